@@ -6,7 +6,7 @@ import TaskKit
 // the second a cursor, the others what the table holds.
 //
 // - Options are read or refused with `options.invalid`, quick ways read what the slow one would have read.
-// - A cursor of whatever text is refused, or names a place; the one that is written for a place names that place.
+// - A cursor of whatever text is refused, or names a position; the one that is written for a position names that one.
 // - Page by page, each record that meets the conditions comes once, in the order.
 func fuzzQuery(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
@@ -18,9 +18,9 @@ func fuzzQuery(_ bytes: [UInt8]) throws(Violation) {
     }
     try checkQuickRequests(options)
     try checkMerging(records)
-    let place = Place(namespace: Namespace(uid: 7, origin: "local"), table: ExactText("t"))
-    guard let query = try query(options, in: place) else { return }
-    switch Result(catching: { () throws(BridgeError) in try Cursor.parse(cursor, in: place, query.ordering) }) {
+    let path = TablePath(namespace: Namespace(uid: 7, origin: "local"), table: ExactText("t"))
+    guard let query = try query(options, in: path) else { return }
+    switch Result(catching: { () throws(BridgeError) in try Cursor.parse(cursor, in: path, query.ordering) }) {
     case .success(let position): try checkCursor(position, query)
     case .failure(let error): try checkRefusal(error)
     }
@@ -30,9 +30,9 @@ func fuzzQuery(_ bytes: [UInt8]) throws(Violation) {
 // MARK: Options
 
 /// The query that options ask for; nil where they are refused.
-private func query(_ options: [UInt8], in place: Place) throws(Violation) -> Query? {
+private func query(_ options: [UInt8], in path: TablePath) throws(Violation) -> Query? {
     guard let request = try decoded(QueryTask.Request.self, options) else { return nil }
-    var query = Query(place: place)
+    var query = Query(tablePath: path)
     do throws(BridgeError) {
         if let filter = request.where { query.filter = try Filter(parsing: filter) }
         if let order = request.order { query.ordering = try Ordering(parsing: order) }
@@ -92,8 +92,8 @@ private func checkMerging(_ records: [JSON]) throws(Violation) {
 // MARK: Cursors
 
 private func checkCursor(_ position: Ordering.Position, _ query: Query) throws(Violation) {
-    let text = Cursor.text(position, in: query.place, query.ordering)
-    guard let again = try? Cursor.parse(text, in: query.place, query.ordering) else {
+    let text = Cursor.text(position, in: query.tablePath, query.ordering)
+    guard let again = try? Cursor.parse(text, in: query.tablePath, query.ordering) else {
         throw Violation(description: "its own cursor is refused: \(text)")
     }
     try require(again == position, "\(position) comes back as \(again)")
@@ -126,7 +126,7 @@ private func checkPages(_ query: Query, _ records: [JSON]) throws(Violation) {
     var seen: [[UInt8]] = []
     var after: Ordering.Position?
     while seen.count <= wanted.count {
-        var first = FirstPlaces(limit: query.limit, ordering: query.ordering, after: after)
+        var first = FirstPositions(limit: query.limit, ordering: query.ordering, after: after)
         for (index, record) in table.enumerated() where query.filter.matches(record.json) {
             first.insert(record.position, version: Int64(index))
         }
@@ -134,7 +134,8 @@ private func checkPages(_ query: Query, _ records: [JSON]) throws(Violation) {
         seen += page.map(\.position.key)
         guard first.entries.count > query.limit, let end = page.last?.position else { break }
         try checkCursor(end, query)
-        after = try? Cursor.parse(Cursor.text(end, in: query.place, query.ordering), in: query.place, query.ordering)
+        after = try? Cursor.parse(
+            Cursor.text(end, in: query.tablePath, query.ordering), in: query.tablePath, query.ordering)
     }
     try require(seen == wanted.map(\.key), "the pages show \(seen.map(\.shown)), not \(wanted.map(\.key.shown))")
 }

@@ -61,8 +61,8 @@ extension UserTurns: Sendable where Element: Sendable {}
 
 /// First in, first out.
 public struct WaitingLine<Element> {
-    /// Those taken out leave nil, so that the others keep their places; never more than half of them are nil.
-    @usableFromInline var places: [Element?] = []
+    /// Those taken out leave nil, so that the others keep their indices; never more than half of them are nil.
+    @usableFromInline var slots: [Element?] = []
     @usableFromInline var start = 0
 
     /// An empty line.
@@ -71,25 +71,25 @@ public struct WaitingLine<Element> {
 
     /// A line of one.
     @inlinable
-    public init(_ element: Element) { places = [element] }
+    public init(_ element: Element) { slots = [element] }
 
     /// Whether nothing waits.
-    @inlinable public var isEmpty: Bool { start == places.count }
+    @inlinable public var isEmpty: Bool { start == slots.count }
     /// The next element; nil: there is none.
-    @inlinable public var first: Element? { isEmpty ? nil : places[start] }
+    @inlinable public var first: Element? { isEmpty ? nil : slots[start] }
 
     /// Takes in the last element.
     @inlinable
-    public mutating func append(_ element: Element) { places.append(element) }
+    public mutating func append(_ element: Element) { slots.append(element) }
 
     /// Takes in the first element.
     @inlinable
     public mutating func prepend(_ element: Element) {
         if start > 0 {
             start -= 1
-            places[start] = element
+            slots[start] = element
         } else {
-            places.insert(element, at: 0)
+            slots.insert(element, at: 0)
         }
     }
 
@@ -97,12 +97,12 @@ public struct WaitingLine<Element> {
     @inlinable
     @discardableResult
     public mutating func removeFirst() -> Element {
-        // `!`: places from `start` on are not nil.
-        let element = places[start]!
-        places[start] = nil
+        // `!`: slots from `start` on are not nil.
+        let element = slots[start]!
+        slots[start] = nil
         start += 1
-        if start > places.count / 2 || isEmpty {
-            places.removeFirst(start)
+        if start > slots.count / 2 || isEmpty {
+            slots.removeFirst(start)
             start = 0
         }
         return element

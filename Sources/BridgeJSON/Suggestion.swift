@@ -65,10 +65,10 @@ public enum Suggestion {
             let difference = (wanted.mask ^ Word.mask(of: candidate)).nonzeroBitCount
             // An edit takes a letter out, puts one in, or both.
             guard difference <= 2 * bound else { continue }
-            let place = likely.firstIndex { $0.difference > difference } ?? likely.count
-            guard place < maximumDistances else { continue }
+            let index = likely.firstIndex { $0.difference > difference } ?? likely.count
+            guard index < maximumDistances else { continue }
             if likely.count == maximumDistances { likely.removeLast() }
-            likely.insert((difference, candidate), at: place)
+            likely.insert((difference, candidate), at: index)
         }
         return likely.map(\.candidate)
     }

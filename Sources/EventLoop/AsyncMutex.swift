@@ -20,7 +20,7 @@ public final class AsyncMutex {
         return try await body()
     }
 
-    /// Not cancelled: who gave up its place would have to wake the next.
+    /// Not cancelled: who gave up its position in the queue would have to wake the next.
     private func waitForEnd() async {
         let waiting = waiting
         await Task { @LoopActor in _ = await waiting.wait() }.value

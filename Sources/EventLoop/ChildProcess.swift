@@ -152,7 +152,7 @@ public final class ChildProcess {
     }
 
     /// The directory of the groups that children with ``Options/endsDescendants`` get; nil where they get none.
-    public static var controlGroups: String? { ControlGroup.place?.directory }
+    public static var controlGroups: String? { ControlGroup.location?.directory }
 
     /// To be awaited right before a child with ``Options/endsDescendants`` is started: where it gets a control group,
     /// the kernel has to wait for some milliseconds, which then do not pass on the loop thread. Else returns at once.

@@ -12,7 +12,7 @@ import Glibc
 @LoopActor
 final class ControlGroup {
     /// The directory below which groups are made, and how their names begin.
-    struct Place {
+    struct Location {
         let directory: String
         let prefix: String
     }
@@ -22,7 +22,7 @@ final class ControlGroup {
     private init(_ path: String) { self.path = path }
 
     /// nil: no groups are made.
-    private(set) static var place: Place?
+    private(set) static var location: Location?
     private static var count = 0
     /// Names that others have taken are passed over, as many as this.
     private static let maximumTaken = 64
@@ -33,7 +33,7 @@ final class ControlGroup {
         guard let groups = ProcFile.text("/proc/self/cgroup"), let mounts = ProcFile.text("/proc/self/mountinfo"),
             let directory = directories(inGroups: groups, mounts: mounts).first(where: isUsable)
         else { return }
-        place = Place(directory: directory, prefix: prefix)
+        location = Location(directory: directory, prefix: prefix)
         removeEmpty(directory, prefix)
     }
 
@@ -74,20 +74,20 @@ final class ControlGroup {
 
     /// To be awaited right before ``make()`` and the start of a process. A process that enters a group waits for an RCU
     /// grace period, some milliseconds, and so does the thread that started it. For about as long afterwards no process
-    /// has to wait again. So this has a thread of the pool wait in the place of the loop: it moves this process to the
+    /// has to wait again. So this has a thread of the pool wait in place of the loop: it moves this process to the
     /// group in which it is already.
     static func prepare() async {
-        guard let place else { return }
-        let path = "\(place.directory)/cgroup.procs"
+        guard let location else { return }
+        let path = "\(location.directory)/cgroup.procs"
         await BlockingWork.run { _ = ProcFile.write("0", to: path) }
     }
 
     /// A new group without members; nil where none can be made.
     static func make() -> ControlGroup? {
-        guard let place else { return nil }
+        guard let location else { return nil }
         for _ in 0..<maximumTaken {
             count += 1
-            let path = "\(place.directory)/\(place.prefix)\(count)"
+            let path = "\(location.directory)/\(location.prefix)\(count)"
             if mkdir(path, 0o755) == 0 {
                 // Groups of the members' own would have to be removed before this one.
                 ProcFile.write("0", to: "\(path)/cgroup.max.descendants")

@@ -50,7 +50,7 @@ public final class FairScheduler {
     /// A scheduler without users. It serves the queues at the end of each turn, behind the hooks that exist already.
     /// The loop keeps it alive until ``close()``: a weak reference would make every use of the others slower.
     ///
-    /// - Parameter manualClock: for tests: the time in nanoseconds, in the place of the machine's clocks.
+    /// - Parameter manualClock: for tests: the time in nanoseconds, in place of the machine's clocks.
     public init(manualClock: (@LoopActor () -> UInt64)? = nil) {
         self.manualClock = manualClock
         turnEnd = EventLoop.atTurnEnd { self.serve() }

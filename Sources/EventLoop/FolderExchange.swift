@@ -2,7 +2,7 @@ import CLibuv
 import Glibc
 
 extension FolderContents {
-    /// Has two paths change places in one step, or gives the first the name of the second, where nothing may be then.
+    /// Exchanges two paths in one step, or gives the first the name of the second, where nothing may be then.
     /// Blocks.
     public static func rename(_ path: String, to target: String, exchanging: Bool) throws(SystemError) {
         guard clibuv_rename(path, target, exchanging ? 1 : 0) != 0 else { return }

@@ -115,8 +115,8 @@ public final class FolderWatcher {
     private func take(_ event: inotify_event, _ name: String) {
         if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { report?(.changed(folder)) }
         if event.mask & UInt32(IN_IGNORED) != 0 { folders[event.wd] = nil }
-        guard let place = folders[event.wd], !name.isEmpty, !skips(name) else { return }
-        let path = "\(place)/\(name)"
+        guard let parent = folders[event.wd], !name.isEmpty, !skips(name) else { return }
+        let path = "\(parent)/\(name)"
         if isDeep, event.mask & UInt32(bitPattern: Int32(IN_ISDIR)) != 0,
             event.mask & (UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) != 0
         {

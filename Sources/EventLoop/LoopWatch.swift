@@ -82,8 +82,8 @@ public final class LoopWatch: Sendable {
         // It leads to PID/task/TID.
         var link = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/thread-self", &link, link.count)
-        let place = String(decoding: link.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        statePath = "/proc/\(place)/stat"
+        let threadPath = String(decoding: link.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        statePath = "/proc/\(threadPath)/stat"
         sem_init(wake, 0, 0)
     }
 

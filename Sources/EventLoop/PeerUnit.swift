@@ -4,7 +4,7 @@ import Glibc
 /// The systemd unit that a peer's process runs in.
 public enum PeerUnit {
     /// The system's unit of the process that made a connection: asked by a descriptor of that process, so that no other
-    /// can take its number's place meanwhile. Of a user's own units it is `user@UID.service`, because the user who runs
+    /// can be given its number meanwhile. Of a user's own units it is `user@UID.service`, because the user who runs
     /// these chooses their names.
     ///
     /// - Parameter descriptor: a connected Unix socket.

@@ -42,7 +42,7 @@ final class ProcessFamily {
     private static var isSweepDue = false
     private static var rounds = 0
     /// The child that was examined last; 0: the next sweep begins with the first.
-    private static var place: pid_t = 0
+    private static var lastExamined: pid_t = 0
     /// Whether a child was killed or reaped since the first one was examined.
     private static var hasFound = false
     /// Children of no family that have ended, and since when that is known.
@@ -121,7 +121,7 @@ final class ProcessFamily {
         dying.removeAll { $0.end() }
         let isDone = !endSome() && dying.isEmpty
         guard isDone || rounds >= maximumRounds else {
-            if place == 0 { rounds += 1 }
+            if lastExamined == 0 { rounds += 1 }
             return sweepSoon()
         }
         rounds = 0
@@ -135,14 +135,14 @@ final class ProcessFamily {
     /// - Returns: whether there may be more to do.
     private static func endSome() -> Bool {
         let children = children()
-        if place == 0, !unclaimed.isEmpty {
+        if lastExamined == 0, !unclaimed.isEmpty {
             let present = Set(children)
             unclaimed = unclaimed.filter { present.contains($0.key) }
         }
-        let others = children.filter { $0 > place && !started.contains($0) }.sorted()
+        let others = children.filter { $0 > lastExamined && !started.contains($0) }.sorted()
         for pid in others.prefix(maximumAtOnce) where end(pid) { hasFound = true }
-        place = others.count > maximumAtOnce ? others[maximumAtOnce - 1] : 0
-        guard place == 0 else { return true }
+        lastExamined = others.count > maximumAtOnce ? others[maximumAtOnce - 1] : 0
+        guard lastExamined == 0 else { return true }
         defer { hasFound = false }
         return hasFound
     }

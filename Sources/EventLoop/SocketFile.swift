@@ -1,7 +1,7 @@
 import CLibuv
 import Glibc
 
-/// The place in the file system where a server listens: claimed so that no two servers fight over it, and cleaned up
+/// The path in the file system where a server listens: claimed so that no two servers fight over it, and cleaned up
 /// without ever touching another server's socket.
 ///
 /// The claim is a lock on the file `PATH.lock`, held as long as the server lives. It closes the race between two

@@ -28,7 +28,7 @@ struct PathWalk {
     /// Names that are still to be gone, the next one last.
     private var names: [Substring]
     /// Where the walk is, a directory without links; empty: at the root.
-    private var place = ""
+    private var resolvedPath = ""
     private var links = 0
     private var hasBegun = false
     /// Whether the walk goes to the file, and not only to the directory that it is in.
@@ -59,12 +59,12 @@ struct PathWalk {
         }
         while let name = names.popLast() {
             if name == ".." {
-                place = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
+                resolvedPath = String(resolvedPath[..<(resolvedPath.lastIndex(of: "/") ?? resolvedPath.startIndex)])
                 continue
             }
-            let path = "\(place)/\(name)"
+            let path = "\(resolvedPath)/\(name)"
             let step = try look(at: path)
-            if step.isLink { try follow(path) } else { place = path }
+            if step.isLink { try follow(path) } else { resolvedPath = path }
             return step
         }
         return nil
@@ -88,7 +88,7 @@ struct PathWalk {
         }
         guard count >= 0 else { throw Self.doubt(path, errno) }
         let text = String(decoding: target[..<count], as: UTF8.self)
-        if text.hasPrefix("/") { place = "" }
+        if text.hasPrefix("/") { resolvedPath = "" }
         names += Self.names(in: text)
     }
 

@@ -14,11 +14,11 @@ package enum ForeignCaller {
         let memory = UnsafeMutableRawBufferPointer.allocate(
             byteCount: size + texts.reduce(0) { $0 + $1.count }, alignment: MemoryLayout<trestle_caller>.alignment)
         var end = size
-        let places = texts.map { text in
-            let place = UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + text.count])
-            place.copyBytes(from: text)
+        let copies = texts.map { text in
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + text.count])
+            buffer.copyBytes(from: text)
             end += text.count
-            return trestle_bytes(UnsafeRawBufferPointer(place))
+            return trestle_bytes(UnsafeRawBufferPointer(buffer))
         }
         // `!`: an allocation has an address.
         let descriptor = memory.baseAddress!.bindMemory(to: trestle_caller.self, capacity: 1)
@@ -26,7 +26,7 @@ package enum ForeignCaller {
         descriptor.pointee.size = UInt32(size)
         descriptor.pointee.abi = TRESTLE_ABI
         (descriptor.pointee.origin, descriptor.pointee.user, descriptor.pointee.client) = (
-            places[0], places[1], places[2]
+            copies[0], copies[1], copies[2]
         )
         return descriptor
     }

@@ -24,9 +24,9 @@ package struct PluginLibrary {
     ///   not loaded from there again, whatever the file holds now.
     package init(path: String, copy: String? = nil) throws(PluginLoadError) {
         try PluginFile.check(path)
-        let place = copy ?? path
-        guard let library = dlopen(place, RTLD_NOW | RTLD_LOCAL) else {
-            throw PluginLoadError(description: "it cannot be loaded: \(Self.lastError(besides: place))")
+        let loadedPath = copy ?? path
+        guard let library = dlopen(loadedPath, RTLD_NOW | RTLD_LOCAL) else {
+            throw PluginLoadError(description: "it cannot be loaded: \(Self.lastError(besides: loadedPath))")
         }
         guard let symbol = dlsym(library, TRESTLE_PLUGIN_ENTRY) else {
             throw PluginLoadError(description: "it is no plugin: it exports no function \(TRESTLE_PLUGIN_ENTRY)")
@@ -51,13 +51,13 @@ package struct PluginLibrary {
     }
 
     /// Whether the plugin was built against a header that has the function.
-    package func has(_ function: PartialKeyPath<trestle_plugin>) -> Bool {
+    func has(_ function: PartialKeyPath<trestle_plugin>) -> Bool {
         guard let offset = MemoryLayout<trestle_plugin>.offset(of: function) else { return false }
         return Int(table.pointee.size) >= offset + MemoryLayout<UnsafeRawPointer>.size
     }
 
     /// Whether it can be asked about calls.
-    package var canIntercept: Bool { has(\.intercept) && table.pointee.intercept != nil }
+    package var canIntercept: Bool { pointer(to: .intercept) != nil }
 
     private static func checkVersion(_ table: UnsafePointer<trestle_plugin>) throws(PluginLoadError) {
         // Size and version stand at the start of every version of the table; the rest is looked at only then.

@@ -25,7 +25,7 @@ public struct TOMLDocument: Sendable, Hashable {
     /// - Parameters:
     ///   - text: The document.
     ///   - file: The name to use in errors.
-    /// - Throws: `TOMLError` with the place and the reason where `text` is not TOML 1.0, longer than `maximumBytes`
+    /// - Throws: `TOMLError` with the position and the reason where `text` is not TOML 1.0, longer than `maximumBytes`
     ///   or nested deeper than `maximumDepth`.
     public init(parsing text: String, file: String) throws(TOMLError) {
         try self.init(bytes: Array(text.utf8), file: file)
@@ -38,7 +38,7 @@ public struct TOMLDocument: Sendable, Hashable {
         try self.init(bytes: FileText.read(path, limitBytes: Self.maximumBytes), file: path)
     }
 
-    /// Parses `bytes`, which need not be UTF-8 (what is not is refused with its place).
+    /// Parses `bytes`, which need not be UTF-8 (what is not is refused with its position).
     ///
     /// - Throws: `TOMLError`, as `init(parsing:file:)`.
     public init(bytes: [UInt8], file: String) throws(TOMLError) {
@@ -46,8 +46,8 @@ public struct TOMLDocument: Sendable, Hashable {
             throw TOMLError(file: file, reason: "longer than \(Self.maximumBytes) bytes, which no configuration is")
         }
         // toml++ recurses with the nesting and does not bound dotted keys: look before it does.
-        if let place = NestingCheck.firstTooDeep(in: bytes) {
-            throw TOMLError(file: file, position: place, reason: TOMLTreeBuilder.tooDeep)
+        if let position = NestingCheck.firstTooDeep(in: bytes) {
+            throw TOMLError(file: file, position: position, reason: TOMLTreeBuilder.tooDeep)
         }
         var builder = TOMLTreeBuilder()
         bytes.withUnsafeBufferPointer { buffer in

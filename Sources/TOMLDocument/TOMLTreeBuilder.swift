@@ -50,8 +50,8 @@ struct TOMLTreeBuilder {
                 leave: { context in
                     context?.assumingMemoryBound(to: TOMLTreeBuilder.self).pointee.leave()
                 },
-                fail: { context, place, reason in
-                    context?.assumingMemoryBound(to: TOMLTreeBuilder.self).pointee.fail(at: place, String(reason))
+                fail: { context, position, reason in
+                    context?.assumingMemoryBound(to: TOMLTreeBuilder.self).pointee.fail(at: position, String(reason))
                 })
             toml_read(toml_text(data: text.baseAddress, size: text.count), &visitor)
         }
@@ -78,11 +78,11 @@ struct TOMLTreeBuilder {
         append(container.close(), key)
     }
 
-    private mutating func fail(at place: toml_place, _ reason: String) {
+    private mutating func fail(at position: toml_place, _ reason: String) {
         // toml++ begins every reason alike; its rest ("key-value pair: expected '=', …") says it all.
         let opening = "Error while parsing "
         let rest = reason.hasPrefix(opening) ? String(reason.dropFirst(opening.count)) : reason
-        failure = Failure(position: place.line > 0 ? TOMLPosition(place) : nil, reason: rest)
+        failure = Failure(position: position.line > 0 ? TOMLPosition(position) : nil, reason: rest)
     }
 
     private mutating func append(_ value: TOMLValue, _ key: TOMLKey?) {
@@ -110,8 +110,8 @@ struct TOMLTreeBuilder {
 }
 
 extension TOMLPosition {
-    fileprivate init(_ place: toml_place) {
-        self.init(line: Int(place.line), column: Int(place.column))
+    fileprivate init(_ position: toml_place) {
+        self.init(line: Int(position.line), column: Int(position.column))
     }
 }
 

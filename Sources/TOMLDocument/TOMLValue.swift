@@ -1,13 +1,13 @@
 // The values of a document.
 
-/// A place in a document, counted from 1; columns count characters (Unicode scalars).
+/// A position in a document, counted from 1; columns count characters (Unicode scalars).
 public struct TOMLPosition: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The line, the first being 1.
     public let line: Int
     /// The column, the first being 1.
     public let column: Int
 
-    /// A place by its line and column, both from 1.
+    /// A position by its line and column, both from 1.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -42,7 +42,7 @@ public struct TOMLValue: Sendable, Hashable {
     /// Where it begins. For a table opened by a header, that is the header.
     public let position: TOMLPosition
 
-    /// A value at a place.
+    /// A value at a position.
     public init(_ content: Content, at position: TOMLPosition) {
         self.content = content
         self.position = position
@@ -98,7 +98,7 @@ public struct TOMLTable: Sendable, Hashable {
         /// Its value.
         public let value: TOMLValue
 
-        /// A key with its place and its value.
+        /// A key with its position and its value.
         public init(key: String, keyPosition: TOMLPosition, value: TOMLValue) {
             self.key = key
             self.keyPosition = keyPosition

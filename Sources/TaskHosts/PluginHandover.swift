@@ -75,15 +75,15 @@ extension PluginLoader {
             var uid: UInt32
             var origin: ExactText
         }
-        var places: [Owner: Int] = [:]
+        var indices: [Owner: Int] = [:]
         var groups: [[UInt64]] = []
         for number in numbers {
             guard let session = runtime.session(number) else { continue }
             let owner = Owner(uid: session.peer.uid, origin: ExactText(session.origin))
-            if let place = places[owner] {
-                groups[place].append(number)
+            if let index = indices[owner] {
+                groups[index].append(number)
             } else {
-                places[owner] = groups.count
+                indices[owner] = groups.count
                 groups.append([number])
             }
         }

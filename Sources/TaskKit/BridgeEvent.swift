@@ -1,4 +1,4 @@
-/// An event with a type: its name and what it says stand in one place.
+/// An event with a type: its name and what it says are declared together.
 ///
 ///     struct FileChanged: BridgeEvent {
 ///         static let name = "files.changed"

@@ -13,7 +13,7 @@
 ///
 /// One value of the type serves every call of the task; calls overlap wherever one of them awaits.
 public protocol BridgeTask: Sendable {
-    /// What the caller sends. Options that do not fit are answered `options.invalid`, with the place, what was
+    /// What the caller sends. Options that do not fit are answered `options.invalid`, with the path, what was
     /// expected and what came; `run` is not called then. Keys that the type does not know are ignored. The default: an
     /// object, of which nothing is read.
     associatedtype Options: Decodable & Sendable = Empty

@@ -29,7 +29,7 @@ public struct Plugin: Sendable {
 
     /// The plugin's own section of the configuration. An absent section reads as `{}`.
     ///
-    /// A value that does not fit, and a key that `C` does not know, are refused with their place before `check` is
+    /// A value that does not fit, and a key that `C` does not know, are refused with their location before `check` is
     /// called. Both closures are called on the loop thread, before anything is started, and again at each reload of the
     /// configuration that changes the section, if the plugin is `reloadable`.
     ///

@@ -9,7 +9,7 @@ extension Call {
     /// - Parameters:
     ///   - event: Its name, such as `record.changed`.
     ///   - data: What it says.
-    ///   - retain: Whether the daemon keeps it for later subscribers, in the place of the one before of its name, until
+    ///   - retain: Whether the daemon keeps it for later subscribers, in place of the one before of its name, until
     ///     it is forgotten or the plugin is unloaded. A plugin has 256 such events and 1 MiB at most; one that is
     ///     too much is not sent, with a warning in the log.
     public func publish(_ event: String, _ data: some Encodable = JSON.null, retain: Bool = false) {

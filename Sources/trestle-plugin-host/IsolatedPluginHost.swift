@@ -89,7 +89,7 @@ final class IsolatedPluginHost: PluginReceiver {
         guard let id = call.callbackID?.number else { return }
         if let index = index(ofTask: call.task), let plugin {
             working.insert(id, of: index)
-            return send(call, id, UInt32(index), plugin.table.pointee.call, task: index)
+            return send(call, id, UInt32(index), plugin.pointer(to: .call), task: index)
         }
         switch String(decoding: call.task, as: UTF8.self) {
         // A client's call has a caller, and is for a task; of what the daemon asks itself only questions have one.
@@ -110,47 +110,37 @@ final class IsolatedPluginHost: PluginReceiver {
 
     private func serveLifecycle(_ name: String, _ call: CallMessage, _ id: UInt64) {
         guard let plugin else { return fail(id, BridgeError(.taskNotFound, "plugin.hello comes first")) }
-        let table = plugin.table
-        // Field by field: a plugin's table may be shorter than what this program knows.
-        let function: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<trestle_request>?) -> Void)?
+        guard let function = PluginFunction(name) else {
+            return fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
+        }
         var index: UInt32 = 0
         switch name {
-        case "plugin.configure": function = table.pointee.configure
-        case "plugin.start": function = table.pointee.start
-        case "plugin.stop": function = table.pointee.stop
         case "plugin.launch":
-            function = table.pointee.launch
             let worker = (try? JSON(parsing: call.options))?["worker"]?.stringValue ?? ""
             guard let found = launchIndices[worker] else {
                 return fail(id, BridgeError(.optionsInvalid, "there is no launch worker \(worker)"))
             }
             index = found
         case "plugin.intercept":
-            function = plugin.canIntercept ? table.pointee.intercept : nil
-            guard let found = interceptor(askedBy: call.options), function != nil else {
+            guard let found = interceptor(askedBy: call.options), plugin.canIntercept else {
                 return fail(id, BridgeError(.taskNotFound, "the plugin has no such interceptor"))
             }
             index = found
             questions.insert(id)
-        case "plugin.describe": function = plugin.has(\.describe) ? table.pointee.describe : nil
-        case "plugin.check", "plugin.reconfigure":
-            function = plugin.has(\.reconfigure) ? table.pointee.reconfigure : nil
-            index = UInt32(name == "plugin.check" ? TRESTLE_RECONFIGURE_CHECK : TRESTLE_RECONFIGURE_TAKE)
-        case "plugin.save_sessions": function = plugin.has(\.save_sessions) ? table.pointee.save_sessions : nil
-        case "plugin.restore_sessions":
-            function = plugin.has(\.restore_sessions) ? table.pointee.restore_sessions : nil
-        default: return fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
+        case "plugin.check": index = UInt32(TRESTLE_RECONFIGURE_CHECK)
+        case "plugin.reconfigure": index = UInt32(TRESTLE_RECONFIGURE_TAKE)
+        default: break
         }
         if name == "plugin.stop" { stop = id }
         working.insert(id)
-        guard let function else { return Array("{}".utf8).withUnsafeBytes { replied(id, $0) } }
-        send(call, id, index, function)
+        guard let pointer = plugin.pointer(to: function) else {
+            return Array("{}".utf8).withUnsafeBytes { replied(id, $0) }
+        }
+        send(call, id, index, pointer)
     }
 
     private func send(
-        _ call: CallMessage, _ id: UInt64, _ index: UInt32,
-        _ function: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<trestle_request>?) -> Void)?,
-        task: Int? = nil
+        _ call: CallMessage, _ id: UInt64, _ index: UInt32, _ function: PluginFunction.Pointer?, task: Int? = nil
     ) {
         guard let plugin, let function else { return }
         var request = trestle_request(

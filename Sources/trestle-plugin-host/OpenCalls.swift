@@ -2,9 +2,9 @@ import Synchronization
 import PluginInterface
 
 /// The calls that the plugin works on, by the daemon's numbers. Asked with every call and every answer, so each has a
-/// place in an array rather than in a hash table. Loop thread only, but for ``runningTasks``.
+/// slot in an array rather than in a hash table. Loop thread only, but for ``runningTasks``.
 struct OpenCalls {
-    private struct Place {
+    private struct Slot {
         /// 0: none, which no call has for its number.
         var number: UInt64 = 0
         /// The number of its task; -1: what the daemon asks about the plugin itself.
@@ -21,30 +21,30 @@ struct OpenCalls {
         }
     }
 
-    private var places: [Place] = []
+    private var slots: [Slot] = []
     private var counts: Counts?
 
     /// - Parameter tasks: how many tasks the plugin has. Before its first call.
     mutating func begin(tasks: Int) { counts = Counts(tasks) }
 
     mutating func insert(_ number: UInt64, of task: Int? = nil) {
-        let place = WorkerCallNumber(number).place
-        // Places are taken in order, so this grows by one at a time but for a number that no daemon of ours would give.
-        while places.count <= place { places.append(Place()) }
-        places[place] = Place(number: number, task: Int32(task ?? -1))
+        let index = WorkerCallNumber(number).index
+        // Slots are taken in order, so this grows by one at a time but for a number that no daemon of ours would give.
+        while slots.count <= index { slots.append(Slot()) }
+        slots[index] = Slot(number: number, task: Int32(task ?? -1))
         if let task { count(task, 1) }
     }
 
     func contains(_ number: UInt64) -> Bool {
-        let place = WorkerCallNumber(number).place
-        return number != 0 && place < places.count && places[place].number == number
+        let index = WorkerCallNumber(number).index
+        return number != 0 && index < slots.count && slots[index].number == number
     }
 
     mutating func remove(_ number: UInt64) {
         guard contains(number) else { return }
-        let place = WorkerCallNumber(number).place
-        places[place].number = 0
-        if places[place].task >= 0 { count(Int(places[place].task), -1) }
+        let index = WorkerCallNumber(number).index
+        slots[index].number = 0
+        if slots[index].task >= 0 { count(Int(slots[index].task), -1) }
     }
 
     private func count(_ task: Int, _ change: Int32) {

@@ -1,18 +1,21 @@
 // trestle: the command line of the bridge, over BridgeClient.
 //
-//   Commands/    one command per file
-//   Conformance/ whether a daemon speaks the protocol
-//   Describing/  what tasks take and give, for people and for shells
-//   Connection/  which socket, signals, errors and exit codes
+// The folders, from the lowest; each uses those above it in this list only:
+//
+//   SessionBus/  the desktop's message bus
+//   Output/      JSON, tables and reports, for people and for programs; errors and exit codes
 //   Files/       files that are sent to the daemon, and that come from it
-//   Generating/  typed functions for tasks, in TypeScript and Python
+//   Connection/  which socket, signals, the time that a command has
+//   Describing/  what tasks take and return, for people and for shells
 //   Input/       options, passwords and lines that people type
-//   Output/      JSON, tables and reports, for people and for programs
-//   Plugins/     plugins that are made, checked, and run while they are written
-//   Presenting/  alerts, in a terminal and on a desktop
-//   Recording/   traffic that is kept, sent again and compared
 //   Running/     commands that answer calls
-//   Watching/    what passes and what happens, live
+//   Watching/    events, calls and figures, live
+//   Recording/   traffic that is kept, sent again and compared
+//   Conformance/ whether a daemon speaks the protocol
+//   Presenting/  alerts, in a terminal and on a desktop
+//   Generating/  typed functions for tasks, in TypeScript and Python
+//   Plugins/     plugins that are made, checked, and run while they are written
+//   Commands/    one command per file
 
 import ArgumentParser
 import CommandLineSupport

@@ -25,7 +25,7 @@ struct Trestled: ParsableCommand {
               trestled --config my.toml --check-config
                   Says whether a configuration is good, its plugins' sections too, and does nothing else.
               trestled --print-config sample > my.toml
-                  Every setting at its default, with a comment.
+                  Every setting at its default, with a comment; `effective`: at its value, with where it comes from.
 
             Under systemd (Type=notify) it takes over the sockets of its socket unit, and says when it is ready, how \
             it is
@@ -64,7 +64,10 @@ struct Trestled: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Print every setting, of the daemon and of the plugins that are installed, and exit.",
-            discussion: "As a sample file, as the tables of docs/configuration.md, or as a JSON Schema.",
+            discussion: """
+                As a sample file, as the tables of docs/configuration.md, as a JSON Schema, or with the values in \
+                force and where each comes from.
+                """,
             valueName: PrintedConfiguration.allValueStrings.joined(separator: "|")))
     var printConfig: PrintedConfiguration?
 
@@ -86,7 +89,7 @@ struct Trestled: ParsableCommand {
         // Before anything else: no thread, no child and no descriptor may come before it.
         let service = ServiceEnvironment.take()
         let source = source
-        let reading = printConfig == nil ? source.read() : source.withoutFile()
+        let reading = printConfig?.readsFile ?? true ? source.read() : source.withoutFile()
         let configuration = reading.configuration
         let threshold = LogThreshold(configuration.logLevel.level)
         let handler = DaemonLog(configuration, source.environment, threshold: threshold)
@@ -164,7 +167,8 @@ struct Trestled: ParsableCommand {
     private static func print(_ printed: PrintedConfiguration, _ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
             _ = try daemon.reading.checked()
-            Swift.print(printed.text(of: try await daemon.describeConfiguration()), terminator: "")
+            Swift.print(
+                printed.text(of: try await daemon.describeConfiguration(), daemon.configuration), terminator: "")
             return 0
         } catch {
             complain("\(error)")

@@ -28,7 +28,7 @@ struct EncoderTests {
     private func text(_ write: @escaping (any Encoder) throws -> Void) throws -> String {
         let value = Custom(write)
         let text = String(decoding: try JSONCoding.encode(value), as: UTF8.self)
-        // The same in a place of its own, between others.
+        // The same as an element of an array, between others.
         #expect(try JSONCoding.encode([Custom { _ in }, value, value]) == Array("[{},\(text),\(text)]".utf8))
         return text
     }

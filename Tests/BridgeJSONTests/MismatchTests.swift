@@ -75,7 +75,7 @@ struct MismatchTests {
                 #"$.extra[""].name"#, "a string", "null"
             ),
         ])
-    func places(_ text: String, _ path: String, _ expected: String, _ got: String) {
+    func paths(_ text: String, _ path: String, _ expected: String, _ got: String) {
         #expect(mismatch(Request.self, text) == JSONMismatch(path: path, expected: expected, got: got))
     }
 

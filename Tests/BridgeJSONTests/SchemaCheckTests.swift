@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Checking a value against a schema")
 struct SchemaCheckTests {
-    /// What does not fit: place, expectation, finding; nil: it fits.
+    /// What does not fit: path, expectation, finding; nil: it fits.
     private func misfit(_ value: String, _ schema: JSON) throws -> String? {
         switch try SchemaCheck(schema).misfit(value) {
         case nil: nil

@@ -88,7 +88,7 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: "socke", among: far.dropLast() + ["socket"]) == "socket")
         let long = String(repeating: "a", count: Suggestion.maximumBytes + 1)
         #expect(Suggestion.nearest(to: long, among: [long + "b"]) == nil)
-        // As many letters that are in other places: each has to be compared.
+        // As many letters that are at other positions: each has to be compared.
         let anagrams = Array(repeating: "teksoc", count: Suggestion.maximumDistances)
         #expect(Suggestion.nearest(to: "socket", among: anagrams + ["docket"]) == nil)
         #expect(Suggestion.nearest(to: "socket", among: anagrams.dropLast() + ["docket"]) == "docket")
@@ -114,11 +114,11 @@ struct SuggestionTests {
                 Character(UnicodeScalar(UInt8.random(in: 97...102, using: &random)))
             }
             var typed = name
-            let place = Int.random(in: 0..<name.count, using: &random)
+            let index = Int.random(in: 0..<name.count, using: &random)
             switch Int.random(in: 0..<3, using: &random) {
-            case 0: typed.remove(at: place)
-            case 1: typed.insert("x", at: place)
-            default: typed[place] = "y"
+            case 0: typed.remove(at: index)
+            case 1: typed.insert("x", at: index)
+            default: typed[index] = "y"
             }
             #expect(Suggestion.nearest(to: String(typed), among: [String(name)]) == String(name))
         }

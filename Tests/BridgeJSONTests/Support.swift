@@ -64,14 +64,14 @@ extension SeededGenerator {
     mutating func mutate(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...4, using: &self) where !bytes.isEmpty {
-            let place = Int.random(in: 0..<bytes.count, using: &self)
+            let index = Int.random(in: 0..<bytes.count, using: &self)
             let structural = Array("{}[]\",:\\u0e-+.tfn \u{0}".utf8)
             switch Int.random(in: 0..<5, using: &self) {
-            case 0: bytes[place] = UInt8.random(in: 0...255, using: &self)
-            case 1: bytes[place] = structural[Int.random(in: 0..<structural.count, using: &self)]
-            case 2: bytes.remove(at: place)
-            case 3: bytes.insert(structural[Int.random(in: 0..<structural.count, using: &self)], at: place)
-            default: bytes.removeSubrange(place...)
+            case 0: bytes[index] = UInt8.random(in: 0...255, using: &self)
+            case 1: bytes[index] = structural[Int.random(in: 0..<structural.count, using: &self)]
+            case 2: bytes.remove(at: index)
+            case 3: bytes.insert(structural[Int.random(in: 0..<structural.count, using: &self)], at: index)
+            default: bytes.removeSubrange(index...)
             }
         }
         return bytes

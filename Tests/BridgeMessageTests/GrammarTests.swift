@@ -95,13 +95,13 @@ struct GrammarTests {
 
     static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
         guard !bytes.isEmpty else { return }
-        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        let index = Int.random(in: 0..<bytes.count, using: &generator)
         let interesting: [UInt8] = Array("\"\\{}[],:0e-.tfnu \t".utf8) + [0, 0x1F, 0x80, 0xC3, 0xED, 0xFF]
         switch Int.random(in: 0..<4, using: &generator) {
-        case 0: bytes[place] = interesting.randomElement(using: &generator) ?? 0
-        case 1: bytes.insert(interesting.randomElement(using: &generator) ?? 0, at: place)
-        case 2: bytes.remove(at: place)
-        default: bytes[place] = UInt8.random(in: .min ... .max, using: &generator)
+        case 0: bytes[index] = interesting.randomElement(using: &generator) ?? 0
+        case 1: bytes.insert(interesting.randomElement(using: &generator) ?? 0, at: index)
+        case 2: bytes.remove(at: index)
+        default: bytes[index] = UInt8.random(in: .min ... .max, using: &generator)
         }
     }
 }

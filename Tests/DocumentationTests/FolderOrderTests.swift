@@ -7,8 +7,8 @@ private struct FolderOrder {
     let path: String
     /// Lowest first.
     let folders: [String]
-    /// The file beside the folders that puts them together, and may refer to all of them.
-    let assembly: String
+    /// The files beside the folders: they put them together, and may refer to all of them.
+    let besides: Set<String>
 
     /// A source file, by its path in `path`.
     struct Source {
@@ -25,7 +25,7 @@ private struct FolderOrder {
         }
         return sources.flatMap { source -> [String] in
             if let rank = rank(of: source.file) { return complaints(about: source, rank, declarations) }
-            if source.file == assembly { return [] }
+            if besides.contains(source.file) { return [] }
             return ["\(path)/\(source.file): this file is in none of the folders \(folders.joined(separator: ", "))."]
         }
     }
@@ -65,7 +65,23 @@ struct FolderOrderTests {
     private static let orders = [
         FolderOrder(
             path: "Plugins/Persistence/Tasks", folders: ["Store", "Query", "Watch", "Batch", "Copies", "Calls"],
-            assembly: "Persistence.swift")
+            besides: ["Persistence.swift"]),
+        FolderOrder(
+            path: "Plugins/Login/Tasks", folders: ["Hashing", "Accounts", "Tasks"],
+            besides: [
+                "LockOut.swift", "Login.swift", "LoginAttempts.swift", "LoginConfiguration.swift", "LoginMetrics.swift",
+                "LoginService.swift", "SessionTokens.swift", "Token.swift",
+            ]),
+        FolderOrder(
+            path: "Sources/TaskHosts", folders: ["InProcess", "Workers"],
+            besides: ["HostLog.swift", "PluginHandover.swift", "PluginLoader.swift", "PluginReplacement.swift"]),
+        FolderOrder(
+            path: "Sources/trestle",
+            folders: [
+                "SessionBus", "Output", "Files", "Connection", "Describing", "Input", "Running", "Watching",
+                "Recording",
+                "Conformance", "Presenting", "Generating", "Plugins", "Commands",
+            ], besides: ["Trestle.swift"]),
     ]
 
     @Test("No file refers to a type of a folder above its own")
@@ -86,7 +102,7 @@ struct FolderOrderTests {
 
     @Test("A reference upwards is found; words in comments and texts, and private types, are none")
     func checker() {
-        let order = FolderOrder(path: "P", folders: ["Low", "High"], assembly: "P.swift")
+        let order = FolderOrder(path: "P", folders: ["Low", "High"], besides: ["P.swift"])
         let complaints = order.complaints(about: [
             .init(
                 file: "Low/a.swift",

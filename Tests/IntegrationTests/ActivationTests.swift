@@ -13,7 +13,7 @@ struct ActivationTests {
     private func activated(_ home: DaemonHome, _ sockets: [String]) throws -> SpawnedProcess {
         let variables = home.environment.flatMap { ["-E", $0] }
         return try SpawnedProcess(
-            activate, sockets + variables + [Place.program("trestled")] + home.commandLine,
+            activate, sockets + variables + [Paths.program("trestled")] + home.commandLine,
             errors: .file(home.logPath))
     }
 
@@ -96,7 +96,7 @@ struct ActivationTests {
             if !isMisconfigured { try home.folder.write("", to: "state") }
             let listening = try ListeningSocket(home.folder.file("handed"))
             let command = try SpawnedProcess(
-                Place.program("trestle"), ["status", "--socket", listening.path], environment: ["PATH=/usr/bin"],
+                Paths.program("trestle"), ["status", "--socket", listening.path], environment: ["PATH=/usr/bin"],
                 errors: .file(home.folder.file("said")))
             let deadline = Deadline()
             while !listening.hasWaiting { if deadline.isOver { throw TestFailure("the command does not connect") } }
@@ -158,7 +158,7 @@ private final class ListeningSocket {
     func start(_ home: DaemonHome) throws -> SpawnedProcess {
         let script = "exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=x.socket; exec \"$@\""
         return try SpawnedProcess(
-            "/bin/sh", ["-c", script, "sh", Place.program("trestled")] + home.commandLine,
+            "/bin/sh", ["-c", script, "sh", Paths.program("trestled")] + home.commandLine,
             environment: home.environment, input: .descriptor(descriptor), errors: .file(home.logPath))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct CommandLineTests {
     /// Runs the daemon with flags that make it end by itself.
     private func trestled(_ arguments: [String], in home: DaemonHome? = nil) throws -> ProgramRun {
-        try run(Place.program("trestled"), arguments, environment: home?.environment ?? DaemonHome().environment)
+        try run(Paths.program("trestled"), arguments, environment: home?.environment ?? DaemonHome().environment)
     }
 
     @Test("--version and --help say it on standard output and end with 0; the command line is of the same version")
@@ -15,7 +15,7 @@ struct CommandLineTests {
         let version = try trestled(["--version"])
         #expect(version.end == .exited(0))
         #expect(version.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil, "\(version.output)")
-        #expect(try run(Place.program("trestle"), ["--version"]).output == version.output)
+        #expect(try run(Paths.program("trestle"), ["--version"]).output == version.output)
         let help = try trestled(["--help"])
         #expect(help.end == .exited(0))
         for flag in [
@@ -99,15 +99,15 @@ struct CommandLineTests {
         home.logLevel = nil
         let file = home.folder.file("trestled.toml")
         let rules = home.folder.file("policy.d/10.toml")
-        let places =
+        let locations =
             ["1:13", "2:17", "4:13", "4:21", "5:1", "7:14", "8:17", "10:8", "12:15", "13:1"].map { "\(file):\($0): " }
             + ["2:9", "3:7", "4:3"].map { "\(rules):\($0): " }
         for arguments in [home.commandLine, home.commandLine + ["--check-config"]] {
             let daemon = try trestled(arguments, in: home)
             #expect(daemon.end == .exited(78))
             let lines = daemon.errors.split(separator: "\n").filter { $0.contains(home.folder.path) }
-            #expect(lines.count == places.count, "\(daemon.errors)")
-            for (line, place) in zip(lines, places) { #expect(line.contains(place), "\(daemon.errors)") }
+            #expect(lines.count == locations.count, "\(daemon.errors)")
+            for (line, location) in zip(lines, locations) { #expect(line.contains(location), "\(daemon.errors)") }
             #expect(!exists(home.statePath))
         }
     }
@@ -153,7 +153,7 @@ struct CommandLineTests {
     func checkWarns() throws {
         let home = try DaemonHome("[limits]\nsessions = 1000000\nevent_queue_bytes = \"4KiB\"")
         // As many descriptors as a shell commonly gives.
-        let command = (["ulimit -n 1024; exec \"$0\" \"$@\"", Place.program("trestled")] + home.commandLine)
+        let command = (["ulimit -n 1024; exec \"$0\" \"$@\"", Paths.program("trestled")] + home.commandLine)
         let daemon = try run("/bin/sh", ["-c"] + command + ["--check-config"], environment: home.environment)
         #expect(daemon.end == .exited(0))
         #expect(daemon.output.hasPrefix("good: "))
@@ -253,7 +253,63 @@ struct CommandLineTests {
     func printedForms() throws {
         let daemon = try trestled(["--print-config", "yaml"])
         #expect(daemon.end == .exited(64))
-        for form in ["sample", "reference", "schema"] { #expect(daemon.errors.contains(form), "\(daemon.errors)") }
+        for form in ["sample", "reference", "schema", "effective"] {
+            #expect(daemon.errors.contains(form), "\(daemon.errors)")
+        }
+    }
+
+    @Test("--print-config effective shows each value and where it comes from, but no secret")
+    func effective() throws {
+        let home = try DaemonHome(
+            """
+            call_timeout = "3s"
+            [limits]
+            sessions = 12
+            [plugins.alert]
+            presenters = ["auto"]
+            api_token = "hush-hush"
+            nested = { password = "hush-hush" }
+            """)
+        let file = home.folder.file("trestled.toml")
+        let daemon = try trestled(["--print-config", "effective", "--log-level", "debug"], in: home)
+        #expect(daemon.end == .exited(0), "\(daemon.errors)")
+        let lines = daemon.output.split(separator: "\n").map(String.init)
+        #expect(lines.first == "# The settings in force. File: \(file)")
+        for line in [
+            #"call_timeout = "3s"  # line 1"#, "sessions = 12  # line 3", #"log_level = "debug"  # --log-level"#,
+            ##"#drain_timeout = "5s"  # default"##, #"presenters = ["auto"]  # line 5"#,
+            "# api_token is secret, and is not shown: line 6", "# nested is secret, and is not shown: line 7",
+        ] {
+            #expect(lines.contains(line), "\(line) is not in \(daemon.output)")
+        }
+        #expect(!daemon.output.contains("hush"))
+    }
+
+    @Test("What --print-config effective shows is a configuration that sets the same")
+    func effectiveAgain() throws {
+        let home = try DaemonHome("call_timeout = \"3s\"\n[limits]\nsessions = 12\n")
+        let first = try trestled(["--print-config", "effective"], in: home).output
+        let again = try trestled(["--print-config", "effective"], in: DaemonHome(first)).output
+        let values = { (text: String) in
+            text.split(separator: "\n").dropFirst().map { $0.prefix { $0 != " " } }
+        }
+        #expect(values(again) == values(first))
+        #expect(again.contains("call_timeout = \"3s\"  # line") && again.contains("\nsessions = 12  # line"))
+        #expect(values(first).count > 30)
+    }
+
+    @Test("trestle config check and show do what trestled does, with its output and exit status")
+    func configurationCommands() throws {
+        let home = try DaemonHome("[limits]\nsessions = \"many\"\n")
+        let file = home.folder.file("trestled.toml")
+        for command in ["check", "show"] {
+            let run = try home.trestle("config", command, "--config", file)
+            #expect(run.end == .exited(78) && run.errors.contains("\(file):2:12: limits.sessions"), "\(run.errors)")
+        }
+        let good = try DaemonHome("[limits]\nsessions = 13\n")
+        let goodFile = good.folder.file("trestled.toml")
+        let shown = try good.trestle("config", "show", "--config", goodFile)
+        #expect(shown.end == .exited(0) && shown.output.contains("sessions = 13  # line 2"), "\(shown.errors)")
     }
 
     @Test("--check-config can be asked while a daemon runs with that configuration")

@@ -8,17 +8,18 @@ import Testing
 struct CompletionTests {
     @Test("bash offers the harmless names and runs none", .enabled(if: exists("/usr/bin/bash"), "needs bash"))
     func bash() throws {
-        let place = try CompletionPlace("bash")
-        let script = try place.folder.write(Self.bashScript, to: "try")
+        let sandbox = try CompletionSandbox("bash")
+        let script = try sandbox.folder.write(Self.bashScript, to: "try")
         func words(_ task: String...) throws -> [String] {
             let run = try run(
-                "/usr/bin/bash", ["--noprofile", "--norc", script, "trestle", "--socket", place.socket, "call"] + task,
-                environment: place.environment)
+                "/usr/bin/bash",
+                ["--noprofile", "--norc", script, "trestle", "--socket", sandbox.socket, "call"] + task,
+                environment: sandbox.environment)
             return run.output.split(separator: "\n").map(String.init)
         }
         #expect(try words("") == HostileNames.harmless)
         #expect(try words("Echo", "") == HostileNames.pairs)
-        #expect(try place.made() == [])
+        #expect(try sandbox.made() == [])
     }
 
     /// Does as bash does when TAB is pressed behind these words.
@@ -34,18 +35,18 @@ struct CompletionTests {
 
     @Test("zsh inserts the harmless names and runs none", .enabled(if: exists("/usr/bin/zsh"), "needs zsh"))
     func zsh() throws {
-        let place = try CompletionPlace("zsh")
-        let shell = try place.shell("/usr/bin/zsh", ["-f", "-i"], setup: Self.zshSetup)
+        let sandbox = try CompletionSandbox("zsh")
+        let shell = try sandbox.shell("/usr/bin/zsh", ["-f", "-i"], setup: Self.zshSetup)
         func words(_ start: String) throws -> [String] {
             // TAB inserts all candidates, as they would be inserted one by one; ^G writes the line to a file.
             shell.type("\(start)\t\u{7}")
             _ = try shell.read(until: "READY")
-            let line = contents(of: place.folder.file("line")).dropFirst(start.count)
+            let line = contents(of: sandbox.folder.file("line")).dropFirst(start.count)
             return line.split(whereSeparator: \.isWhitespace).map { String($0).replacing("\\", with: "") }
         }
-        #expect(try words("trestle --socket \(place.socket) call ").sorted() == HostileNames.harmless.sorted())
-        #expect(try words("trestle --socket \(place.socket) call Echo ").sorted() == HostileNames.pairs.sorted())
-        #expect(try place.made() == [])
+        #expect(try words("trestle --socket \(sandbox.socket) call ").sorted() == HostileNames.harmless.sorted())
+        #expect(try words("trestle --socket \(sandbox.socket) call Echo ").sorted() == HostileNames.pairs.sorted())
+        #expect(try sandbox.made() == [])
     }
 
     private static let zshSetup = """
@@ -62,18 +63,18 @@ struct CompletionTests {
 
     @Test("fish offers the harmless names and runs none", .enabled(if: exists("/usr/bin/fish"), "needs fish"))
     func fish() throws {
-        let place = try CompletionPlace("fish")
-        let shell = try place.shell(
+        let sandbox = try CompletionSandbox("fish")
+        let shell = try sandbox.shell(
             "/usr/bin/fish", ["--no-config", "-i"], setup: "set -x PATH $programs $PATH; cd $work; source $completions")
         func words(_ task: String) throws -> [String] {
             shell.type(
-                "complete -C \"trestle --socket \(place.socket) call \(task)\" > $HOME/line; echo RE''ADY\r")
+                "complete -C \"trestle --socket \(sandbox.socket) call \(task)\" > $HOME/line; echo RE''ADY\r")
             _ = try shell.read(until: "READY")
-            return contents(of: place.folder.file("line")).split(separator: "\n").map(String.init)
+            return contents(of: sandbox.folder.file("line")).split(separator: "\n").map(String.init)
         }
         #expect(try words("").sorted() == HostileNames.harmless.sorted())
         #expect(try words("Echo ").sorted() == HostileNames.pairs.sorted())
-        #expect(try place.made() == [])
+        #expect(try sandbox.made() == [])
     }
 }
 
@@ -95,7 +96,7 @@ enum HostileNames {
 
 /// A folder where completion is tried: the scripts, a daemon in Python that lists hostile names, and an empty folder
 /// where a command that runs would leave a file.
-final class CompletionPlace {
+final class CompletionSandbox {
     let folder: TemporaryFolder
     let environment: [String]
     var socket: String { folder.file("s") }
@@ -104,12 +105,12 @@ final class CompletionPlace {
 
     init(_ shell: String) throws {
         folder = try TemporaryFolder()
-        let script = try run(Place.program("trestle"), ["--generate-completion-script", shell])
+        let script = try run(Paths.program("trestle"), ["--generate-completion-script", shell])
         let completions = try folder.write(script.output, to: "completions")
         let work = folder.file("work")
         mkdir(work, 0o700)
         environment = [
-            "programs=\(Place.build)", "HOME=\(folder.path)", "TERM=dumb", "work=\(work)",
+            "programs=\(Paths.build)", "HOME=\(folder.path)", "TERM=dumb", "work=\(work)",
             "completions=\(completions)",
         ]
         let names = JSON.array(HostileNames.all.map { .string($0) })

@@ -6,7 +6,7 @@ struct DemoTests {
     @Test("gets every answer that it expects")
     func demo() throws {
         try withDaemon { daemon in
-            let demo = try run(Place.program("trestle-demo"), [daemon.home.socketPath])
+            let demo = try run(Paths.program("trestle-demo"), [daemon.home.socketPath])
             #expect(demo.end == .exited(0), "\(demo.output)")
             #expect(demo.output.contains("messages, each as expected."))
         }

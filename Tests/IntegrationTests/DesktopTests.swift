@@ -233,7 +233,7 @@ struct DesktopTests {
             ]
             for (environment, reason) in cases {
                 let run = try run(
-                    Place.program("trestle"), ["--socket", daemon.home.socketPath, "present", "--desktop"],
+                    Paths.program("trestle"), ["--socket", daemon.home.socketPath, "present", "--desktop"],
                     environment: environment)
                 #expect(run.end == .exited(69))
                 #expect(run.errors.contains(reason), "\(run.errors)")

@@ -19,7 +19,7 @@ struct DevelopmentTests {
             output = ends.ours
             lines = SocketLineReader(output)
             process = try SpawnedProcess(
-                Place.program("trestle"), ["plugin", "dev", folder] + options, environment: environment,
+                Paths.program("trestle"), ["plugin", "dev", folder] + options, environment: environment,
                 output: .descriptor(ends.theirs), errors: .descriptor(ends.theirs))
         }
 
@@ -45,7 +45,7 @@ struct DevelopmentTests {
     private func new(_ language: String, in folder: TemporaryFolder) throws -> String {
         let path = folder.file("greet")
         let made = try run(
-            Place.program("trestle"), ["plugin", "new", "greet", "--language", language, "--directory", path])
+            Paths.program("trestle"), ["plugin", "new", "greet", "--language", language, "--directory", path])
         guard made.end == .exited(0) else { throw TestFailure(made.errors) }
         return path
     }
@@ -57,14 +57,14 @@ struct DevelopmentTests {
     }
 
     private func call(_ socket: String, _ task: String, _ options: String) throws -> ProgramRun {
-        try run(Place.program("trestle"), ["--socket", socket, "call", task, options])
+        try run(Paths.program("trestle"), ["--socket", socket, "call", task, options])
     }
 
     /// The socket that a line names.
     private func socket(in line: String) throws -> String {
         let words = line.split(separator: " ")
-        guard let place = words.firstIndex(of: "--socket") else { throw TestFailure("no socket: \(line)") }
-        return String(words[place + 1])
+        guard let index = words.firstIndex(of: "--socket") else { throw TestFailure("no socket: \(line)") }
+        return String(words[index + 1])
     }
 
     @Test("It builds, runs, and reloads with every save; what does not build, or start, leaves what runs")
@@ -195,7 +195,7 @@ struct DevelopmentTests {
         for (signal, options) in [(SIGHUP, []), (SIGPIPE, []), (SIGHUP, ["--listen", folder.file("s")])] {
             let development = try Development(path, options)
             let socket = try socket(in: try development.says("--socket "))
-            // Without a place of its own it lies in the folder that goes.
+            // Without a path of its own it lies in the folder that goes.
             let left = options.isEmpty ? String(socket.dropLast("/bridge.sock".count)) : socket
             #expect(exists(left))
             if signal == SIGHUP {
@@ -228,7 +228,7 @@ struct DevelopmentTests {
         let folder = try TemporaryFolder()
         for name in ["alpha", "beta"] {
             let path = folder.file(name)
-            let made = try run(Place.program("trestle"), ["plugin", "new", name, "--directory", path])
+            let made = try run(Paths.program("trestle"), ["plugin", "new", name, "--directory", path])
             try #require(made.end == .exited(0), "\(made.errors)")
             let development = try Development(
                 path, environment: ["HOME=\(folder.path)", "XDG_CACHE_HOME=\(folder.file("cache"))"])
@@ -244,7 +244,7 @@ struct DevelopmentTests {
     @Test("A folder that nothing is known of is refused, with what there might be in it")
     func unknown() throws {
         let folder = try TemporaryFolder()
-        let refused = try run(Place.program("trestle"), ["plugin", "dev", folder.path])
+        let refused = try run(Paths.program("trestle"), ["plugin", "dev", folder.path])
         #expect(refused.end == .exited(64) && refused.errors.contains("Package.swift"), "\(refused.errors)")
     }
 }

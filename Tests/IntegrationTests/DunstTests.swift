@@ -33,7 +33,7 @@ struct DunstTests {
             try dunst.dismiss()
             #expect(try desktop.answer(question) == ["button": "Cancel", "presenter": "client"])
 
-            // It has no place to write in.
+            // It has no field to write in.
             let prompt = try desktop.alert(["content": "Who?", "kind": "prompt", "defaultText": "me"])
             #expect(try desktop.answer(prompt) == ["button": "OK", "presenter": "log", "text": "me"])
 

@@ -10,7 +10,7 @@ private func canRun(_ program: String) -> Bool {
 
 @Suite("trestle generate", .blocking)
 struct GenerateTests {
-    private let clients = Place.package + "/Clients"
+    private let clients = Paths.package + "/Clients"
 
     /// Runs a program that is found by its name.
     private func run(named program: String, _ arguments: [String], environment: [String] = []) throws -> ProgramRun {
@@ -137,7 +137,7 @@ struct GenerateTests {
             let file = folder.file("tasks.ts")
             func generate(_ arguments: String...) throws -> ProgramRun {
                 try run(
-                    Place.program("trestle"),
+                    Paths.program("trestle"),
                     ["--socket", daemon.home.socketPath, "generate", "--language", "typescript"] + arguments,
                     environment: [])
             }
@@ -160,7 +160,7 @@ struct GenerateTests {
                 (["--language", "cobol"], "cobol"),
             ] {
                 let refused = try run(
-                    Place.program("trestle"),
+                    Paths.program("trestle"),
                     ["--socket", daemon.home.socketPath, "generate", "--language", "typescript"] + arguments,
                     environment: [])
                 #expect(refused.end == .exited(64))

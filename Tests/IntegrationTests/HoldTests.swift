@@ -55,7 +55,7 @@ struct HoldTests {
     func resumed() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
-        #expect(symlink(Place.program("libFixture.so"), folder.file("libFixture.so")) == 0)
+        #expect(symlink(Paths.program("libFixture.so"), folder.file("libFixture.so")) == 0)
         try withDaemon(pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             try client.send(#"{"task":"fixture.hold","options":{"path":"\#(gate.path)"},"callbackId":1}"#)

@@ -93,7 +93,7 @@ struct HostileDaemonTests {
         try plugin.put(into: folder)
         #expect(try DaemonProcess(in: home).wait() == .killed(by: SIGSEGV))
         // As one that did not come with the daemon.
-        home.program = Place.program("trestled")
+        home.program = Paths.program("trestled")
         try withDaemon(in: home) { daemon in
             let client = try daemon.connect()
             try plugin.expectRefused("signal 11", client)

@@ -19,7 +19,7 @@ struct InterceptorTests {
         plugin.interceptors =
             #"{"name":"specimen.look","summary":"Looks.","tasks":[\#(tasks)],"onFailure":"\#(failure)"}"#
         try plugin.build(in: folder)
-        return try withDaemon("plugin_dir = [\"\(Place.build)\", \"\(folder.path)\"]\n" + section(isolation)) {
+        return try withDaemon("plugin_dir = [\"\(Paths.build)\", \"\(folder.path)\"]\n" + section(isolation)) {
             daemon throws in
             try body(daemon, daemon.connect())
         }

@@ -9,7 +9,7 @@ struct MemoryTests {
     private func start(_ home: DaemonHome) throws -> (SpawnedProcess, Wire) {
         let script = "ulimit -c unlimited && cd \"$0\" && exec \"$@\""
         let process = try SpawnedProcess(
-            "/bin/sh", ["-c", script, home.folder.path, Place.program("trestled")] + home.commandLine,
+            "/bin/sh", ["-c", script, home.folder.path, Paths.program("trestled")] + home.commandLine,
             environment: home.environment, output: .file(home.logPath), errors: .file(home.logPath))
         return (process, try Wire.awaiting(home, process))
     }
@@ -60,7 +60,7 @@ struct MemoryTests {
         chown(home.folder.path, 65_534, 65_534)
         let asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
         let daemon = try SpawnedProcess(
-            "/usr/bin/setpriv", asNobody + [Place.program("trestled")] + home.commandLine,
+            "/usr/bin/setpriv", asNobody + [Paths.program("trestled")] + home.commandLine,
             environment: home.environment, errors: .file(home.logPath))
         let client = try Wire.awaiting(home, daemon)
         // What it needs of /proc itself goes on.

@@ -16,7 +16,7 @@ struct PageSessionTests {
 
         var testDescription: String { rawValue }
         var plugin: String { self == .swift ? "fixture" : rawValue }
-        var places: [Isolation] { self == .python ? Isolation.apart : Isolation.allCases }
+        var isolations: [Isolation] { self == .python ? Isolation.apart : Isolation.allCases }
 
         func put(into folder: TemporaryFolder) throws {
             switch self {
@@ -36,7 +36,7 @@ struct PageSessionTests {
                 try folder.write(
                     """
                     import sys
-                    sys.path.insert(0, "\(Place.package)/Clients/Python")
+                    sys.path.insert(0, "\(Paths.package)/Clients/Python")
                     from trestle_bridge import Plugin
 
                     plugin = Plugin()
@@ -53,7 +53,7 @@ struct PageSessionTests {
         }
     }
 
-    private static let cases = Witness.allCases.flatMap { witness in witness.places.map { (witness, $0) } }
+    private static let cases = Witness.allCases.flatMap { witness in witness.isolations.map { (witness, $0) } }
 
     /// A daemon's paths, with rules.
     private func home(_ rules: String, _ configuration: String = "", plugins: String? = nil) throws -> DaemonHome {

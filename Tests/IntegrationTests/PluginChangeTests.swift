@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Where a plugin of a test runs.
-enum SpecimenPlace: String, CaseIterable, CustomTestStringConvertible {
+enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
     case inProcess = "in the daemon"
     case isolated = "in a process of its own"
     case worker = "an executable"
@@ -68,14 +68,14 @@ struct PluginChangeTests {
 
     @Test(
         "10,000 calls while the plugin is replaced 50 times: each gets one good callback, by the old one or the new one",
-        arguments: SpecimenPlace.allCases)
-    func calls(place: SpecimenPlace) throws {
+        arguments: SpecimenKind.allCases)
+    func calls(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
-        try place.write(to: folder, version: "0")
-        try withDaemon(place.configuration, pluginDirectory: folder.path) { daemon in
+        try kind.write(to: folder, version: "0")
+        try withDaemon(kind.configuration, pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             for round in 1...50 {
-                try place.write(to: folder, version: "\(round)")
+                try kind.write(to: folder, version: "\(round)")
                 for id in 0..<100 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
                 try client.send(#"{"task":"bridge.plugin.reload","options":{"name":"specimen"},"callbackId":"r"}"#)
                 for id in 100..<200 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
@@ -101,13 +101,13 @@ struct PluginChangeTests {
     }
 
     @Test(
-        "a bad version is refused with the reason, and the one that is there stays", arguments: SpecimenPlace.allCases)
-    func badVersion(place: SpecimenPlace) throws {
+        "a bad version is refused with the reason, and the one that is there stays", arguments: SpecimenKind.allCases)
+    func badVersion(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
-        let path = try place.write(to: folder)
-        try withDaemon(place.configuration, pluginDirectory: folder.path) { daemon in
+        let path = try kind.write(to: folder)
+        try withDaemon(kind.configuration, pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
-            try place.write(to: folder, version: "2", begins: false)
+            try kind.write(to: folder, version: "2", begins: false)
             let failed = try reload(client)["error"]
             #expect(failed?["code"] == "plugin.unavailable", "\(failed ?? nil)")
             #expect(failed?["message"]?.stringValue?.contains("the plugin specimen stays as it is") == true)
@@ -117,7 +117,7 @@ struct PluginChangeTests {
             #expect(try client.result("specimen") == "1")
             unlink(path)
             #expect(try reload(client)["error"]?["code"] == "plugin.unavailable")
-            try place.write(to: folder, version: "3", task: "bridge.ping")
+            try kind.write(to: folder, version: "3", task: "bridge.ping")
             let taken = try reload(client)["error"]
             #expect(taken?["message"]?.stringValue?.contains("bridge.ping") == true)
             #expect(try client.result("specimen") == "1")
@@ -127,20 +127,20 @@ struct PluginChangeTests {
 
     @Test(
         "a version with other tasks takes over: the new ones can be called, the old ones are gone",
-        arguments: SpecimenPlace.allCases)
-    func otherTasks(place: SpecimenPlace) throws {
+        arguments: SpecimenKind.allCases)
+    func otherTasks(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
-        try place.write(to: folder)
-        try withDaemon(place.configuration, pluginDirectory: folder.path) { daemon in
+        try kind.write(to: folder)
+        try withDaemon(kind.configuration, pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             #expect(try client.call("more")["error"]?["code"] == "task.not_found")
             var library = PluginInC(task: "more", version: "2")
             library.call = #"host->reply(host, request->call, text("2"));"#
-            if place == .worker {
+            if kind == .worker {
                 try folder.write(
                     """
                     import sys
-                    sys.path.insert(0, "\(Place.package)/Clients/Python")
+                    sys.path.insert(0, "\(Paths.package)/Clients/Python")
                     from trestle_bridge import Plugin
                     plugin = Plugin(version="2")
                     @plugin.task("more", summary="More.")
@@ -160,13 +160,13 @@ struct PluginChangeTests {
         }
     }
 
-    @Test("one is loaded by its path, unloaded by its name, and may come again", arguments: SpecimenPlace.allCases)
-    func loadAndUnload(place: SpecimenPlace) throws {
+    @Test("one is loaded by its path, unloaded by its name, and may come again", arguments: SpecimenKind.allCases)
+    func loadAndUnload(kind: SpecimenKind) throws {
         let (folder, empty) = (try TemporaryFolder(), try TemporaryFolder())
-        let path = try place.write(to: folder)
+        let path = try kind.write(to: folder)
         let home = try DaemonHome(pluginDirectory: empty.path)
         try withDaemon(in: home) { daemon in
-            try home.write(configuration: place.configuration)
+            try home.write(configuration: kind.configuration)
             let client = try daemon.connect()
             let listener = try daemon.connect()
             _ = try listener.result("bridge.subscribe", ["events": ["plugin.*"]])
@@ -179,7 +179,7 @@ struct PluginChangeTests {
                 let again = try client.call("bridge.plugin.load", ["path": .string(path)])["error"]
                 #expect(again?["code"] == "plugin.unavailable")
                 // Where the configuration has a section for it, whoever takes it away for good has to know.
-                let unloaded: JSON = place == .inProcess ? ["configured": true] : [:]
+                let unloaded: JSON = kind == .inProcess ? ["configured": true] : [:]
                 #expect(try client.result("bridge.plugin.unload", ["name": "specimen"]) == unloaded)
                 #expect(
                     try listener.receive() == [
@@ -203,7 +203,7 @@ struct PluginChangeTests {
             #expect(try refusal("lib.so")?["data"]?["path"] == "$.path")
             #expect(try refusal("/etc/passwd")?["code"] == "options.invalid")
             #expect(try refusal(folder.file("none.so"))?["message"]?.stringValue?.contains("No such file") == true)
-            let disabled = try refusal(SpecimenPlace.isolated.write(to: folder))
+            let disabled = try refusal(SpecimenKind.isolated.write(to: folder))
             #expect(disabled?["message"]?.stringValue?.contains("disables the plugin specimen") == true)
             try home.write(configuration: "socket = 1")
             #expect(try refusal(folder.file("libspecimen.so"))?["code"] == "configuration.invalid")
@@ -320,23 +320,23 @@ struct PluginChangeTests {
 
     @Test(
         "where plugin_watch is true, a file that comes is loaded, one that changes loaded anew, one that goes unloaded",
-        arguments: SpecimenPlace.allCases)
-    func watched(place: SpecimenPlace) throws {
+        arguments: SpecimenKind.allCases)
+    func watched(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
         let home = try DaemonHome("plugin_watch = true", pluginDirectory: folder.path)
         try withDaemon(in: home) { daemon in
-            try home.write(configuration: "plugin_watch = true\n" + place.configuration)
+            try home.write(configuration: "plugin_watch = true\n" + kind.configuration)
             let client = try daemon.connect()
             let listener = try daemon.connect()
             _ = try listener.result("bridge.subscribe", ["events": ["plugin.*"]])
             for version in ["1", "2"] {
-                let path = try place.write(to: folder, version: version)
+                let path = try kind.write(to: folder, version: version)
                 #expect(
                     try listener.receive()
                         == ["event": "plugin.started", "data": ["name": "specimen", "version": .string(version)]])
                 #expect(try client.result("specimen") == .string(version))
                 if version == "1" { continue }
-                try place.write(to: folder, version: "3", begins: false)
+                try kind.write(to: folder, version: "3", begins: false)
                 try daemon.awaitLog("the plugin specimen stays as it is", client)
                 #expect(try client.result("specimen") == "2")
                 unlink(path)

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("trestle plugin check", .blocking)
 struct PluginCheckCommandTests {
-    private static let hostile = Place.package + "/Tests/HostilePlugins"
+    private static let hostile = Paths.package + "/Tests/HostilePlugins"
 
     private func trestle(_ arguments: [String], environment: [String] = []) throws -> ProgramRun {
-        try run(Place.program("trestle"), arguments, environment: environment)
+        try run(Paths.program("trestle"), arguments, environment: environment)
     }
 
     private func compile(_ name: String, in folder: TemporaryFolder) throws -> String {
@@ -22,7 +22,7 @@ struct PluginCheckCommandTests {
         "finds nothing wrong with plugins that are good, in either place",
         arguments: ["Counter", "Echo", "Alert"])
     func good(_ name: String) throws {
-        let (names, run) = try checkFailures(Place.program("lib\(name)Plugin.so"), "--call-all")
+        let (names, run) = try checkFailures(Paths.program("lib\(name)Plugin.so"), "--call-all")
         #expect(names == [], "\(run.output)")
         #expect(run.output.contains(#""place":"isolated""#) && run.output.contains(#""place":"in-process""#))
         #expect(run.errors.contains(" 0 failed"))
@@ -33,7 +33,7 @@ struct PluginCheckCommandTests {
         arguments: ["c", "python", "sh"])
     func projects(_ language: String) throws {
         let folder = try TemporaryFolder()
-        let program = Place.program("trestle")
+        let program = Paths.program("trestle")
         let check = """
             cd "$1" && "$0" plugin new greet --language "$2" >/dev/null
             "$0" plugin check greet --call 'greet={"who": "World"}'
@@ -50,14 +50,14 @@ struct PluginCheckCommandTests {
     @Test("says of a folder that it does not build, or that there is nothing in it to build")
     func unbuilt() throws {
         let folder = try TemporaryFolder()
-        let empty = try run(Place.program("trestle"), ["plugin", "check", folder.path])
+        let empty = try run(Paths.program("trestle"), ["plugin", "check", folder.path])
         #expect(empty.end == .exited(64) && empty.errors.contains("trestle plugin new"), "\(empty.errors)")
         try folder.write("all:\n\tfalse\n", to: "Makefile")
-        let broken = try run(Place.program("trestle"), ["plugin", "check", folder.path])
+        let broken = try run(Paths.program("trestle"), ["plugin", "check", folder.path])
         #expect(broken.end == .exited(1))
         #expect(broken.errors.contains("\(folder.path) cannot be checked: the build failed (exit status 2)"))
         try folder.write("all:\n", to: "Makefile")
-        let nothing = try run(Place.program("trestle"), ["plugin", "check", folder.path])
+        let nothing = try run(Paths.program("trestle"), ["plugin", "check", folder.path])
         #expect(nothing.end == .exited(1) && nothing.errors.contains("--plugin"), "\(nothing.errors)")
     }
 
@@ -65,7 +65,7 @@ struct PluginCheckCommandTests {
     func options() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(#"{"path": "/"}"#, to: "options.json")
-        let sysinfo = Place.program("libSysinfoPlugin.so")
+        let sysinfo = Paths.program("libSysinfoPlugin.so")
         let (names, run) = try checkFailures(sysinfo, "--call", "sysinfo.disk=@\(file)", "--call", "sysinfo.load")
         #expect(names == [], "\(run.output)")
         #expect(try checkFailures(sysinfo, "--call", "sysinfo.disk").names == ["sysinfo.disk call"])
@@ -163,7 +163,7 @@ struct PluginCheckCommandTests {
         let folder = try TemporaryFolder()
         let good = try folder.write("[plugins.alert]\npresenters = [\"log\"]\n", to: "good.toml")
         let bad = try folder.write("[plugins.alert]\npresenter = [\"log\"]\n", to: "bad.toml")
-        let alert = Place.program("libAlertPlugin.so")
+        let alert = Paths.program("libAlertPlugin.so")
         #expect(try checkFailures(alert, "--config", good).names == [])
         let (names, run) = try checkFailures(alert, "--config", bad)
         #expect(names == ["load"] && run.output.contains("presenter"), "\(run.output)")
@@ -186,7 +186,7 @@ struct PluginCheckCommandTests {
         try worker.write(to: folder)
         let output = folder.file("output")
         let check = try SpawnedProcess(
-            Place.program("trestle"),
+            Paths.program("trestle"),
             ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--timeout", "60"],
             output: .file(output), errors: .file(output))
         let deadline = Deadline()
@@ -207,7 +207,7 @@ struct PluginCheckCommandTests {
         worker.call = #"open("\#(folder.file("called"))", "a").close()"#
         try worker.write(to: folder)
         let check = try SpawnedProcess(
-            Place.program("trestle"),
+            Paths.program("trestle"),
             ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--timeout", "60"])
         let deadline = Deadline()
         while !exists(folder.file("called")) {

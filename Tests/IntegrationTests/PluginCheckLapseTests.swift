@@ -66,7 +66,7 @@ struct PluginCheckLapseTests {
     func flood() throws {
         let call = #"hostile.floods-output={"count": 1000}"#
         let (names, run) = try checkFailures(
-            "\(Place.package)/Tests/HostilePlugins/floods-output.plugin.toml", "--call", call, "--timeout", "10s")
+            "\(Paths.package)/Tests/HostilePlugins/floods-output.plugin.toml", "--call", call, "--timeout", "10s")
         #expect(names == ["output"] && run.output.contains("100 lines a second"), "\(run.output)")
     }
 
@@ -112,11 +112,11 @@ struct PluginCheckLapseTests {
 
     @Test("goes on after a call that closes the session of its caller, and names what it did not check")
     func closesItsCaller() throws {
-        let (names, run) = try checkFailures(Place.program("libCloseWebPlugin.so"), "--call", "closeWeb={}")
+        let (names, run) = try checkFailures(Paths.program("libCloseWebPlugin.so"), "--call", "closeWeb={}")
         #expect(names == [], "\(run.output)")
         let findings = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
-        for place in ["isolated", "in-process"] {
-            let here = findings.filter { $0["place"]?.stringValue == place }
+        for isolation in ["isolated", "in-process"] {
+            let here = findings.filter { $0["place"]?.stringValue == isolation }
             let said = here.filter { $0["task"] == "closeWeb" }.compactMap { $0["says"]?.stringValue }
             #expect(said.contains { $0.contains("is not checked") }, "\(said)")
             for check in ["leak", "stop", "restart"] {
@@ -127,10 +127,10 @@ struct PluginCheckLapseTests {
     }
 
     @Test("says where a plugin ran, also where the configuration decides")
-    func place() throws {
+    func isolation() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("[plugins.echo]\nisolation = \"none\"\n", to: "here.toml")
-        let (names, run) = try checkFailures(Place.program("libEchoPlugin.so"), "--config", file, "--call-all")
+        let (names, run) = try checkFailures(Paths.program("libEchoPlugin.so"), "--config", file, "--call-all")
         #expect(names == [] && run.output.contains(#""place":"in-process""#), "\(run.output)")
         #expect(!run.output.contains(#""place":"isolated""#), "\(run.output)")
     }

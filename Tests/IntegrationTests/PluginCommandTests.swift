@@ -6,7 +6,7 @@ import Testing
 @Suite("trestle plugin", .blocking)
 struct PluginCommandTests {
     private func trestle(_ arguments: [String], environment: [String] = []) throws -> ProgramRun {
-        try run(Place.program("trestle"), arguments, environment: environment)
+        try run(Paths.program("trestle"), arguments, environment: environment)
     }
 
     // MARK: new
@@ -32,7 +32,7 @@ struct PluginCommandTests {
             new() { "$2" plugin new greet --language sh --directory "$3"; }
             mkdir "$1/empty" && cd "$1/empty" && new "$@" && test -x greet.sh && ! new "$@"
             """
-        let made = try run("/bin/sh", ["-c", command, "sh", folder.path, Place.program("trestle"), directory])
+        let made = try run("/bin/sh", ["-c", command, "sh", folder.path, Paths.program("trestle"), directory])
         #expect(made.end == .exited(0), "\(made.errors)")
         #expect(made.errors.contains("is not empty"))
         #expect(exists(folder.file("empty/greet.plugin.toml")))

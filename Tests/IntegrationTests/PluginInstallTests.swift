@@ -35,7 +35,7 @@ struct PluginInstallTests {
         mkdir(project + "/__pycache__", 0o700)
         mkdir(project + "/data", 0o700)
         _ = try run("/bin/sh", ["-c", "umask 077; echo x >\"$0\"/data/x; ln -s x \"$0\"/data/link", project])
-        let place = prefix.localPlugins + "/greet"
+        let path = prefix.localPlugins + "/greet"
         try withDaemon(in: prefix.home) { daemon in
             // A mask that would keep the daemon's user from reading it.
             let command = "umask 077; exec \"$0\" --socket \"$1\" plugin install \"$2\""
@@ -44,14 +44,14 @@ struct PluginInstallTests {
             #expect(installed.end == .exited(0), "\(installed.errors)")
             #expect(installed.errors.contains("Building: make"))
             let answer = try JSON(parsing: installed.output)
-            #expect(answer["name"] == "greet" && answer["path"] == .string("\(place)/greet.plugin.toml"), "\(answer)")
+            #expect(answer["name"] == "greet" && answer["path"] == .string("\(path)/greet.plugin.toml"), "\(answer)")
             #expect(try daemon.connect().result("greet", ["who": "World"]) == ["greeting": "Hello, World"])
             #expect(try daemon.connect().result("Echo", 1) == 1)
         }
-        #expect(mode(prefix.localPlugins) == 0o755 && mode(place) == 0o755 && mode(place + "/data") == 0o755)
-        #expect(mode(place + "/greet.plugin.toml") == 0o644 && mode(place + "/data/x") == 0o644)
-        #expect(mode(place + "/greet_plugin.py") == 0o755)
-        #expect(exists(place + "/data/link") && !exists(place + "/__pycache__") && !exists(place + "/.gitignore"))
+        #expect(mode(prefix.localPlugins) == 0o755 && mode(path) == 0o755 && mode(path + "/data") == 0o755)
+        #expect(mode(path + "/greet.plugin.toml") == 0o644 && mode(path + "/data/x") == 0o644)
+        #expect(mode(path + "/greet_plugin.py") == 0o755)
+        #expect(exists(path + "/data/link") && !exists(path + "/__pycache__") && !exists(path + "/.gitignore"))
         try withDaemon(in: prefix.home) { daemon in
             #expect(try daemon.connect().result("greet", ["who": "Ada"]) == ["greeting": "Hello, Ada"])
             let removed = try prefix.trestle(["plugin", "uninstall", "greet"])

@@ -23,7 +23,7 @@ struct QuotaTests {
             for client in clients { #expect(try client.result("Echo", 2) == 2) }
             #expect(daemon.log.split(separator: "as many as it may (quotas.uid_connections)").count == 2)
             clients[0].close()
-            // Whether the place is free already is for the loop to see.
+            // When the closed connection no longer counts is for the loop to see.
             let deadline = Deadline()
             while (try? daemon.connect().call("Echo", 3))?["result"] != 3, !deadline.isOver {}
             #expect(!deadline.isOver)
@@ -194,8 +194,8 @@ struct QuotaTests {
                 "client": text(256), "version": text(256), "userAgent": text(1_024),
                 "page": ["url": text(4_096), "title": text(4_096)],
             ])
-        func name(_ place: Int) -> JSON {
-            let name = "t\(number).\(place)."
+        func name(_ index: Int) -> JSON {
+            let name = "t\(number).\(index)."
             return .string(name + String(repeating: "x", count: 128 - name.utf8.count))
         }
         // As values a schema like this takes thirty times its text.
@@ -203,9 +203,9 @@ struct QuotaTests {
         // Options are checked by a form of it that is several times as long: a schema for each four bytes.
         let elements = Array(repeating: "{}", count: 20_000).joined(separator: ",")
         let options = #""options":{"prefixItems":[\#(elements)]}"#
-        for place in 0..<Self.tasksOfEach {
-            let task = name(place).text
-            let schema = place % 3 == 0 ? examples : options
+        for index in 0..<Self.tasksOfEach {
+            let task = name(index).text
+            let schema = index % 3 == 0 ? examples : options
             try client.send(
                 #"{"task":"bridge.register","options":{"tasks":[\#(task)],"descriptions":{\#(task):"#
                     + #"{"summary":\#(text(256).text),\#(schema)}}},"callbackId":"r"}"#)

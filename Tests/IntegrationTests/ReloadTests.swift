@@ -68,7 +68,7 @@ struct ReloadTests {
             #expect(
                 try home.trestle("reload").output == #"{"applied":[],"restart":[],"file":"#
                     + JSON.string(home.folder.file("trestled.toml")).text + #","warnings":[]}"# + "\n")
-            try home.write(configuration: "plugin_dir = \"\(Place.build)\"\nlimits.event_queue_bytes = \"4KiB\"")
+            try home.write(configuration: "plugin_dir = \"\(Paths.build)\"\nlimits.event_queue_bytes = \"4KiB\"")
             for _ in 0..<2 {
                 let reload = try home.trestle("reload")
                 #expect(reload.end == .exited(0), "\(reload.errors)")

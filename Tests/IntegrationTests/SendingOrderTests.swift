@@ -72,7 +72,7 @@ struct SendingOrderTests {
             try folder.write(
                 """
                 import sys, threading
-                sys.path.insert(0, "\(Place.package)/Clients/Python")
+                sys.path.insert(0, "\(Paths.package)/Clients/Python")
                 from trestle_bridge import Plugin
 
                 plugin = Plugin()
@@ -101,10 +101,10 @@ struct SendingOrderTests {
             }
         }
 
-        var places: [Isolation] { self == .python ? [.process] : [.daemon, .process] }
+        var isolations: [Isolation] { self == .python ? [.process] : [.daemon, .process] }
     }
 
-    private static let cases = Sender.allCases.flatMap { sender in sender.places.map { (sender, $0) } }
+    private static let cases = Sender.allCases.flatMap { sender in sender.isolations.map { (sender, $0) } }
 
     @Test("comes in its order and before the answer, in each of 1,000 calls", arguments: cases)
     func order(sender: Sender, isolation: Isolation) throws {

@@ -167,7 +167,7 @@ struct ServiceTests {
     func descriptorLimit() throws {
         let home = try DaemonHome("limits.sessions = 500")
         let process = try SpawnedProcess(
-            "/usr/bin/prlimit", ["--nofile=64:256", Place.program("trestled")] + home.commandLine,
+            "/usr/bin/prlimit", ["--nofile=64:256", Paths.program("trestled")] + home.commandLine,
             environment: home.environment, errors: .file(home.logPath))
         let deadline = Deadline()
         while (try? home.connect()) == nil {

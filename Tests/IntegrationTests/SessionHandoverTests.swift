@@ -26,7 +26,7 @@ struct SessionHandoverTests {
             ? "exec \"$@\""
             : "export LISTEN_PID=$$ LISTEN_FDS=\(kept.count) LISTEN_FDNAMES=\(names); exec \"$@\""
         let process = try SpawnedProcess(
-            "/bin/sh", ["-c", script, "sh", Place.program("trestled")] + home.commandLine,
+            "/bin/sh", ["-c", script, "sh", Paths.program("trestled")] + home.commandLine,
             environment: home.environment + ["FDSTORE=\(storeLimit)"], output: .file(home.logPath),
             errors: .file(home.logPath), handedOver: kept.map(\.descriptor))
         do {

@@ -122,10 +122,10 @@ struct SocketTests {
     func links() throws {
         for suffix in ["", ".lock"] {
             let home = try DaemonHome()
-            let place = home.socketPath + suffix
-            symlink(home.folder.file("made"), place)
+            let path = home.socketPath + suffix
+            symlink(home.folder.file("made"), path)
             #expect(
-                try refusal(home).contains("\(place): a symbolic link is there, which may lead anywhere: remove it"))
+                try refusal(home).contains("\(path): a symbolic link is there, which may lead anywhere: remove it"))
             #expect(!exists(home.folder.file("made")))
         }
     }
@@ -208,7 +208,7 @@ struct SocketTests {
             #expect(answers.first?["error"]?["code"] == "busy")
             #expect(answers.first?["error"]?["transient"] == true)
             first.close()
-            // Its place is free once the daemon has seen that it is gone.
+            // Another may connect once the daemon has seen that it is gone.
             try awaitSessions(1, second)
             #expect(try daemon.connect().result("Echo", 1) == 1)
         }

@@ -57,11 +57,11 @@ struct StateTests {
             """
         try worker.write(to: plugins)
         for plugin in ["Persistence", "Login"] {
-            symlink(Place.program("lib\(plugin)Plugin.so"), plugins.file("lib\(plugin)Plugin.so"))
+            symlink(Paths.program("lib\(plugin)Plugin.so"), plugins.file("lib\(plugin)Plugin.so"))
         }
         home.arguments += ["--plugin-dir", plugins.path]
         let daemon = try SpawnedProcess(
-            "/bin/sh", ["-c", "umask 000; exec \"$0\" \"$@\"", Place.program("trestled")] + home.commandLine,
+            "/bin/sh", ["-c", "umask 000; exec \"$0\" \"$@\"", Paths.program("trestled")] + home.commandLine,
             environment: home.environment, errors: .file(home.logPath))
         let client = try Wire.awaiting(home, daemon)
         #expect(try client.result("specimen", .string(home.statePath + "/specimen")) == 1)

@@ -105,7 +105,7 @@ struct StoreCommandTests {
                 (["export", "--namespace", "me"], 1, "$.namespace"),
             ] as [([String], Int32, String)] {
                 let run = try run(
-                    Place.program("trestle"), ["--socket", daemon.home.socketPath, "store"] + arguments)
+                    Paths.program("trestle"), ["--socket", daemon.home.socketPath, "store"] + arguments)
                 #expect(run.end == .exited(status), "\(arguments): \(run.errors)")
                 #expect(run.errors.contains(reason), "\(arguments): \(run.errors)")
                 #expect(run.output == "")
@@ -119,7 +119,7 @@ struct StoreCommandTests {
         try withDaemon { daemon in
             for arguments in ["import", "import -", "restore -", "backup -"] {
                 // script(1) runs it in a terminal of its own.
-                let command = "\(Place.program("trestle")) --socket \(daemon.home.socketPath) store \(arguments)"
+                let command = "\(Paths.program("trestle")) --socket \(daemon.home.socketPath) store \(arguments)"
                 let run = try run("/usr/bin/script", ["-qec", command, "/dev/null"])
                 #expect(run.end == .exited(64), "\(arguments): \(run.output)")
                 #expect(run.output.contains("terminal"), "\(arguments): \(run.output)")
@@ -135,7 +135,7 @@ struct StoreCommandTests {
             try withDaemon(configuration) { target in
                 let client = try source.connect()
                 for key in 0..<30 { try create("k\(key)", client, text: String(repeating: "x", count: key * 10)) }
-                let trestle = Place.program("trestle")
+                let trestle = Paths.program("trestle")
                 let export = "\(trestle) --socket \(source.home.socketPath) store export --table t"
                 let importing = "\(trestle) --socket \(target.home.socketPath) store import"
                 for (flags, outcome) in [
@@ -169,7 +169,7 @@ struct StoreCommandTests {
             let (client, ends) = (try daemon.connect(), try connectedPair())
             defer { close(ends.ours) }
             let process = try SpawnedProcess(
-                Place.program("trestle"), ["--socket", daemon.home.socketPath, "store", "import"],
+                Paths.program("trestle"), ["--socket", daemon.home.socketPath, "store", "import"],
                 input: .descriptor(ends.theirs))
             close(ends.theirs)
             let begin = Array("{\"trestle\":\"export\",\"version\":1}\n".utf8)

@@ -26,8 +26,8 @@ struct StoreRightsTests {
         var outcomes = [String](repeating: "none", count: calls.count)
         for line in run.output.split(separator: "\n") {
             let answer = try JSON(parsing: String(line))
-            guard let place = answer["callbackId"]?.int64Value else { continue }
-            outcomes[Int(place)] = answer["error"]?["code"]?.stringValue ?? "answered"
+            guard let index = answer["callbackId"]?.int64Value else { continue }
+            outcomes[Int(index)] = answer["error"]?["code"]?.stringValue ?? "answered"
         }
         return outcomes
     }

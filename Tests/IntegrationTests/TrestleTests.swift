@@ -49,7 +49,7 @@ struct TrestleTests {
             for arguments in [["--progress"], ["--progress", "--raw"]] {
                 let terminal = try PseudoTerminal(rows: 24, columns: 200)
                 let command = try terminal.run(
-                    Place.program("trestle"), ["--socket", daemon.home.socketPath, "call", "odd"] + arguments)
+                    Paths.program("trestle"), ["--socket", daemon.home.socketPath, "call", "odd"] + arguments)
                 let id = try provider.receive { $0["task"] == "odd" }["callbackId"]?.text ?? ""
                 let value = JSON.string(hostile).text
                 try provider.send(#"{"callbackId":\#(id),"progress":\#(value)}"#)
@@ -197,7 +197,7 @@ struct TrestleTests {
     func noDaemon() throws {
         let home = try DaemonHome()
         for command in [["call", "Echo"], ["tasks"], ["subscribe", "*"], ["register", "t", "--", "true"]] {
-            let run = try run(Place.program("trestle"), ["--socket", home.socketPath] + command)
+            let run = try run(Paths.program("trestle"), ["--socket", home.socketPath] + command)
             #expect(run.end == .exited(69))
             #expect(run.output == "")
             #expect(run.errors.hasPrefix("trestle: ") && run.errors.contains(home.socketPath), "\(run.errors)")
@@ -209,7 +209,7 @@ struct TrestleTests {
     func socket() throws {
         try withDaemon { daemon in
             let path = daemon.home.socketPath
-            let program = Place.program("trestle")
+            let program = Paths.program("trestle")
             let byVariable = try run(program, ["call", "Echo", "1"], environment: ["TRESTLE_SOCKET=\(path)"])
             #expect(byVariable.output == "1\n")
             let byFlag = try run(
@@ -251,7 +251,7 @@ struct TrestleTests {
             func complete(_ argument: String, _ words: String...) throws -> [String] {
                 let arguments =
                     ["---completion", "call", "--", "positional@\(argument)", "\(words.count - 1)", "0"] + words
-                return try run(Place.program("trestle"), arguments).output.split(separator: "\n").map(String.init)
+                return try run(Paths.program("trestle"), arguments).output.split(separator: "\n").map(String.init)
             }
             #expect(try complete("0", "trestle", "--socket", socket, "call", "").contains("persistence.create"))
             let options = try complete("1", "trestle", "--socket", socket, "call", "persistence.create", "")
@@ -380,7 +380,7 @@ struct TrestleTests {
             let terminal = try PseudoTerminal(rows: 24, columns: 200)
             let script = #"printf 'é\033[2J\302\233\342\200\256!\nnext\n' >&2; echo 1"#
             let command = try terminal.run(
-                Place.program("trestle"),
+                Paths.program("trestle"),
                 ["--socket", daemon.home.socketPath, "register", "odd", "--", "/bin/sh", "-c", script])
             try awaitTask("odd", client)
             #expect(try client.result("odd") == 1)

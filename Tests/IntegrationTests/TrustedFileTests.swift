@@ -181,7 +181,7 @@ struct TrustedFileTests {
 
     @Test("A pipe is taken for one: whoever starts the daemon hands it over")
     func pipe() throws {
-        let program = Place.program("trestled")
+        let program = Paths.program("trestled")
         let script = "echo 'log_level = \"info\"' | \"$0\" --config /dev/stdin --check-config"
         let check = try run("/bin/sh", ["-c", script, program], environment: DaemonHome().environment)
         #expect(check.output.hasPrefix("good: "), "\(check.errors)")

@@ -36,7 +36,7 @@ struct UnforeseenErrorTests {
                 try folder.write(
                     """
                     import sys
-                    sys.path.insert(0, "\(Place.package)/Clients/Python")
+                    sys.path.insert(0, "\(Paths.package)/Clients/Python")
                     from trestle_bridge import BridgeError, Plugin
 
                     plugin = Plugin()
@@ -57,10 +57,10 @@ struct UnforeseenErrorTests {
             self == .swift ? ["chosen": .bool(isChosen)] : ["c": isChosen ? "t" : "-"]
         }
 
-        var places: [Isolation] { self == .python ? [.process] : [.daemon, .process] }
+        var isolations: [Isolation] { self == .python ? [.process] : [.daemon, .process] }
     }
 
-    private static let cases = Failing.allCases.flatMap { failing in failing.places.map { (failing, $0) } }
+    private static let cases = Failing.allCases.flatMap { failing in failing.isolations.map { (failing, $0) } }
 
     @Test("shows its words to the daemon's own user, and the log has them under the same id", arguments: cases)
     func trusted(failing: Failing, isolation: Isolation) throws {

@@ -13,10 +13,10 @@ struct UnitFileTests {
         let folder = try TemporaryFolder()
         let names = ["trestle.service", "trestle.socket"] + (kind == "user" ? ["trestle-present.service"] : [])
         for name in names {
-            let text = contents(of: "\(Place.package)/etc/systemd/\(kind)/\(name)")
+            let text = contents(of: "\(Paths.package)/etc/systemd/\(kind)/\(name)")
             #expect(!text.isEmpty)
             let parts = text.split(separator: "/usr/bin/trestle", omittingEmptySubsequences: false)
-            try folder.write(parts.joined(separator: Place.program("trestle")), to: name)
+            try folder.write(parts.joined(separator: Paths.program("trestle")), to: name)
         }
         return (folder, names)
     }
@@ -36,7 +36,7 @@ struct UnitFileTests {
         let (folder, _) = try units("system")
         try #require(mkdir(folder.file("trestle.service.d"), 0o755) == 0)
         // The threshold is ten times the exposure: 0.6, and 0.7 with the drop-in.
-        for (dropIn, threshold) in [("", 6), (contents(of: "\(Place.package)/etc/systemd/delegate.conf"), 7)] {
+        for (dropIn, threshold) in [("", 6), (contents(of: "\(Paths.package)/etc/systemd/delegate.conf"), 7)] {
             try folder.write(dropIn, to: "trestle.service.d/delegate.conf")
             let check = try run(
                 analyze,
@@ -55,14 +55,14 @@ struct UnitFileTests {
 
     @Test("leave peers their user ids, and give the daemon more time than it takes")
     func promises() throws {
-        let service = contents(of: "\(Place.package)/etc/systemd/system/trestle.service")
+        let service = contents(of: "\(Paths.package)/etc/systemd/system/trestle.service")
         #expect(!service.contains("\nPrivateUsers=yes"))
         #expect(service.contains("\nType=notify\n") && service.contains("\nTimeoutStopSec=45s\n"))
     }
 
     @Test("start the desktop presenter again whenever it fails, and not once it was told to end")
     func presenter() throws {
-        let service = contents(of: "\(Place.package)/etc/systemd/user/trestle-present.service")
+        let service = contents(of: "\(Paths.package)/etc/systemd/user/trestle-present.service")
         for line in ["Restart=on-failure", "SuccessExitStatus=143", "PartOf=graphical-session.target"] {
             #expect(service.contains("\n\(line)\n"))
         }

@@ -24,14 +24,14 @@ struct WatchingTests {
             #expect(figure("store") ?? 0 > 4_096)
 
             let terminal = try PseudoTerminal(rows: 24, columns: 200)
-            let report = try terminal.run(Place.program("trestle"), ["--socket", daemon.home.socketPath, "status"])
+            let report = try terminal.run(Paths.program("trestle"), ["--socket", daemon.home.socketPath, "status"])
             #expect(try report.wait() == .exited(0))
             let text = terminal.rest()
             for part in ["uptime", "loopLag", "waitingCalls", "state.lock", "Records in all tables.", "KiB"] {
                 #expect(text.contains(part), "\(text)")
             }
             let line = try terminal.run(
-                Place.program("trestle"), ["--socket", daemon.home.socketPath, "status", "--json"])
+                Paths.program("trestle"), ["--socket", daemon.home.socketPath, "status", "--json"])
             #expect(try line.wait() == .exited(0))
             #expect(try JSON(parsing: terminal.rest())["version"] == status["version"])
         }
@@ -133,7 +133,7 @@ struct WatchingTests {
             try awaitMonitors(1, other)
             let terminal = try PseudoTerminal(rows: 24, columns: 200)
             let readable = try terminal.run(
-                Place.program("trestle"), ["--socket", daemon.home.socketPath, "monitor", "--task", "Echo"],
+                Paths.program("trestle"), ["--socket", daemon.home.socketPath, "monitor", "--task", "Echo"],
                 environment: ["TERM=xterm", "NO_COLOR=1"])
             try awaitMonitors(2, other)
             _ = try other.result("Echo", "other")
@@ -189,7 +189,7 @@ struct WatchingTests {
 
     private func top(_ daemon: DaemonProcess, _ terminal: PseudoTerminal) throws -> SpawnedProcess {
         let process = try terminal.run(
-            Place.program("trestle"), ["--socket", daemon.home.socketPath, "top", "--interval", "30ms"])
+            Paths.program("trestle"), ["--socket", daemon.home.socketPath, "top", "--interval", "30ms"])
         #expect(try terminal.read(until: "bridge.status").contains("\u{1B}[?1049h"))
         #expect(!terminal.isAsShellsWantIt)
         return process

@@ -112,7 +112,7 @@ struct WorkerBoundsTests {
             """
         try withWorker(worker, in: TemporaryFolder()) { _, client in
             for round in 0..<3 {
-                // Places of the calls before are taken again, in another order.
+                // Slots of the calls before are taken again, in another order.
                 for _ in 0..<round * 7 { #expect(try client.result("specimen", -1) == 0) }
                 let numbers = (0..<60).map { round * 60 + $0 }
                 for number in numbers {

@@ -86,7 +86,7 @@ struct LoginServiceTests {
     }
 
     @Test("One uid cannot take all the places for hashing, and what finds none is not held against it")
-    func places() async throws {
+    func slots() async throws {
         var settings = LoginSettings.cheap
         settings.lockOut.freeFailures = 1000
         let test = try await ServiceUnderTest(settings: settings)

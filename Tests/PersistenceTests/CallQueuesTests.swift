@@ -118,8 +118,8 @@ struct CallQueuesTests {
     func takenTogether() {
         var queues = CallQueues()
         for number in 0..<200 {
-            for (place, lane) in StoreLane.allCases.enumerated() {
-                _ = queues.admit(call(number, SessionID(number * 3 + place), lane))
+            for (index, lane) in StoreLane.allCases.enumerated() {
+                _ = queues.admit(call(number, SessionID(number * 3 + index), lane))
             }
         }
         #expect(StoreLane.allCases.map { take($0, &queues).count } == [128, 32, 1])

@@ -145,11 +145,11 @@ struct ImportTests {
         for _ in 0..<300 {
             var changed = bytes
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
-                let place = Int.random(in: 0..<changed.count, using: &generator)
+                let index = Int.random(in: 0..<changed.count, using: &generator)
                 switch Int.random(in: 0..<3, using: &generator) {
-                case 0: changed.remove(at: place)
-                case 1: changed.insert(UInt8.random(in: 0...255, using: &generator), at: place)
-                default: changed[place] = Array("{}[]\",:\n\\0a".utf8).randomElement(using: &generator) ?? 0
+                case 0: changed.remove(at: index)
+                case 1: changed.insert(UInt8.random(in: 0...255, using: &generator), at: index)
+                default: changed[index] = Array("{}[]\",:\n\\0a".utf8).randomElement(using: &generator) ?? 0
                 }
             }
             let before = try await store.export()

@@ -158,10 +158,10 @@ struct LaneTests {
     /// memory (2 MiB).
     private func largeStore(_ directory: String) async throws -> TestStore {
         let writer = try await TestStore(directory: directory)
-        let place = Place(namespace: Namespace(uid: 1000, origin: "local"), table: ExactText("t"))
+        let path = TablePath(namespace: Namespace(uid: 1000, origin: "local"), table: ExactText("t"))
         let body = Array(#"{"x":"\#(String(repeating: "x", count: 3800))"}"#.utf8)
         try await writer.work { access in
-            for index in 0..<1500 { _ = try access.records.create(ExactText("k\(index)"), body, in: place) }
+            for index in 0..<1500 { _ = try access.records.create(ExactText("k\(index)"), body, in: path) }
         }
         await writer.close()
         return try await TestStore(directory: directory)

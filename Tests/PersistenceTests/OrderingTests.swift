@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The order of a query")
 struct OrderingTests {
-    /// Values in their order; those of one line share a place.
+    /// Values in their order; those of one line share a position.
     private static let ladder: [[String?]] = [
         [nil], ["null"], ["false"], ["true"],
         ["-1e400"], ["-12345678901234567890124"], ["-12345678901234567890123"], ["-9007199254740993"],
@@ -38,11 +38,11 @@ struct OrderingTests {
 
     @Test("A place survives the way through a cursor")
     func throughCursor() throws {
-        let place = Place(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
+        let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
         for text in Self.ladder.flatMap({ $0 }) {
             let ordering = try Ordering(parsing: ["-a", "b.c"])
             let position = Ordering.Position(values: [try value(text), .missing], key: Array("k\u{0}é".utf8))
-            let back = try Cursor.parse(Cursor.text(position, in: place, ordering), in: place, ordering)
+            let back = try Cursor.parse(Cursor.text(position, in: path, ordering), in: path, ordering)
             #expect(back == position)
         }
     }
@@ -58,12 +58,12 @@ struct OrderingTests {
     @Test("A number with endless digits has a place, and a small cursor")
     func longNumbers() throws {
         let ordering = try Ordering(parsing: "n")
-        let place = Place(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
+        let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
         for text in [String(repeating: "9", count: 5000), "0." + String(repeating: "3", count: 5000)] {
             let position = ordering.position(of: ["n": try JSON(parsing: text)], key: [1])
-            let cursor = Cursor.text(position, in: place, ordering)
+            let cursor = Cursor.text(position, in: path, ordering)
             #expect(cursor.utf8.count < 300)
-            #expect(try Cursor.parse(cursor, in: place, ordering) == position)
+            #expect(try Cursor.parse(cursor, in: path, ordering) == position)
         }
     }
 
@@ -82,9 +82,9 @@ struct OrderingTests {
     @Test("No damaged cursor is more than refused")
     func damagedCursors() throws {
         let ordering = try Ordering(parsing: ["a", "-b"])
-        let place = Place(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
+        let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
         let record: JSON = ["a": 12345, "b": "text"]
-        let text = Cursor.text(ordering.position(of: record, key: Array("key".utf8)), in: place, ordering)
+        let text = Cursor.text(ordering.position(of: record, key: Array("key".utf8)), in: path, ordering)
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\0 é".utf8)
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<3000 {
@@ -98,7 +98,7 @@ struct OrderingTests {
                 }
             }
             do throws(BridgeError) {
-                let position = try Cursor.parse(String(decoding: bytes, as: UTF8.self), in: place, ordering)
+                let position = try Cursor.parse(String(decoding: bytes, as: UTF8.self), in: path, ordering)
                 #expect(position.values.count == 2)
             } catch {
                 #expect(error.code == .optionsInvalid)

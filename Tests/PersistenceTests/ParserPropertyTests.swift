@@ -97,8 +97,8 @@ struct ParserPropertyTests {
             let json = randomValue(&generator)
             do throws(BridgeError) {
                 let ordering = try Ordering(parsing: json)
-                let place = ordering.position(of: randomValue(&generator), key: [1])
-                #expect(!ordering.precedes(place, place))
+                let position = ordering.position(of: randomValue(&generator), key: [1])
+                #expect(!ordering.precedes(position, position))
             } catch {
                 #expect(error.code == .optionsInvalid)
                 #expect(error.data?["path"]?.stringValue?.hasPrefix("$.order") == true)

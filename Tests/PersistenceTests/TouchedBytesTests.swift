@@ -83,12 +83,12 @@ struct TouchedBytesTests {
     func forgotten() async throws {
         let directory = try TestStore.makeDirectory()
         let before = try await TestStore(directory: directory, deletions: 10_000)
-        let place = Place(namespace: Namespace(uid: 1000, origin: "local"), table: ExactText("t"))
+        let path = TablePath(namespace: Namespace(uid: 1000, origin: "local"), table: ExactText("t"))
         try await before.work { access in
             for number in 0..<3005 {
-                _ = try access.records.create(ExactText("k\(number)"), Array("{}".utf8), in: place)
+                _ = try access.records.create(ExactText("k\(number)"), Array("{}".utf8), in: path)
             }
-            for number in 0..<3000 { _ = try access.records.delete(ExactText("k\(number)"), in: place, ifVersion: nil) }
+            for number in 0..<3000 { _ = try access.records.delete(ExactText("k\(number)"), in: path, ifVersion: nil) }
         }
         await before.close()
         let store = try await TestStore(directory: directory, deletions: 10)

@@ -62,13 +62,13 @@ struct WatchHandoverTests {
         let old = try await TestStore()
         for number in 0..<3 { try await create(old, "k\(number)") }
         let namespace = Namespace(uid: 1000, origin: "local")
-        let place = Place(namespace: namespace, table: ExactText("t"))
+        let path = TablePath(namespace: namespace, table: ExactText("t"))
         // A replay that has told the first of them.
         try await old.work { access in
             let begun = try access.watches.begin(
-                Watcher(session: 1, uid: 1000, isTrusted: false), place, namesNamespace: false, since: 0,
+                Watcher(session: 1, uid: 1000, isTrusted: false), path, namesNamespace: false, since: 0,
                 access.records)
-            let missed = try access.records.missed(after: 0, in: place, limit: 1)
+            let missed = try access.records.missed(after: 0, in: path, limit: 1)
             access.watches.notify(missed, of: begun.replay!, isLast: false, access.sink)  // `!`: `since` was given
         }
         let watches = try await kept(old, [1])

@@ -200,12 +200,12 @@ struct WatchTests {
     @Test("The tables that all sessions of a uid watch are bounded, too; who stops makes room")
     func boundOfUser() throws {
         let registry = WatchRegistry()
-        func place(_ number: Int) -> Place {
-            Place(namespace: Namespace(uid: 7, origin: "local"), table: ExactText("t\(number)"))
+        func path(_ number: Int) -> TablePath {
+            TablePath(namespace: Namespace(uid: 7, origin: "local"), table: ExactText("t\(number)"))
         }
         func watch(_ session: SessionID, _ number: Int, uid: UInt32 = 1000, isTrusted: Bool = false) throws {
             let watcher = Watcher(session: session, uid: uid, isTrusted: isTrusted)
-            #expect(try registry.add(watcher, place(number), namesNamespace: true, since: nil) == nil)
+            #expect(try registry.add(watcher, path(number), namesNamespace: true, since: nil) == nil)
         }
         let sessions = (1...Limits.watchesPerUser / Limits.watchesPerSession).map { SessionID($0) }
         for session in sessions {
@@ -220,8 +220,8 @@ struct WatchTests {
         try watch(101, 0, isTrusted: true)
         try watch(1, 0)
         registry.remove(101)
-        registry.remove(1, place(5))
-        registry.remove(1, place(5))
+        registry.remove(1, path(5))
+        registry.remove(1, path(5))
         try watch(99, 0)
         #expect(throws: BridgeError.self) { try watch(99, 1) }
         registry.remove(2)
@@ -302,12 +302,12 @@ struct WatchTests {
     func kindsDuringReplay() async throws {
         let registry = WatchRegistry()
         let sink = RecordingSink()
-        let place = Place(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
+        let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
         let id = try #require(
-            try registry.add(Watcher(session: 1, uid: 1, isTrusted: false), place, namesNamespace: false, since: 0))
+            try registry.add(Watcher(session: 1, uid: 1, isTrusted: false), path, namesNamespace: false, since: 0))
         func live(_ key: String, _ version: Int64, _ kind: Change.Kind, previous: Int64) {
             registry.notify(
-                [Change(place: place, key: ExactText(key), version: version, kind: kind, previousVersion: previous)],
+                [Change(path: path, key: ExactText(key), version: version, kind: kind, previousVersion: previous)],
                 sink)
         }
         func page(_ entries: [(String, Int64, Int64?)], isLast: Bool = false) {

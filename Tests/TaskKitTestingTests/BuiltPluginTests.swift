@@ -17,9 +17,9 @@ struct BuiltPluginTests {
 
     @Test("What is missing is told, with where it was looked for and what to do")
     func missing() {
-        let unknown = #expect(throws: MissingPlace.self) { try BuiltPlugin("nobody", library: nil) }
+        let unknown = #expect(throws: MissingBuildProduct.self) { try BuiltPlugin("nobody", library: nil) }
         #expect(unknown?.description.contains("withPlugin(library:)") == true)
-        let unbuilt = #expect(throws: MissingPlace.self) { try BuiltPlugin("any", library: "NobodyPlugin") }
+        let unbuilt = #expect(throws: MissingBuildProduct.self) { try BuiltPlugin("any", library: "NobodyPlugin") }
         #expect(unbuilt?.description.contains("libNobodyPlugin.so") == true)
     }
 

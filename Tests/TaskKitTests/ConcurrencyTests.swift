@@ -34,7 +34,7 @@ struct Wander: BridgeTask {
         case .group:
             await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<4 { group.addTask { await elsewhere() } }
-                for await place in group { seen.append(place) }
+                for await isOnLoop in group { seen.append(isOnLoop) }
             }
         case .stream:
             let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -44,8 +44,8 @@ struct Wander: BridgeTask {
             for await _ in stream { seen.append(FakeHost.isLoopThread) }
         case .detached: seen.append(await Task.detached { !FakeHost.isLoopThread }.value)
         case .asyncLet:
-            async let place = elsewhere()
-            seen.append(await place)
+            async let isOnLoop = elsewhere()
+            seen.append(await isOnLoop)
         case .continuation:
             await withCheckedContinuation { continuation in Task.detached { continuation.resume() } }
         case .blocking: seen.append(try await call.blocking { !FakeHost.isLoopThread })

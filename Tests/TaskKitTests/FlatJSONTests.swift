@@ -5,7 +5,7 @@ import Testing
 /// The functions of trestle_json.h.
 @Suite("Members of flat options, in C")
 struct FlatJSONTests {
-    /// Calls a function with a copy that has its own place in memory: the address sanitizer sees what is read behind it.
+    /// Calls a function with a copy that has its own memory: the address sanitizer sees what is read behind it.
     private func with<R>(_ text: [UInt8], _ body: (trestle_bytes) -> R) -> R {
         let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.count)
         defer { copy.deallocate() }

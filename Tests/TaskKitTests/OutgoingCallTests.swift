@@ -4,7 +4,7 @@ import TaskKit
 import Testing
 
 /// A result that knows where it was decoded.
-private struct Place: Decodable {
+private struct DecodedArray: Decodable {
     var isOnLoop: Bool
     var count: Int
 
@@ -38,9 +38,9 @@ private struct Relay: BridgeTask {
             let answer: Answer = try await call.plugin.call(options.task, ["a": 1], timeout: .unlimited)
             return answer.number
         case .places:
-            let place: Place = try await call.call(options.task, ["a": 1])
-            call.log.info("decoded on the loop: \(place.isOnLoop)")
-            return place.count
+            let array: DecodedArray = try await call.call(options.task, ["a": 1])
+            call.log.info("decoded on the loop: \(array.isOnLoop)")
+            return array.count
         case .detached:
             let answer: Answer = try await Task.detached { try await call.call(options.task, ["a": 1]) }.value
             return answer.number
@@ -105,13 +105,13 @@ struct OutgoingCallTests {
 
     @Test("has a long result decoded off the loop, and a short one on it")
     func longResult() async {
-        for (number, places) in [(1, [true]), (40_000, [false])] {
+        for (number, expected) in [(1, [true]), (40_000, [false])] {
             let handle = await start("other", "places")
             let inner = await inner()
             await host.onLoop { $0.end(inner, .result(.array(Array(repeating: 1, count: number)))) }
             #expect(await host.answer(to: handle) == .result(.number(JSONNumber(number))))
             let lines = await host.onLoop { $0.logLines }
-            #expect(lines.suffix(1).map(\.message) == places.map { "decoded on the loop: \($0)" })
+            #expect(lines.suffix(1).map(\.message) == expected.map { "decoded on the loop: \($0)" })
         }
     }
 

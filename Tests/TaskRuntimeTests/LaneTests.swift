@@ -280,7 +280,7 @@ struct LaneTests {
         send(client, 2, "checked", "{}")
         one.decide(1, #"{"pass":true}"#)
         #expect(lane.uids.count == 1)
-        // The second one does not come before the first, whose place is kept.
+        // The second one does not come before the first, whose position is kept.
         #expect(bench.host.started.isEmpty)
         lane.runAll()
         #expect(client.readOne()?.errorCode == "options.invalid")

@@ -33,9 +33,9 @@ struct NameHashTests {
         let seed = NameHash.Seed.random()
         let names =
             [String(repeating: "\0", count: 1), "\0\0"]
-            + (0..<24).flatMap { place in
+            + (0..<24).flatMap { index in
                 ["a", "b", "\0"].map { letter in
-                    String(repeating: "x", count: place) + letter + String(repeating: "x", count: 23 - place)
+                    String(repeating: "x", count: index) + letter + String(repeating: "x", count: 23 - index)
                 }
             }
         let hashes = names.map { name in Array(name.utf8).withUnsafeBytes { NameHash.hash(of: $0, seed) } }

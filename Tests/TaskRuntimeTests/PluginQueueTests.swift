@@ -41,7 +41,7 @@ struct PluginQueueTests {
     @Test("The end of a call of a task that takes one at a time looks at a few calls, however many wait")
     func oneAtATime() {
         for _ in 0..<16 { send(bench.client(), "one", 0..<1_000) }
-        // The first of each session finds its place when the first call ends.
+        // The first of each session is looked at when the first call ends.
         bench.reply(0, "0")
         for index in 1..<500 {
             let before = bench.instance.waiting.visits

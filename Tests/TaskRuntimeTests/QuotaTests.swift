@@ -37,7 +37,10 @@ struct QuotaTests {
         #expect(refusal?.errorCode == "busy")
         #expect(refusal?["error"]?["retryAfter"] == 100)
         #expect(refusal?["error"]?["transient"] == true)
-        #expect(refusal?["error"]?["data"] == ["quota": "calls_per_second", "limit": 10, "of": "session 1"])
+        #expect(
+            refusal?["error"]?["data"] == [
+                "quota": "calls_per_second", "limit": 10, "of": "session 1", "started": false,
+            ])
         bench.clock.advance(.milliseconds(60))
         #expect(call(client, 5)?["error"]?["retryAfter"] == 40)
         bench.clock.advance(.milliseconds(40))
@@ -106,7 +109,8 @@ struct QuotaTests {
         #expect(begins(second, 1))
         let refusal = call(second, 2)
         #expect(refusal?.errorCode == "busy")
-        #expect(refusal?["error"]?["data"] == ["quota": "calls_in_flight", "limit": 3, "of": "uid 0"])
+        #expect(
+            refusal?["error"]?["data"] == ["quota": "calls_in_flight", "limit": 3, "of": "uid 0", "started": false])
         bench.reply(0, "1")
         _ = first.read()
         #expect(begins(second, 3))

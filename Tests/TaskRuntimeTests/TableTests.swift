@@ -50,8 +50,8 @@ struct TableTests {
             "page": ["url": text(4_096), "title": text(4_096)],
         ]
         #expect(call(client, "bridge.hello", hello)?["result"] != nil)
-        let names = (0..<256).map { place -> JSON in
-            let name = "t\(number).\(place)."
+        let names = (0..<256).map { index -> JSON in
+            let name = "t\(number).\(index)."
             return .string(name + String(repeating: "x", count: 128 - name.utf8.count))
         }
         #expect(call(client, "bridge.register", ["tasks": .array(names)])?["result"] != nil)
@@ -233,22 +233,22 @@ struct TableOrderTests {
     func calls(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var order = CallOrder()
-        var places: [Int: Int] = [:]
+        var indices: [Int: Int] = [:]
         var numbers: [Int: UInt64] = [:]
         for number in 1...2_000 as ClosedRange<UInt64> {
             let slot = Int(number)
-            places[slot] = order.append(number: number, slot: slot)
+            indices[slot] = order.append(number: number, slot: slot)
             numbers[slot] = number
             while !numbers.isEmpty, Int.random(in: 0..<10, using: &generator) < 5 {
                 let ended = numbers.keys.sorted()[Int.random(in: 0..<numbers.count, using: &generator)]
                 numbers[ended] = nil
-                order.remove(at: places.removeValue(forKey: ended) ?? -1)
-                if order.hasManyGaps { order.close { places[$0] = $1 } }
+                order.remove(at: indices.removeValue(forKey: ended) ?? -1)
+                if order.hasManyGaps { order.close { indices[$0] = $1 } }
             }
             #expect(order.entries.count <= 64 + 4 * numbers.count)
         }
         #expect(order.entries.filter { $0.slot >= 0 }.map(\.number) == numbers.values.sorted())
-        for number in numbers.values { #expect(order.entries[order.place(behind: number - 1)].number == number) }
+        for number in numbers.values { #expect(order.entries[order.index(behind: number - 1)].number == number) }
     }
 
     @Test("Tasks stand in the order of their names' bytes, and sessions in that of their numbers")

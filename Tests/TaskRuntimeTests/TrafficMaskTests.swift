@@ -101,11 +101,11 @@ struct TrafficMaskTests {
         for _ in 0..<3_000 {
             var bytes = Self.document(depth: 3, &generator).bytes
             for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
-                let place = Int.random(in: bytes.indices, using: &generator)
+                let index = Int.random(in: bytes.indices, using: &generator)
                 if Bool.random(using: &generator) {
-                    bytes[place] = UInt8.random(in: 0...255, using: &generator)
+                    bytes[index] = UInt8.random(in: 0...255, using: &generator)
                 } else {
-                    bytes.removeSubrange(place...)
+                    bytes.removeSubrange(index...)
                 }
             }
             let shown = bytes.withUnsafeBytes { TrafficMask.apply($0, atMost: TrafficMask.usualBytes) }

@@ -11,7 +11,7 @@ struct OutcomeComparisonTests {
         OutcomeComparison.compare(recorded, now, ignoring: paths.compactMap(IgnoredPath.init))
     }
 
-    /// The places of the differences between two results.
+    /// The paths of the differences between two results.
     private func paths(_ before: JSON, _ after: JSON, ignoring ignored: [String] = []) -> [String] {
         guard case .different(let differences) = compare(.result(before), .success(after), ignoring: ignored) else {
             return []
@@ -31,17 +31,17 @@ struct OutcomeComparisonTests {
             (["expiresAt": 5, "uptimeMs": 6, "At": 1], ["expiresAt": 7, "uptimeMs": 8, "At": 2], ["$.At"]),
             (["expiresAt": 5], ["expiresAt": "never"], ["$.expiresAt"]), (["expiresAt": 5], [:], ["$.expiresAt"]),
         ] as [(JSON, JSON, [String])])
-    func places(before: JSON, after: JSON, expected: [String]) { #expect(paths(before, after) == expected) }
+    func differencePaths(before: JSON, after: JSON, expected: [String]) { #expect(paths(before, after) == expected) }
 
     @Test("What was not there, or is not any more, is told as such")
     func absent() {
         let verdict = compare(.result(["a": 1, "l": [1]]), .success(["b": nil, "l": []]))
-        let places: [(OutcomePath, JSON?, JSON?)] = [
+        let expected: [(OutcomePath, JSON?, JSON?)] = [
             (.result.member("a"), 1, Optional<JSON>.none), (.result.member("l").element(0), 1, Optional<JSON>.none),
             (.result.member("b"), Optional<JSON>.none, JSON.null),
         ]
         #expect(
-            verdict == .different(places.map { OutcomeComparison.Difference(path: $0.0, recorded: $0.1, now: $0.2) }))
+            verdict == .different(expected.map { OutcomeComparison.Difference(path: $0.0, recorded: $0.1, now: $0.2) }))
     }
 
     @Test("Places that are left out are, with everything in them")

@@ -114,11 +114,11 @@ struct RecordingReaderTests {
         let lines = [header] + ordered([call(1), call(2), end(2), end(1, #""error":{"code":"busy"}"#)])
         var bytes = Array(lines.joined(separator: "\n").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
-            let place = Int.random(in: 0..<bytes.count, using: &random)
+            let index = Int.random(in: 0..<bytes.count, using: &random)
             switch Int.random(in: 0..<3, using: &random) {
-            case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
-            case 1: bytes.remove(at: place)
-            default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: place)
+            case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
+            case 1: bytes.remove(at: index)
+            default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: index)
             }
         }
         do throws(RecordingFault) {

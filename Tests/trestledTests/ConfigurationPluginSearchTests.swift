@@ -69,7 +69,7 @@ struct ConfigurationPluginSearchTests {
     }
 
     @Test("The local directory of /usr is below /usr/local; a user's own daemon has one of its user's before it")
-    func localPlaces() {
+    func localDirectories() {
         #expect(
             PluginSearch.beside(executable: "/usr/bin/trestled").local == ["/usr/local/lib/trestle/local-plugins"])
         #expect(

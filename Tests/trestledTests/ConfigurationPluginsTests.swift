@@ -53,7 +53,7 @@ struct ConfigurationPluginsTests {
             ("$.rules[1].name", "t.toml:16:8: plugins.alert.rules[1].name"),
             ("$[\"odd key\"].on", "t.toml:11:20: plugins.alert[\"odd key\"].on"),
             ("$.odd key.on", "t.toml:11:20: plugins.alert.odd key.on"),
-            // What leads to nothing is placed at the last part that exists.
+            // What leads to nothing is located at the last part that exists.
             ("$.presenter", "t.toml:5:10: plugins.alert.presenter"),
             ("$.presenters[2]", "t.toml:6:14: plugins.alert.presenters[2]"),
             ("$.presenters[x]", "t.toml:6:14: plugins.alert.presenters[x]"),
@@ -61,7 +61,7 @@ struct ConfigurationPluginsTests {
             ("$.rules[0].missing.deeper", "t.toml:13:1: plugins.alert.rules[0].missing.deeper"),
             ("$.ratio.x", "t.toml:8:9: plugins.alert.ratio.x"),
         ])
-    func places(path: String, line: String) throws {
+    func locations(path: String, line: String) throws {
         #expect(try alert().problem(at: path, "no").description == line + ": no")
     }
 

@@ -279,8 +279,8 @@ struct ConfigurationRefusalTests {
             anything = "goes"
             [sockets]
             """)
-        let places = lines.map { $0.prefix { $0 != " " } }
-        #expect(places == ["t.toml:2:11:", "t.toml:3:1:", "t.toml:5:12:", "t.toml:8:2:"])
+        let locations = lines.map { $0.prefix { $0 != " " } }
+        #expect(locations == ["t.toml:2:11:", "t.toml:3:1:", "t.toml:5:12:", "t.toml:8:2:"])
     }
 
     @Test("No value can break a line of the output or fill it")

@@ -76,6 +76,5 @@ export class RepeatedCalls {
 
 /** Whether the error says that the same call may succeed, and `retry` allows to make it. */
 function mayRepeat(error, retry) {
-    // Where a limit is reached nothing has been begun.
-    return error.transient && (retry === "transient" || error.started === false || error.code === "busy");
+    return error.transient && (retry === "transient" || error.started === false);
 }

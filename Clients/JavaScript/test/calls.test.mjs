@@ -83,7 +83,7 @@ test("a timeout may be longer than the platform's timers", async () => {
 });
 
 test("retry \"unstarted\" makes a call again where nothing was done, after the pause that the error names", async () => {
-    const busy = { code: "busy", transient: true, retryAfter: 300 };
+    const busy = { code: "busy", transient: true, retryAfter: 300, data: { started: false } };
     const unavailable = { code: "plugin.unavailable", transient: true, data: { started: false } };
     const { bridge, carrier, clock, refuse } = await refusing([busy, unavailable]);
     const call = bridge.call("Echo", 1, { retry: "unstarted", timeout: 1000 });
@@ -118,7 +118,7 @@ test("a call that may have begun is made again only with retry \"transient\"", a
 });
 
 test("a call is made five times at most, and once unless retry says otherwise", async () => {
-    const busy = { code: "busy", transient: true, retryAfter: 10 };
+    const busy = { code: "busy", transient: true, retryAfter: 10, data: { started: false } };
     const { bridge, carrier, clock, refuse } = await refusing(Array.from({ length: 7 }, () => busy));
     for (const [retry, count] of [["transient", 5], [undefined, 1], ["never", 1]]) {
         carrier.sent.length = 0;
@@ -150,7 +150,7 @@ test("a timeout of Infinity waits without end, for a connection as for the resul
 });
 
 test("a pause between attempts ends with the last error when the call is aborted or the bridge closed", async () => {
-    const busy = { code: "busy", transient: true, retryAfter: 300 };
+    const busy = { code: "busy", transient: true, retryAfter: 300, data: { started: false } };
     const { bridge, clock, refuse } = await refusing([busy, busy, busy]);
     const abort = new AbortController();
     const aborted = failure(bridge.call("Echo", 1, { retry: "unstarted", signal: abort.signal }));

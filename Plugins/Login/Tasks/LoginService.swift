@@ -107,11 +107,11 @@ extension LoginService {
 
     /// Logs in by password and gives a new token.
     ///
-    /// - Parameter uid: Who asks: lock-out and places in the queue are counted for it.
+    /// - Parameter uid: Who asks: lock-out and slots of the queue are counted for it.
     /// - Throws: `login.failed`, `login.locked`, `busy`, `storage.full`, `storage.failed`.
     func logIn(_ user: UserName, _ password: Secret, uid: UInt32) async throws -> Grant {
-        // A place first: a call that finds none must leave no trace in the lock-out.
-        let verified = try await hashing.withPlace(for: uid) { try await verify(user, password, uid: uid) }
+        // A slot first: a call that finds none must leave no trace in the lock-out.
+        let verified = try await hashing.withSlot(for: uid) { try await verify(user, password, uid: uid) }
         let token = Token()
         let now = clocks.wall()
         let expiresAt = now + state.withLock { $0.settings.tokenLifetime }
@@ -261,6 +261,6 @@ extension LoginService {
 
     private func newHash(_ password: Secret, uid: UInt32) async throws -> PasswordHash {
         let hasher = state.withLock { $0.hasher }
-        return try await hashing.withPlace(for: uid) { try await hash(for: uid) { try hasher.hash(password) } }
+        return try await hashing.withSlot(for: uid) { try await hash(for: uid) { try hasher.hash(password) } }
     }
 }

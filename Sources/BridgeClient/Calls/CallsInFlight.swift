@@ -46,7 +46,7 @@ final class CallsInFlight {
         if Task.isCancelled { throw .cancelledHere(request.task, started: false) }
         let call = make(request, kind)
         do throws(BridgeError) {
-            try await place(call)
+            try await dispatch(call)
         } catch {
             guard repeatLater(call, after: error) else { throw error }
         }
@@ -81,7 +81,7 @@ final class CallsInFlight {
 
     /// Sends it when there is room in the output, and ends it where there is none before its deadline. Where there is
     /// no connection, it waits in this client.
-    private func place(_ call: CallInFlight) async throws(BridgeError) {
+    private func dispatch(_ call: CallInFlight) async throws(BridgeError) {
         let task = call.request.task
         while call.outcome == nil {
             if let end = link.end { throw end.ending(task, started: false) }
@@ -197,14 +197,14 @@ final class CallsInFlight {
             link.timers.after(pause) { [weak self, weak call] in
                 guard let self, let call, pausing.removeValue(forKey: call.id) != nil else { return }
                 // Ends when the call is sent, or has ended.
-                Task { await self.placeAgain(call) }
+                Task { await self.dispatchAgain(call) }
             })
         return true
     }
 
-    private func placeAgain(_ call: CallInFlight) async {
+    private func dispatchAgain(_ call: CallInFlight) async {
         do throws(BridgeError) {
-            try await place(call)
+            try await dispatch(call)
         } catch {
             fail(call, error)
         }

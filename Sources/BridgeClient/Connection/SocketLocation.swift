@@ -25,7 +25,7 @@ package struct SocketLocation {
         self.owner = owner
     }
 
-    /// The place for this process.
+    /// The location for this process.
     package static func current() -> SocketLocation {
         SocketLocation(
             variable: { getenv($0).map { String(cString: $0) } }, exists: { access($0, F_OK) == 0 }, uid: geteuid(),

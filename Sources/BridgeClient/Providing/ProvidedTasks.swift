@@ -132,7 +132,7 @@ final class ProvidedTasks {
                 throw BridgeError(
                     .busy,
                     "this client works on \(link.limits.maximumRunningCalls) calls, as many as it does at once",
-                    isTransient: true, retryAfter: .seconds(1))
+                    data: ["started": false], isTransient: true, retryAfter: .seconds(1))
             }
             let options = try Self.options(message)
             if let sender, let id = message.callbackID {

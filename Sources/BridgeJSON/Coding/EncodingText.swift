@@ -2,8 +2,8 @@
 ///
 /// Values are written where they come, straight to the end of the text: Swift's types call one another in the order of
 /// the text, nearly always. The exceptions are the containers that `nestedContainer` and `superEncoder` give away,
-/// which their owner may fill at any time until its own value ends: each is a text of its own, a `part`, put in its
-/// place then.
+/// which their owner may fill at any time until its own value ends: each is a text of its own, a `part`, inserted
+/// at its offset then.
 ///
 /// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, none of which calls
 /// a type to write itself meanwhile; checking it at run time took a third of an encoding.
@@ -125,14 +125,14 @@ final class EncodingText {
     /// Lets no encoder or container that was kept write here again.
     private func seal() { value.id = OpenValue.ended }
 
-    /// Two members of the object at the end may have the same key: the last one counts, at the place of the first.
+    /// Two members of the object at the end may have the same key: the last one counts, at the position of the first.
     private func joinDuplicates() {
         let object = Array(bytes.elements[value.start...])
         bytes.cut(to: value.start)
         object.withUnsafeBytes { JSONCoding.json(ofWritten: $0).writeText(to: &bytes) }
     }
 
-    /// Puts the parts of the innermost value in their places.
+    /// Inserts the parts of the innermost value at their offsets.
     private func insert(_ parts: [EncodingPart]) throws {
         guard let first = parts.first?.offset else { return }
         let tail = Array(bytes.elements[first...])

@@ -126,6 +126,6 @@ public struct JSONEncodingError: Error, Sendable, Hashable, CustomStringConverti
     /// Why, as the end of a sentence.
     public let reason: String
 
-    /// Place and reason.
+    /// Path and reason.
     public var description: String { "\(path): \(reason)" }
 }

@@ -71,7 +71,7 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
         path.utf8.contains(UInt8(ascii: "\"")) ? nil : path.split(separator: ".").last.map(String.init)
     }
 
-    /// Place, expectation and finding, as the end of a sentence.
+    /// Path, expectation and finding, as the end of a sentence.
     public var description: String { "at \(path) \(expected) was expected, not \(got)" }
 }
 

@@ -36,7 +36,7 @@ struct OpenValue {
     final class Extra {
         /// Called when the value ends, since those who open containers cannot throw.
         var misuse: JSONEncodingError?
-        /// In the order of their places.
+        /// In the order of their offsets.
         private(set) var parts: [EncodingPart] = []
         /// Those that are the last members of their keys.
         private var partsByKey: [ExactKey: EncodingText] = [:]
@@ -61,7 +61,7 @@ struct OpenValue {
     }
 }
 
-/// A text that has its place in another.
+/// A text that is to be inserted into another, at a byte offset.
 struct EncodingPart {
     var offset: Int
     var text: EncodingText

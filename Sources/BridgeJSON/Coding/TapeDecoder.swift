@@ -1,4 +1,4 @@
-/// Reads types from a tape. One for each place in it.
+/// Reads types from a tape. One for each node of it.
 final class TapeDecoder: Decoder {
     let tape: JSONTape
     let node: Int

@@ -15,7 +15,7 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func path(_ key: some CodingKey) -> CodingPath { .key(key.stringValue, of: decoder.path) }
 
-    private func place(_ node: Int, _ key: some CodingKey) -> TapeDecoder {
+    private func makeDecoder(_ node: Int, _ key: some CodingKey) -> TapeDecoder {
         TapeDecoder(tape: tape, node: node, path: path(key))
     }
 
@@ -98,7 +98,7 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func container(_ key: Key) throws -> TapeDecoder {
         guard let node = member(key) else { throw decoder.missing(key.stringValue, Key.self, "a value") }
-        return place(node, key)
+        return makeDecoder(node, key)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -114,7 +114,7 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// A missing one reads as null.
     private func superDecoder(named key: some CodingKey) -> TapeDecoder {
-        place(member(key) ?? tape.appendedNull(), key)
+        makeDecoder(member(key) ?? tape.appendedNull(), key)
     }
 }
 

@@ -5,7 +5,7 @@ public struct JSONSchemaError: Error, Sendable, Hashable, CustomStringConvertibl
     /// Why, as the end of a sentence.
     public let reason: String
 
-    /// Place and reason.
+    /// Path and reason.
     public var description: String { "\(path): \(reason)" }
 }
 
@@ -78,7 +78,7 @@ extension Optional: JSONContainerType {
 /// A decoder that notes what it is asked for and answers with the plainest value.
 private final class SchemaRecorder: Decoder {
     let path: CodingPath
-    /// The types that are being recorded around this place: one that comes again would have no end.
+    /// The types that are being recorded around this path: one that comes again would have no end.
     let types: [any Any.Type]
     /// So many types may be within one another: a generic type may refer to itself with another parameter each time.
     private static let maximumTypes = 64

@@ -1,9 +1,9 @@
-/// The place of a schema in its graph.
-typealias SchemaPlace = UInt32
+/// The index of a schema in its graph.
+typealias SchemaIndex = UInt32
 
-extension SchemaPlace {
+extension SchemaIndex {
     /// No schema, where one may be left out.
-    static let none = SchemaPlace.max
+    static let none = SchemaIndex.max
 }
 
 /// Some elements of one of a graph's rows.
@@ -16,18 +16,18 @@ struct SchemaRange {
     var indices: Range<Int> { Int(start)..<Int(start + count) }
 }
 
-/// A schema as values are checked against it: rows of small records that name each other by their places, so that a
+/// A schema as values are checked against it: rows of small records that name each other by their indices, so that a
 /// schema costs little more memory than its text, and one that refers to itself is no circle of references. What it
 /// keeps
 /// of the text (keys, numbers, constants, patterns) lies in one row of bytes.
 struct SchemaGraph: Sendable {
-    static let root: SchemaPlace = 0
+    static let root: SchemaIndex = 0
 
     var schemas: [SchemaNode] = []
     var rules: [SchemaRule] = []
-    /// Places of schemas: of `allOf` and its like; the first elements'; three of each `if`; patterns and theirs in
+    /// Indices of schemas: of `allOf` and its like; the first elements'; three of each `if`; patterns and theirs in
     /// turn.
-    var places: [SchemaPlace] = []
+    var schemaIndices: [SchemaIndex] = []
     var objects: [SchemaObject] = []
     var members: [SchemaMember] = []
     /// The tables of large objects: a member's index among the members of its object, plus 1; 0: an empty slot.
@@ -40,15 +40,15 @@ struct SchemaGraph: Sendable {
     var patterns: [SchemaPattern] = []
     var contained: [SchemaContained] = []
     /// Schemas with a `$dynamicAnchor`, by its name and the resource that they are in.
-    var dynamicAnchors: [DynamicAnchor: SchemaPlace] = [:]
+    var dynamicAnchors: [DynamicAnchor: SchemaIndex] = [:]
     var bytes: [UInt8] = []
 
     /// What it takes in memory.
     var byteCount: Int {
         func size<Element>(_ row: [Element]) -> Int { row.count * MemoryLayout<Element>.stride }
-        return size(schemas) + size(rules) + size(places) + size(objects) + size(members) + size(slots)
+        return size(schemas) + size(rules) + size(schemaIndices) + size(objects) + size(members) + size(slots)
             + size(dependents) + size(names) + size(constants) + size(patterns) + size(contained)
-            + dynamicAnchors.count * 2 * MemoryLayout<(DynamicAnchor, SchemaPlace)>.stride + size(bytes)
+            + dynamicAnchors.count * 2 * MemoryLayout<(DynamicAnchor, SchemaIndex)>.stride + size(bytes)
     }
 
     /// Gives back the room that the rows have for more.
@@ -56,7 +56,7 @@ struct SchemaGraph: Sendable {
         func trim<Element>(_ row: inout [Element]) { row = row.map(\.self) }
         trim(&schemas)
         trim(&rules)
-        trim(&places)
+        trim(&schemaIndices)
         trim(&objects)
         trim(&members)
         trim(&slots)
@@ -68,9 +68,9 @@ struct SchemaGraph: Sendable {
         trim(&bytes)
     }
 
-    func rules(of place: SchemaPlace) -> ArraySlice<SchemaRule> { rules[schemas[Int(place)].rules.indices] }
+    func rules(of schemaIndex: SchemaIndex) -> ArraySlice<SchemaRule> { rules[schemas[Int(schemaIndex)].rules.indices] }
 
-    func schemas(_ range: SchemaRange) -> ArraySlice<SchemaPlace> { places[range.indices] }
+    func schemas(_ range: SchemaRange) -> ArraySlice<SchemaIndex> { schemaIndices[range.indices] }
 
     /// Calls `body` with the bytes of a range of the text.
     func withBytes<R>(_ range: SchemaRange, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
@@ -128,17 +128,17 @@ struct SchemaObject {
     var slots = SchemaRange.none
     /// How many of the members must be there.
     var requiredCount: UInt32 = 0
-    /// Pairs of a pattern's index and a schema's place.
+    /// Pairs of a pattern's index and a schema's index.
     var patterns = SchemaRange.none
     /// Of all other members.
-    var others = SchemaPlace.none
+    var others = SchemaIndex.none
 }
 
 /// A member that a schema knows.
 struct SchemaMember {
     var key: SchemaRange
     /// None: `properties` does not name it.
-    var schema = SchemaPlace.none
+    var schema = SchemaIndex.none
     /// What is asked of the object where this member is there: an index, plus 1; 0: nothing.
     var dependents: UInt32 = 0
     var isRequired = false
@@ -148,7 +148,7 @@ struct SchemaMember {
 struct SchemaDependents {
     /// Names of members that must be there as well.
     var names = SchemaRange.none
-    var schema = SchemaPlace.none
+    var schema = SchemaIndex.none
 }
 
 /// A value that `enum` or `const` allows.
@@ -171,7 +171,7 @@ struct SchemaPattern {
 
 /// How many elements have to fit a schema.
 struct SchemaContained {
-    var schema: SchemaPlace
+    var schema: SchemaIndex
     var counts: SchemaCounts
 }
 

@@ -20,40 +20,40 @@ enum SchemaRule {
     case elementCounts(SchemaCounts)
     /// The schemas of the first elements.
     case firstElements(SchemaRange)
-    /// The schema of the elements from a place on.
-    case elements(SchemaPlace, from: UInt32)
+    /// The schema of the elements from an index on.
+    case elements(SchemaIndex, from: UInt32)
     case contains(UInt32)
     case unique
 
     case memberCounts(SchemaCounts)
     /// The object's index.
     case members(UInt32)
-    case memberNames(SchemaPlace)
+    case memberNames(SchemaIndex)
 
     /// Of the same value.
-    case apply(SchemaPlace)
+    case apply(SchemaIndex)
     /// A `$dynamicRef`: the anchor's name, and where it leads when no other part of the document has one.
-    case dynamic(UInt32, otherwise: SchemaPlace)
+    case dynamic(UInt32, otherwise: SchemaIndex)
     case all(SchemaRange)
     case any(SchemaRange)
     case one(SchemaRange)
-    case not(SchemaPlace)
-    /// The index of three places: `if`, `then`, `else`.
+    case not(SchemaIndex)
+    /// Where three of the graph's `schemaIndices` begin: `if`, `then`, `else`.
     case condition(UInt32)
 
     /// What no other keyword has looked at; always the last of a schema's rules.
-    case unevaluatedElements(SchemaPlace)
-    case unevaluatedMembers(SchemaPlace)
+    case unevaluatedElements(SchemaIndex)
+    case unevaluatedMembers(SchemaIndex)
 }
 
 extension SchemaGraph {
     /// The schemas that look at the same value as this one.
-    func schemasOfTheSameValue(_ place: SchemaPlace) -> [SchemaPlace] {
-        rules(of: place).flatMap { rule -> [SchemaPlace] in
+    func schemasOfTheSameValue(_ schemaIndex: SchemaIndex) -> [SchemaIndex] {
+        rules(of: schemaIndex).flatMap { rule -> [SchemaIndex] in
             switch rule {
             case .apply(let other), .dynamic(_, let other), .not(let other): [other]
             case .all(let range), .any(let range), .one(let range): Array(schemas(range))
-            case .condition(let index): places[Int(index)..<Int(index) + 3].filter { $0 != .none }
+            case .condition(let index): schemaIndices[Int(index)..<Int(index) + 3].filter { $0 != .none }
             case .members(let index):
                 members[objects[Int(index)].members.indices].compactMap { member in
                     member.dependents == 0 ? nil : dependents[Int(member.dependents) - 1].schema

@@ -8,10 +8,10 @@ struct SchemaWords {
     private static let maximumNamed = 20
 
     /// - Parameter depth: of the schemas around it that are made of others.
-    func words(_ place: SchemaPlace, depth: Int = 0) -> String {
+    func words(_ schemaIndex: SchemaIndex, depth: Int = 0) -> String {
         var kinds: SchemaKinds?
         var bounds = Bounds()
-        for rule in graph.rules(of: place) {
+        for rule in graph.rules(of: schemaIndex) {
             switch rule {
             case .nothing: return "nothing"
             case .constants(let range): return words(constants: range)
@@ -19,7 +19,7 @@ struct SchemaWords {
             default: bounds.note(rule)
             }
         }
-        guard let kinds else { return combined(place, bounds, depth + 1) }
+        guard let kinds else { return combined(schemaIndex, bounds, depth + 1) }
         let isNumber = !kinds.isDisjoint(with: [.integer, .number])
         return isNumber ? kinds.words + words(bounds) : kinds.words
     }
@@ -32,13 +32,13 @@ struct SchemaWords {
     }
 
     /// Of a schema without a type of its own: those that it is made of, which are no circle.
-    private func combined(_ place: SchemaPlace, _ bounds: Bounds, _ depth: Int) -> String {
+    private func combined(_ schemaIndex: SchemaIndex, _ bounds: Bounds, _ depth: Int) -> String {
         // Few people want to read more, and each level may have many times as much to say as the one above.
         if depth > 2 { return "a fitting value" }
-        for rule in graph.rules(of: place) {
+        for rule in graph.rules(of: schemaIndex) {
             switch rule {
             case .apply(let other), .dynamic(_, let other): return words(other, depth: depth)
-            case .all(let range): return words(graph.places[range.indices.lowerBound], depth: depth)
+            case .all(let range): return words(graph.schemaIndices[range.indices.lowerBound], depth: depth)
             case .any(let range), .one(let range): return words(range, depth: depth)
             case .members: return "an object"
             case .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum: return "a number" + words(bounds)

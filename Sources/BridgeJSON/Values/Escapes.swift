@@ -1,5 +1,5 @@
 /// The escapes of JSON's strings, turned back into what they stand for.
-enum Escapes {
+package enum Escapes {
     /// The four hexadecimal digits at an address; nil where they are none.
     static func hexUnit(_ digits: UnsafeRawPointer) -> UInt16? {
         var unit: UInt16 = 0
@@ -17,33 +17,65 @@ enum Escapes {
         return unit
     }
 
-    /// The content of a string that a reader has checked.
+    /// What the content of a string means. Behind a broken escape, which a reader has not let pass, nothing is read.
     static func resolve(_ content: UnsafeRawBufferPointer) -> String {
         // No escape stands for more bytes than it has.
-        String(unsafeUninitializedCapacity: content.count) { output in
-            var written = 0
-            var index = 0
-            while index < content.count {
-                if content[index] != UInt8(ascii: "\\") {
-                    output[written] = content[index]
-                    written += 1
-                    index += 1
-                } else if content[index + 1] != UInt8(ascii: "u") {
-                    output[written] = simple(content[index + 1])
-                    written += 1
-                    index += 2
-                } else {
-                    for byte in UTF8.encode(scalar(content, &index)) ?? UTF8.encodedReplacementCharacter {
-                        output[written] = byte
-                        written += 1
-                    }
-                }
-            }
-            return written
+        String(unsafeUninitializedCapacity: content.count) {
+            resolve(content, into: UnsafeMutableRawBufferPointer($0))
         }
     }
 
-    static func simple(_ letter: UInt8) -> UInt8 {
+    /// The same as UTF-8.
+    ///
+    /// - Parameter output: Of at least as many bytes as the content.
+    /// - Returns: How many bytes are written.
+    package static func resolve(
+        _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        var written = 0
+        var index = 0
+        while index < content.count {
+            let byte = content[index]
+            if byte != UInt8(ascii: "\\") {
+                output[written] = byte
+                written += 1
+                index += 1
+                continue
+            }
+            guard let scalar = scalar(of: content, &index) else { break }
+            for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+                output[written] = byte
+                written += 1
+            }
+        }
+        return written
+    }
+
+    /// What the escape at an index stands for, which goes behind it; nil: it is broken.
+    static func scalar(of text: UnsafeRawBufferPointer, _ index: inout Int) -> Unicode.Scalar? {
+        guard index + 1 < text.count else { return nil }
+        let letter = text[index + 1]
+        guard letter == UInt8(ascii: "u") else {
+            index += 2
+            return Unicode.Scalar(simple(letter))
+        }
+        guard let high = unit(of: text, &index) else { return nil }
+        if let scalar = Unicode.Scalar(high) { return scalar }
+        guard let low = unit(of: text, &index), UTF16.isLeadSurrogate(high), UTF16.isTrailSurrogate(low) else {
+            return nil
+        }
+        return UTF16.decode(UTF16.EncodedScalar([high, low]))
+    }
+
+    private static func unit(of text: UnsafeRawBufferPointer, _ index: inout Int) -> UInt16? {
+        guard index + 6 <= text.count, let base = text.baseAddress, let unit = hexUnit(base + index + 2) else {
+            return nil
+        }
+        index += 6
+        return unit
+    }
+
+    private static func simple(_ letter: UInt8) -> UInt8 {
         switch letter {
         case UInt8(ascii: "b"): 0x08
         case UInt8(ascii: "f"): 0x0C
@@ -53,17 +85,6 @@ enum Escapes {
         default: letter
         }
     }
-
-    /// The scalar of the `\uXXXX`, or the pair of them, at an index, which goes behind it.
-    private static func scalar(_ content: UnsafeRawBufferPointer, _ index: inout Int) -> Unicode.Scalar {
-        // `!` throughout: the reader has seen the digits, and that halves come in pairs.
-        let high = UInt32(hexUnit(content.baseAddress! + index + 2)!)
-        index += 6
-        if let scalar = Unicode.Scalar(high) { return scalar }
-        let low = UInt32(hexUnit(content.baseAddress! + index + 2)!)
-        index += 6
-        return Unicode.Scalar(0x10000 + (high & 0x3FF) << 10 + (low & 0x3FF))!
-    }
 }
 
 /// Whether bytes are UTF-8: no overlong forms, no surrogates, nothing cut off.
@@ -71,7 +92,7 @@ func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
     (try? UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)) != nil
 }
 
-/// Whether the same bytes stand at two places.
+/// Whether the same bytes stand at two addresses.
 @inline(__always)
 func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
     func word<Word: FixedWidthInteger & BitwiseCopyable>(_ at: UnsafeRawPointer, _ offset: Int, _: Word.Type) -> Word {

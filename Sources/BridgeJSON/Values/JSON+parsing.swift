@@ -5,7 +5,7 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The reason, as the end of a sentence.
     public let reason: String
 
-    /// The reason and the place.
+    /// The reason and the offset.
     public var description: String { "\(reason) at byte \(offset)" }
 }
 

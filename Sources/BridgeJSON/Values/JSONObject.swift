@@ -10,7 +10,7 @@ public struct JSONObject: Sendable, Sequence {
     private static let indexedCount = 16
 
     /// In order. Where there is an index, a member that was taken out leaves nil, so that those behind it keep their
-    /// places; never more than half of them are nil.
+    /// positions; never more than half of them are nil.
     private var members: [Member?] = []
     private var index: [ExactKey: Int] = [:]
 
@@ -90,8 +90,8 @@ extension JSONObject {
 
         /// The next member.
         public mutating func next() -> (key: String, value: JSON)? {
-            while let place = rest.next() {
-                if let member = place { return member }
+            while let slot = rest.next() {
+                if let member = slot { return member }
             }
             return nil
         }

@@ -58,8 +58,8 @@ public struct JSONPointer: Equatable, Sendable {
 extension JSON {
     /// What a pointer leads to; nil: there is nothing.
     public subscript(pointer: JSONPointer) -> JSON? {
-        pointer.keys.reduce(self) { place, key in
-            if case .array? = place { JSONPointer.index(key).flatMap { place?[$0] } } else { place?[key] }
+        pointer.keys.reduce(self) { value, key in
+            if case .array? = value { JSONPointer.index(key).flatMap { value?[$0] } } else { value?[key] }
         }
     }
 }

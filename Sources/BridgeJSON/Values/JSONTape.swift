@@ -74,17 +74,17 @@ final class JSONTape {
     /// The same by the bytes of the key.
     @inline(__always)
     func member(_ key: UnsafeRawBufferPointer, of object: Int, isTaken: Bool) -> Int? {
-        var place = Int(nodes[object].start)
+        var index = Int(nodes[object].start)
         let end = nodes[object].next
         for tried in 0..<nodes[object].count {
-            if place == end { place = object + 1 }
-            let node = nodes[place]
+            if index == end { index = object + 1 }
+            let node = nodes[index]
             if node.isKey(key, text: text) {
-                nodes[object].start = isTaken ? node.next : UInt32(place)
+                nodes[object].start = isTaken ? node.next : UInt32(index)
                 return node.value
             }
             if tried == KeyTable.smallCount { return indexedMember(key, of: object, isTaken: isTaken) }
-            place = Int(node.next)
+            index = Int(node.next)
         }
         return nil
     }
@@ -94,9 +94,9 @@ final class JSONTape {
     private func indexedMember(_ key: UnsafeRawBufferPointer, of object: Int, isTaken: Bool) -> Int? {
         let table = tables[object] ?? KeyTable(of: object, in: nodes, text: text)
         tables[object] = table
-        guard let place = table.find(key, in: nodes, text: text) else { return nil }
-        nodes[object].start = isTaken ? nodes[place].next : UInt32(place)
-        return nodes[place].value
+        guard let index = table.find(key, in: nodes, text: text) else { return nil }
+        nodes[object].start = isTaken ? nodes[index].next : UInt32(index)
+        return nodes[index].value
     }
 
     /// The keys of an object, in order.

@@ -23,7 +23,7 @@ struct KeyTable {
         }
     }
 
-    /// Makes one of members whose keys are the same: the last value, at the place of the first.
+    /// Makes one of members whose keys are the same: the last value, at the position of the first.
     static func joinDuplicates(of object: Int, in nodes: inout GrowingBuffer<TapeNode>, text: UnsafeRawPointer) {
         guard nodes[object].mayHaveDuplicates, nodes[object].count > 1 else { return }
         var table = KeyTable(keyCount: Int(nodes[object].count))

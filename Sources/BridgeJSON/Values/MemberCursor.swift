@@ -29,7 +29,8 @@ package struct MemberCursor {
         skipSpace()
         if current == UInt8(ascii: ",") { position += 1 }
         skipSpace()
-        guard current == UInt8(ascii: "\""), let key = string() else { return nil }
+        guard current == UInt8(ascii: "\""), let key = take(to: JSONText.endOfString(in: text, from: position))
+        else { return nil }
         skipSpace()
         guard current == UInt8(ascii: ":") else { return nil }
         position += 1
@@ -54,52 +55,16 @@ package struct MemberCursor {
 
     /// Takes the value of the key. Nil: the text ends within it.
     package mutating func value() -> UnsafeRawBufferPointer? {
-        let start = position
-        var depth = 0
-        while position < text.count {
-            switch current {
-            case UInt8(ascii: "\""):
-                guard string() != nil else { return nil }
-                if depth == 0 { return part(from: start) }
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                // The object's own end, behind a number or a word.
-                if depth == 0 { return part(from: start) }
-                depth -= 1
-                if depth == 0 {
-                    position += 1
-                    return part(from: start)
-                }
-            case UInt8(ascii: ","), 0x20, 0x09, 0x0A, 0x0D:
-                if depth == 0 { return part(from: start) }
-            default: break
-            }
-            position += 1
-        }
-        return nil
+        take(to: JSONText.endOfValue(in: text, from: position))
     }
 
     private mutating func skipSpace() {
         while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { position += 1 }
     }
 
-    private func part(from start: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: text[start..<position])
-    }
-
-    private mutating func string() -> UnsafeRawBufferPointer? {
-        let start = position
-        position += 1
-        var isASCII = true
-        while true {
-            position = JSONText.endOfPlainText(in: text, from: position, &isASCII)
-            guard position < text.count else { return nil }
-            if current == UInt8(ascii: "\"") {
-                position += 1
-                return part(from: start)
-            }
-            position = min(position + 2, text.count)
-        }
+    private mutating func take(to end: Int?) -> UnsafeRawBufferPointer? {
+        guard let end else { return nil }
+        defer { position = end }
+        return UnsafeRawBufferPointer(rebasing: text[position..<end])
     }
 }

@@ -27,29 +27,3 @@ public enum WrittenName {
         return found == name.count
     }
 }
-
-extension Escapes {
-    /// What the escape at an index stands for, which goes behind it; nil: it is broken.
-    fileprivate static func scalar(of text: UnsafeRawBufferPointer, _ index: inout Int) -> Unicode.Scalar? {
-        guard index + 1 < text.count else { return nil }
-        let letter = text[index + 1]
-        guard letter == UInt8(ascii: "u") else {
-            index += 2
-            return Unicode.Scalar(simple(letter))
-        }
-        guard let high = unit(of: text, &index) else { return nil }
-        if let scalar = Unicode.Scalar(high) { return scalar }
-        guard let low = unit(of: text, &index), UTF16.isLeadSurrogate(high), UTF16.isTrailSurrogate(low) else {
-            return nil
-        }
-        return UTF16.decode(UTF16.EncodedScalar([high, low]))
-    }
-
-    private static func unit(of text: UnsafeRawBufferPointer, _ index: inout Int) -> UInt16? {
-        guard index + 6 <= text.count, let base = text.baseAddress, let unit = hexUnit(base + index + 2) else {
-            return nil
-        }
-        index += 6
-        return unit
-    }
-}

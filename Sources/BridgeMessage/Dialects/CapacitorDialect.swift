@@ -206,7 +206,7 @@ public enum EventListener {
         output.append("}\n")
     }
 
-    /// What stands in the place of a task's name in an error about a listener.
+    /// What stands in place of a task's name in an error about a listener.
     public static func task(event: String) -> [UInt8] {
         var event = event
         return event.withUTF8 { event in

@@ -19,7 +19,7 @@ struct NativeDialect {
     /// Not retained: the decoder keeps it.
     private let memory: Unmanaged<DialectMemory>
     private let call: UnsafeMutablePointer<CallMessage>
-    private let places: UnsafeMutablePointer<UInt32>
+    private let memberIndices: UnsafeMutablePointer<UInt32>
     /// The native fields that there are, a bit for each, and those that stand there twice.
     private var present: UInt64 = 0
     private var twice: UInt64 = 0
@@ -32,7 +32,7 @@ struct NativeDialect {
         self.line = line
         self.memory = .passUnretained(memory)
         call = memory.call
-        places = memory.places
+        memberIndices = memory.memberIndices
     }
 
     @inline(__always)
@@ -69,7 +69,7 @@ struct NativeDialect {
             }
             twice |= present & field.bit
             present |= field.bit
-            places[field.rawValue] = UInt32(truncatingIfNeeded: index)
+            memberIndices[field.rawValue] = UInt32(truncatingIfNeeded: index)
         }
     }
 
@@ -160,7 +160,7 @@ struct NativeDialect {
     @inline(__always)
     private func member(_ field: EnvelopeField) -> UnsafePointer<bridge_json_member>? {
         guard has(field), let members = line.members.baseAddress else { return nil }
-        return members + Int(places[field.rawValue])
+        return members + Int(memberIndices[field.rawValue])
     }
 
     @inline(__always)

@@ -231,7 +231,7 @@ private struct URLText {
         return part(from: start)
     }
 
-    /// What was written from a place on; nil: it is not UTF-8.
+    /// What was written from an offset on; nil: it is not UTF-8.
     func part(from start: Int) -> UnsafeRawBufferPointer? {
         let part = UnsafeRawBufferPointer(decoded).slice(start, written - start)
         return hasEncodedText && String(validating: part, as: UTF8.self) == nil ? nil : part

@@ -10,8 +10,8 @@ extension OutputBuffer {
         _ tail: StaticString
     ) {
         let literals = head.utf8CodeUnitCount + middle.utf8CodeUnitCount + tail.utf8CodeUnitCount
-        append(count: literals + id.count + value.count) { place in
-            var next = place
+        append(count: literals + id.count + value.count) { destination in
+            var next = destination
             Self.put(head, &next)
             Self.put(id, &next)
             Self.put(middle, &next)
@@ -21,16 +21,16 @@ extension OutputBuffer {
     }
 
     @inline(__always)
-    private static func put(_ text: StaticString, _ place: inout UnsafeMutableRawPointer) {
-        memcpy(place, text.utf8Start, text.utf8CodeUnitCount)
-        place += text.utf8CodeUnitCount
+    private static func put(_ text: StaticString, _ destination: inout UnsafeMutableRawPointer) {
+        memcpy(destination, text.utf8Start, text.utf8CodeUnitCount)
+        destination += text.utf8CodeUnitCount
     }
 
     @inline(__always)
-    private static func put(_ bytes: UnsafeRawBufferPointer, _ place: inout UnsafeMutableRawPointer) {
+    private static func put(_ bytes: UnsafeRawBufferPointer, _ destination: inout UnsafeMutableRawPointer) {
         guard let start = bytes.baseAddress else { return }
-        memcpy(place, start, bytes.count)
-        place += bytes.count
+        memcpy(destination, start, bytes.count)
+        destination += bytes.count
     }
 
     /// Appends a JSON string.

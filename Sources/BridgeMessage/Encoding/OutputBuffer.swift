@@ -66,12 +66,12 @@ public final class OutputBuffer {
     }
 
     /// Copies all bytes that wait to where there is room for them.
-    func copy(to place: UnsafeMutableRawPointer) {
-        var place = place
+    func copy(to destination: UnsafeMutableRawPointer) {
+        var destination = destination
         for bytes in parts.map(\.bytes) + [storedBytes] {
             guard let start = bytes.baseAddress else { continue }
-            place.copyMemory(from: start, byteCount: bytes.count)
-            place += bytes.count
+            destination.copyMemory(from: start, byteCount: bytes.count)
+            destination += bytes.count
         }
     }
 
@@ -189,17 +189,17 @@ public final class OutputBuffer {
     public func append(decimal number: UInt64) {
         // From the last digit on, into room for the longest number; then to the front.
         let longest = 20
-        let place = reserve(longest)
+        let destination = reserve(longest)
         var first = longest
         var rest = number
         repeat {
             first -= 1
             let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            place.storeBytes(
+            destination.storeBytes(
                 of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit), toByteOffset: first, as: UInt8.self)
             rest = quotient
         } while rest > 0
-        memmove(place, place + first, longest - first)
+        memmove(destination, destination + first, longest - first)
         endOffset += longest - first
     }
 

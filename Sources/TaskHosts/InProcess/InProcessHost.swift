@@ -16,7 +16,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
     let isolation = "none"
     let log: HostLog
 
-    private let table: UnsafePointer<trestle_plugin>
+    private let library: PluginLibrary
     private let callers: CallerDescriptors
     /// Not retained: the runtime outlives its hosts.
     private let unownedRuntime: Unmanaged<TaskRuntime>
@@ -35,7 +35,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
     @exclusivity(unchecked) private var depth = 0
 
     init(_ library: PluginLibrary, runtime: TaskRuntime, log: HostLog) {
-        table = library.table
+        self.library = library
         unownedRuntime = .passUnretained(runtime)
         self.log = log
         callers = CallerDescriptors(runtime)
@@ -48,7 +48,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
         unownedInstance = .passUnretained(instance)
         metrics = instance.metrics
         holderNames.withLock { $0 = (instance.name, instance.manifest.tasks.map(\.name)) }
-        table.pointee.attach(table.pointee.context, vtable)
+        library.table.pointee.attach(library.table.pointee.context, vtable)
     }
 
     // MARK: To the plugin
@@ -90,42 +90,20 @@ final class InProcessHost: PluginReceiver, TaskHost {
 
     /// Calls the function for this work; false where the plugin left it out.
     private func send(_ work: PluginWork, _ request: UnsafePointer<trestle_request>) -> Bool {
-        // Field by field, here and wherever else a table of the interface is read: a whole struct would be copied by
-        // the size that this daemon knows, and a plugin's may be shorter.
-        let function =
-            switch work {
-            case .configure: table.pointee.configure
-            case .checkConfiguration, .reconfigure:
-                isLongEnough(for: \.reconfigure) ? table.pointee.reconfigure : nil
-            case .start: table.pointee.start
-            case .launch: table.pointee.launch
-            case .task: table.pointee.call
-            case .intercept: isLongEnough(for: \.intercept) ? table.pointee.intercept : nil
-            case .describe: isLongEnough(for: \.describe) ? table.pointee.describe : nil
-            case .stop: table.pointee.stop
-            case .saveSessions: isLongEnough(for: \.save_sessions) ? table.pointee.save_sessions : nil
-            case .restoreSessions: isLongEnough(for: \.restore_sessions) ? table.pointee.restore_sessions : nil
-            }
-        guard let function else { return false }
-        function(table.pointee.context, request)
+        guard let function = library.pointer(to: PluginFunction(work)) else { return false }
+        function(library.table.pointee.context, request)
         return true
     }
 
-    /// Whether the plugin was built against a header that has the function.
-    private func isLongEnough(for function: PartialKeyPath<trestle_plugin>) -> Bool {
-        guard let offset = MemoryLayout<trestle_plugin>.offset(of: function) else { return false }
-        return Int(table.pointee.size) >= offset + MemoryLayout<UnsafeRawPointer>.size
-    }
-
     func cancel(_ call: CallHandle, reason: CancelReason) {
-        table.pointee.cancel?(table.pointee.context, call.rawValue, reason.rawValue)
+        library.table.pointee.cancel?(library.table.pointee.context, call.rawValue, reason.rawValue)
     }
 
     func notify(_ change: SessionChange, _ session: Session) {
-        guard let function = table.pointee.session else { return }
+        guard let function = library.table.pointee.session else { return }
         depth += 1
         let holder = hold()
-        function(table.pointee.context, change.rawValue, callers.descriptor(of: session))
+        function(library.table.pointee.context, change.rawValue, callers.descriptor(of: session))
         release(to: holder)
         if change == .closed { callers.forget(session) }
         leave()
@@ -218,5 +196,25 @@ extension PluginWork {
         case .checkConfiguration: UInt32(TRESTLE_RECONFIGURE_CHECK)
         case .configure, .start, .describe, .stop, .saveSessions, .restoreSessions: 0
         }
+    }
+}
+
+extension PluginFunction {
+    /// The function that does a piece of work.
+    @inline(__always)
+    fileprivate init(_ work: PluginWork) {
+        self =
+            switch work {
+            case .task: .call
+            case .configure: .configure
+            case .checkConfiguration, .reconfigure: .reconfigure
+            case .start: .start
+            case .launch: .launch
+            case .intercept: .intercept
+            case .describe: .describe
+            case .stop: .stop
+            case .saveSessions: .saveSessions
+            case .restoreSessions: .restoreSessions
+            }
     }
 }

@@ -32,8 +32,8 @@ final class WorkerLink {
     /// The plugin's host, which outlives this: the supervisor holds it until the last of its processes has ended.
     unowned(unsafe) let host: WorkerHost
 
-    /// What was asked and not answered, each in a place of its own.
-    private struct Place {
+    /// What was asked and not answered, each in a slot of its own.
+    private struct Slot {
         /// The id of what is asked there, or was.
         var number = WorkerCallNumber(0)
         var asked: Asked?
@@ -41,14 +41,14 @@ final class WorkerLink {
         var isCancelled = false
     }
 
-    @exclusivity(unchecked) private var places: [Place] = []
+    @exclusivity(unchecked) private var slots: [Slot] = []
     @exclusivity(unchecked) private var free: [Int] = []
     @exclusivity(unchecked) private var openCount = 0
     /// Of those, the ones that no caller waits for.
     private var cancelledCount = 0
-    /// By a call's slot in the call table, the place that was last used for one of that slot: whether it still is, the
-    /// place tells.
-    @exclusivity(unchecked) private var placeOfSlot: [Int32] = []
+    /// By a call's slot in the call table, the index in `slots` that was last used for one of that slot: whether it
+    /// still is, the entry in `slots` tells.
+    @exclusivity(unchecked) private var indexByCallSlot: [Int32] = []
     /// As many as may be open. Who leaves so many unanswered answers none.
     private static let maximumOpen = 65_536
     /// Beyond this much that the process has not read, calls wait.
@@ -83,40 +83,40 @@ final class WorkerLink {
 
     private func enter(_ asked: Asked) -> UInt64 {
         openCount += 1
-        let place: Int
+        let index: Int
         if let last = free.popLast() {
-            place = last
+            index = last
         } else {
-            place = places.count
-            places.append(Place())
+            index = slots.count
+            slots.append(Slot())
         }
-        let number = WorkerCallNumber(place: place, after: places[place].number)
-        places[place] = Place(number: number, asked: asked)
+        let number = WorkerCallNumber(index: index, after: slots[index].number)
+        slots[index] = Slot(number: number, asked: asked)
         return number.value
     }
 
-    /// The place of an id, while it is open.
-    private func place(of id: UInt64) -> Int? {
-        let place = WorkerCallNumber(id).place
-        guard place < places.count, places[place].number.value == id, places[place].asked != nil else { return nil }
-        return place
+    /// The index in `slots` of an id, while it is open.
+    private func index(of id: UInt64) -> Int? {
+        let index = WorkerCallNumber(id).index
+        guard index < slots.count, slots[index].number.value == id, slots[index].asked != nil else { return nil }
+        return index
     }
 
     private func leave(_ id: UInt64) -> Asked? {
-        guard let place = place(of: id) else { return nil }
-        let asked = places[place].asked
-        places[place].asked = nil
-        free.append(place)
+        guard let index = index(of: id) else { return nil }
+        let asked = slots[index].asked
+        slots[index].asked = nil
+        free.append(index)
         openCount -= 1
-        if places[place].isCancelled { cancelledCount -= 1 }
+        if slots[index].isCancelled { cancelledCount -= 1 }
         return asked
     }
 
     private func enter(_ asked: Asked, of handle: CallHandle) -> UInt64 {
         if openCount >= Self.maximumOpen { fault?("left \(Self.maximumOpen) calls unanswered") }
         let id = enter(asked)
-        while placeOfSlot.count <= handle.slot { placeOfSlot.append(-1) }
-        placeOfSlot[handle.slot] = Int32(WorkerCallNumber(id).place)
+        while indexByCallSlot.count <= handle.slot { indexByCallSlot.append(-1) }
+        indexByCallSlot[handle.slot] = Int32(WorkerCallNumber(id).index)
         return id
     }
 
@@ -135,12 +135,12 @@ final class WorkerLink {
     ///
     /// - Returns: whether the process works on it.
     func cancel(_ handle: CallHandle) -> Bool {
-        guard handle.slot < placeOfSlot.count, case let place = Int(placeOfSlot[handle.slot]),
-            places.indices.contains(place), places[place].asked?.handle == handle, !places[place].isCancelled
+        guard handle.slot < indexByCallSlot.count, case let index = Int(indexByCallSlot[handle.slot]),
+            slots.indices.contains(index), slots[index].asked?.handle == handle, !slots[index].isCancelled
         else { return false }
-        places[place].isCancelled = true
+        slots[index].isCancelled = true
         cancelledCount += 1
-        MessageEncoder.cancel(id: places[place].number.value, to: output)
+        MessageEncoder.cancel(id: slots[index].number.value, to: output)
         return true
     }
 
@@ -181,14 +181,14 @@ final class WorkerLink {
         host.metrics.forget(self, in: host.instance?.metrics)
         becameIdle = nil
         callerLeft = nil
-        let left = places
-        places = []
+        let left = slots
+        slots = []
         free = []
         (openCount, cancelledCount) = (0, 0)
         // At most as many as may be open, of which only the supervisor's end here.
-        return left.compactMap { place in
-            if case .request(let done) = place.asked { done(.failure(error)) }
-            return place.asked?.handle
+        return left.compactMap { slot in
+            if case .request(let done) = slot.asked { done(.failure(error)) }
+            return slot.asked?.handle
         }
     }
 
@@ -222,7 +222,7 @@ final class WorkerLink {
 
     private func isDecision(_ item: DecodedItem) -> Bool {
         guard case .message(let message) = item, case .callback(let callback) = message.pointee,
-            let place = callback.callbackID.number.flatMap(place(of:)), case .question = places[place].asked
+            let index = callback.callbackID.number.flatMap(index(of:)), case .question = slots[index].asked
         else { return false }
         return true
     }
@@ -284,5 +284,5 @@ final class WorkerLink {
     }
 
     /// The runtime's call that the process works on under this id.
-    func call(ofID id: UInt64) -> CallHandle? { place(of: id).flatMap { places[$0].asked?.handle } }
+    func call(ofID id: UInt64) -> CallHandle? { index(of: id).flatMap { slots[$0].asked?.handle } }
 }

@@ -63,8 +63,8 @@ final class WorkerOwnCalls {
             return answer(
                 id,
                 BridgeError(
-                    .busy, "a worker may have \(Self.maximum) calls in flight", isTransient: true,
-                    retryAfter: .milliseconds(100)))
+                    .busy, "a plugin process may have \(Self.maximum) calls in flight", data: ["started": false],
+                    isTransient: true, retryAfter: .milliseconds(100)))
         }
         var parent: CallHandle?
         if !call.caller.isEmpty {

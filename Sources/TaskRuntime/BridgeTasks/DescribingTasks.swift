@@ -24,7 +24,7 @@ extension TaskRuntime {
 
     private func listTasks(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", request, of: registry.behind(request.cursor ?? ""), place: { $0.name },
+            "tasks", request, of: registry.behind(request.cursor ?? ""), position: { $0.name },
             text: { task in
                 guard mayCall(task, call) else { return nil }
                 let shown: JSON = [
@@ -101,7 +101,7 @@ extension TaskRuntime {
 
     private func descriptions(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", request, of: registry.behind(request.cursor ?? ""), place: { $0.name },
+            "tasks", request, of: registry.behind(request.cursor ?? ""), position: { $0.name },
             text: { mayCall($0, call) ? description(of: $0, for: call.session) : nil },
             name: { ["name": .string($0.name)] })
     }

@@ -80,7 +80,7 @@ struct OpenRPCDocument {
         result.add("schema", text: schemas.result ?? Array("true".utf8))
         text.add("result", text: result.finished())
         if let plugin = task.provider as? PluginInstance { text.add("tags", [["name": .string(plugin.name)]]) }
-        // Options that are neither known members of an object nor one parameter have no other place here.
+        // Options that are neither known members of an object nor one parameter fit no other member here.
         if options?["properties"] == nil, !parameters.takesWhole { text.add("x-options", options ?? true) }
         if let progress = schemas.progress { text.add("x-progress", text: progress) }
         return text.finished()
@@ -93,11 +93,11 @@ struct OpenRPCDocument {
         guard !parameters.takesWhole else {
             return [["name": wholeName, "schema": options ?? true, "required": true]]
         }
-        return parameters.names.enumerated().map { place, name in
+        return parameters.names.enumerated().map { index, name in
             let schema = options?["properties"]?[name] ?? true
             var parameter: JSONObject = ["name": .string(name), "schema": schema]
             if let summary = schema["description"] { parameter["summary"] = summary }
-            if place < parameters.requiredCount { parameter["required"] = true }
+            if index < parameters.requiredCount { parameter["required"] = true }
             return .object(parameter)
         }
     }

@@ -14,7 +14,7 @@ public enum PluginChange: Sendable, Equatable {
 extension TaskRuntime {
     var pluginTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.plugin.load", "Loads the plugin of a file and starts it.", Placed.self) {
+            BridgeTasks.Task("bridge.plugin.load", "Loads the plugin of a file and starts it.", Located.self) {
                 [unowned self] call, options throws(BridgeError) in
                 try check(path: options.path)
                 return try change(.load(path: options.path), call)
@@ -41,7 +41,7 @@ extension TaskRuntime {
         var name: String
     }
 
-    private struct Placed: Decodable {
+    private struct Located: Decodable {
         var path: String
     }
 

@@ -20,7 +20,7 @@ extension TaskRuntime {
     private func listSessions(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let now = clock.now
         return try page(
-            "sessions", request, of: sessions.behind(try request.number()), place: { String($0.number) },
+            "sessions", request, of: sessions.behind(try request.number()), position: { String($0.number) },
             text: { describe($0, now).bytes }, name: { ["session": .number(JSONNumber($0.number))] })
     }
 
@@ -51,7 +51,7 @@ extension TaskRuntime {
     private func status(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
             "tasks", behind: request.cursor == nil ? status() : [:], request, of: registry.behind(request.cursor ?? ""),
-            place: { $0.name }, text: { $0.statistics.calls > 0 ? describe($0).bytes : nil })
+            position: { $0.name }, text: { $0.statistics.calls > 0 ? describe($0).bytes : nil })
     }
 
     private func status() -> JSONObject {
@@ -126,7 +126,7 @@ extension TaskRuntime {
         ]
     }
 
-    /// In the order of the list, whose places are the cursors: nothing else names a plugin that was refused.
+    /// In the order of the list, whose indices are the cursors: nothing else names a plugin that was refused.
     private func listPlugins(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let listed =
             (plugins + leavingPlugins).map { plugin in { self.describe(plugin) } }
@@ -134,7 +134,7 @@ extension TaskRuntime {
         let start = Int(clamping: try request.number())
         return try page(
             "plugins", behind: localPluginDirectory.map { ["localDirectory": .string($0)] } ?? [:], request,
-            of: listed.enumerated().dropFirst(start), place: { String($0.offset + 1) },
+            of: listed.enumerated().dropFirst(start), position: { String($0.offset + 1) },
             text: { $0.element().bytes })
     }
 

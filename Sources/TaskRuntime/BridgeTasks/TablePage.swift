@@ -40,7 +40,7 @@ struct TablePage {
     private var text: [UInt8]
     private var lookedAt = 0
     private var shown = 0
-    private var lastPlace = ""
+    private var lastPosition = ""
     private var hasMore = false
 
     /// An empty page.
@@ -71,10 +71,10 @@ struct TablePage {
     /// Takes the next entry of the table in.
     ///
     /// - Parameters:
-    ///   - place: The entry's place in the table's order, for the cursor.
+    ///   - position: The entry's position in the table's order, for the cursor.
     ///   - entry: Makes its text; nil: it is not for this caller.
     /// - Returns: False where the page was full: the entry is one of the next page's.
-    mutating func add(_ place: @autoclosure () -> String, _ entry: () -> [UInt8]?) -> Bool {
+    mutating func add(_ position: @autoclosure () -> String, _ entry: () -> [UInt8]?) -> Bool {
         guard lookedAt < Self.maximumEntries, shown < maximumShown else { return end() }
         lookedAt += 1
         if let entry = entry() {
@@ -85,7 +85,7 @@ struct TablePage {
             text += entry
             shown += 1
         }
-        lastPlace = place()
+        lastPosition = position()
         return true
     }
 
@@ -99,7 +99,7 @@ struct TablePage {
         text.append(UInt8(ascii: "]"))
         if hasMore {
             text += #","cursor":"#.utf8
-            JSONText.appendQuoted(lastPlace, to: &text)
+            JSONText.appendQuoted(lastPosition, to: &text)
         }
         text.append(UInt8(ascii: "}"))
         return text
@@ -110,16 +110,16 @@ extension TaskRuntime {
     /// A page of the entries of a table, in their order.
     ///
     /// - Parameters:
-    ///   - place: An entry's place in that order, for the cursor.
+    ///   - position: An entry's position in that order, for the cursor.
     ///   - text: An entry as it is shown; nil: it is not for this caller.
     ///   - name: What is shown, with `cut`, of an entry that is longer than a message.
     func page<Entry>(
         _ member: String, behind head: JSONObject = [:], _ request: PageRequest, of entries: some Sequence<Entry>,
-        place: (Entry) -> String, text: (Entry) -> [UInt8]?, name: (Entry) -> JSONObject = { _ in [:] }
+        position: (Entry) -> String, text: (Entry) -> [UInt8]?, name: (Entry) -> JSONObject = { _ in [:] }
     ) throws(BridgeError) -> [UInt8] {
         var page = try TablePage(member, behind: head, request, messageBytes: limits.messageBytes)
         for entry in entries {
-            let isTaken = page.add(place(entry)) {
+            let isTaken = page.add(position(entry)) {
                 guard let text = text(entry) else { return nil }
                 guard text.count > TablePage.roomBytes(in: limits.messageBytes) else { return text }
                 var cut = name(entry)

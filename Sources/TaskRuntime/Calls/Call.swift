@@ -10,7 +10,7 @@ public struct Call {
 
     /// Which call this is.
     public var handle: CallHandle { record.pointee.handle }
-    /// The task's place among those of its plugin.
+    /// The task's index among those of its plugin.
     public var taskIndex: Int { task?.index ?? 0 }
     /// The session whose call this is, or on whose behalf it was made.
     public var session: Session? { record.pointee.session?.takeUnretainedValue() }
@@ -105,7 +105,7 @@ public struct Call {
 }
 
 extension Call: Equatable {
-    /// Whether the two stand for the same place in the table, and so, while it is in flight, for the same call.
+    /// Whether the two stand for the same slot in the table, and so, while it is in flight, for the same call.
     public static func == (left: Call, right: Call) -> Bool { left.record == right.record }
 }
 

@@ -11,10 +11,10 @@ public struct CallHandle: Sendable, Hashable {
         rawValue = UInt64(generation) << 32 | UInt64(slot)
     }
 
-    /// Which place in the call table it has; each is used again and again.
+    /// Its slot in the call table; each is used again and again.
     public var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 
-    /// How many calls had this place before.
+    /// How many calls had this slot before.
     var generation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
 
     /// The handle of the slot's next call. Generations begin at 1, also when all have been used.

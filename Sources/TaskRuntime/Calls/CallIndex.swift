@@ -28,7 +28,7 @@ struct CallIndex {
     mutating func insert(_ call: Call) {
         call.record.pointee.indexHash = call.record.pointee.id.hash
         if (count + 1) * 2 > slots.count { grow() }
-        place(call)
+        fillSlot(with: call)
         call.record.pointee.isIndexed = true
         count += 1
     }
@@ -69,7 +69,7 @@ struct CallIndex {
         Int(truncatingIfNeeded: call.record.pointee.indexHash) & (slots.count - 1)
     }
 
-    private mutating func place(_ call: Call) {
+    private mutating func fillSlot(with call: Call) {
         var index = home(of: call)
         while slots[index] != nil { index = (index + 1) & (slots.count - 1) }
         slots[index] = call
@@ -78,6 +78,6 @@ struct CallIndex {
     private mutating func grow() {
         let old = slots
         slots = Array(repeating: nil, count: max(8, old.count * 2))
-        for case let call? in old { place(call) }
+        for case let call? in old { fillSlot(with: call) }
     }
 }

@@ -1,7 +1,7 @@
 /// Calls that belong together, the oldest first: linked through their records, so that a call enters and leaves in a
 /// few stores, and the calls of one session are found without a search of all calls. Loop thread only.
 struct CallList {
-    /// What a call's place in one list is kept in. A call can be in one list of each kind.
+    /// What a call's position in one list is kept in. A call can be in one list of each kind.
     enum Kind {
         /// The calls that a session has made.
         case made

@@ -17,7 +17,7 @@ struct CallOrder {
 
     /// Enters a call whose number is greater than all others.
     ///
-    /// - Returns: its place, until ``close(_:)`` says otherwise.
+    /// - Returns: its index, until ``close(_:)`` says otherwise.
     @inline(__always)
     mutating func append(number: UInt64, slot: Int) -> Int {
         entries.append(Entry(number: number, slot: Int32(truncatingIfNeeded: slot)))
@@ -26,9 +26,9 @@ struct CallOrder {
 
     /// Takes a call out.
     @inline(__always)
-    mutating func remove(at place: Int) {
-        guard place == entries.count - 1 else {
-            entries[place].slot = -1
+    mutating func remove(at index: Int) {
+        guard index == entries.count - 1 else {
+            entries[index].slot = -1
             gapCount += 1
             return
         }
@@ -45,8 +45,8 @@ struct CallOrder {
 
     /// Closes all gaps, and gives back what memory that leaves unused.
     ///
-    /// - Parameter move: Gets the slot of each call and its new place.
-    mutating func close(_ move: (_ slot: Int, _ place: Int) -> Void) {
+    /// - Parameter move: Gets the slot of each call and its new index.
+    mutating func close(_ move: (_ slot: Int, _ index: Int) -> Void) {
         var kept: [Entry] = []
         kept.reserveCapacity(entries.count - gapCount)
         for entry in entries where entry.slot >= 0 {
@@ -57,8 +57,8 @@ struct CallOrder {
         gapCount = 0
     }
 
-    /// The place of the first entry behind a number.
-    func place(behind number: UInt64) -> Int { entries.partition { $0.number > number } }
+    /// The index of the first entry behind a number.
+    func index(behind number: UInt64) -> Int { entries.partition { $0.number > number } }
 }
 
 extension RandomAccessCollection where Index == Int {

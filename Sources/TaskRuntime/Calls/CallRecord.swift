@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A call's place in the call table. What every call has stands here; what few calls have, in ``CallExtras``: a call
+/// A call's slot in the call table. What every call has stands here; what few calls have, in ``CallExtras``: a call
 /// that a session makes of a plugin's task allocates nothing.
 ///
 /// Session and task are not retained. A session's calls end before the session is forgotten, calls on its behalf with
@@ -19,12 +19,12 @@ struct CallRecord: ~Copyable {
     var isIndexed = false
     /// The id's hash, while the index knows the call.
     var indexHash: UInt64 = 0
-    /// Its place in the heap of deadlines; -1: not there.
+    /// Its index in the heap of deadlines; -1: not there.
     var heapIndex = -1
     /// The next one in the table's stock of unused ones, by its slot; -1: none.
     var nextFree = -1
-    /// Its place in the table's order of calls in flight.
-    var orderPlace = -1
+    /// Its index in the table's order of calls in flight.
+    var orderIndex = -1
     var number: UInt64 = 0
     /// Not retained: the registry keeps a task that was taken out until its calls have ended.
     var task: Unmanaged<TaskEntry>?
@@ -39,7 +39,7 @@ struct CallRecord: ~Copyable {
     var providerID: UInt64 = 0
     /// That session. Not retained: it leaves its calls before it is forgotten.
     var provider: Unmanaged<Session>?
-    /// Its place among the calls of its session, and among those that a session works on.
+    /// Its position among the calls of its session, and among those that a session works on.
     var madeLinks = CallLinks()
     var providedLinks = CallLinks()
     var id = OwnedCallbackID()
@@ -83,7 +83,7 @@ final class CallExtras {
     var waitsIn: PluginInstance?
     /// What it waits for, where it may begin next; nil: for other calls, or an interceptor.
     var waitsFor: WaitReason?
-    /// Its place among the calls that wait: for the plugin, of its session, and for the same.
+    /// Its position among the calls that wait: for the plugin, of its session, and for the same.
     var waitingLinks = CallLinks()
     var lineLinks = CallLinks()
     var candidateLinks = CallLinks()

@@ -3,7 +3,7 @@
 final class CallSweep: StepJob {
     let session: Session? = nil
     /// The last call that was visited, and the last one to visit, by number.
-    private var place: UInt64 = 0
+    private var position: UInt64 = 0
     private let last: UInt64
     private let visit: (Call) -> Void
     private let done: () -> Void
@@ -18,8 +18,8 @@ final class CallSweep: StepJob {
     }
 
     func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        while let call = runtime.calls.next(behind: place), call.number <= last {
-            place = call.number
+        while let call = runtime.calls.next(behind: position), call.number <= last {
+            position = call.number
             visit(call)
             if budget.isSpent { return .unfinished }
         }

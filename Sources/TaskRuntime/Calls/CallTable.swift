@@ -50,7 +50,7 @@ final class CallTable {
         record.pointee.handle = record.pointee.handle.next
         record.pointee.state = .waiting
         record.pointee.number = lastNumber
-        record.pointee.orderPlace = order.append(number: lastNumber, slot: record.pointee.handle.slot)
+        record.pointee.orderIndex = order.append(number: lastNumber, slot: record.pointee.handle.slot)
         record.pointee.origin = request.origin
         record.pointee.task = request.task
         record.pointee.session = request.session
@@ -132,7 +132,7 @@ final class CallTable {
         precondition(call.state != .free, "a call ends once")
         call.state = .free
         if call.record.pointee.heapIndex >= 0 { deadlines.remove(call) }
-        order.remove(at: call.record.pointee.orderPlace)
+        order.remove(at: call.record.pointee.orderIndex)
         if order.hasManyGaps { closeGaps() }
         count -= 1
     }
@@ -150,7 +150,7 @@ final class CallTable {
     /// The earliest call whose deadline has come.
     func popExpired(at now: RuntimeInstant) -> Call? { deadlines.popExpired(at: now) }
 
-    private func closeGaps() { order.close { record($0).pointee.orderPlace = $1 } }
+    private func closeGaps() { order.close { record($0).pointee.orderIndex = $1 } }
 
     // MARK: All of them
 
@@ -159,7 +159,7 @@ final class CallTable {
 
     /// The calls in flight whose numbers are greater, the oldest first. For as long as none begins or ends.
     func inFlight(behind number: UInt64) -> some Sequence<Call> {
-        order.entries[order.place(behind: number)...].lazy.filter { $0.slot >= 0 }
+        order.entries[order.index(behind: number)...].lazy.filter { $0.slot >= 0 }
             .map { Call(record: self.record(Int($0.slot))) }
     }
 

@@ -1,4 +1,4 @@
-/// The calls that have a deadline, the earliest first. A binary heap in which every call knows its place, so that one
+/// The calls that have a deadline, the earliest first. A binary heap in which every call knows its index, so that one
 /// that ends early is taken out at once instead of being kept until its time.
 struct DeadlineHeap {
     private var calls: [Call] = []

@@ -39,7 +39,7 @@ final class PatternTree<Element> {
         var isEmpty: Bool { names.isEmpty && beginnings.isEmpty }
 
         /// The index of the child whose label begins with a byte, or where it would stand.
-        func place(of byte: UInt8) -> (index: Int, isThere: Bool) {
+        func position(of byte: UInt8) -> (index: Int, isThere: Bool) {
             var (low, high) = (0, children.count)
             while low < high {
                 let middle = (low + high) / 2
@@ -69,9 +69,9 @@ final class PatternTree<Element> {
                     for entry in node.names { body(entry.element) }
                     return visited
                 }
-                let place = node.place(of: bytes[offset])
-                guard place.isThere else { return visited }
-                let child = node.children[place.index]
+                let position = node.position(of: bytes[offset])
+                guard position.isThere else { return visited }
+                let child = node.children[position.index]
                 visited += 1
                 guard Self.hasPrefix(bytes, child.label, at: offset) else { return visited }
                 offset += child.label.count
@@ -129,15 +129,15 @@ final class PatternTree<Element> {
         var node = root
         var rest = bytes[...]
         while let byte = rest.first {
-            let place = node.place(of: byte)
-            guard place.isThere else {
+            let position = node.position(of: byte)
+            guard position.isThere else {
                 let leaf = Node(Array(rest), parent: node)
-                node.children.insert(leaf, at: place.index)
+                node.children.insert(leaf, at: position.index)
                 return leaf
             }
-            let child = node.children[place.index]
+            let child = node.children[position.index]
             let common = Self.commonCount(child.label, rest)
-            node = common == child.label.count ? child : split(child, at: common, of: node, place.index)
+            node = common == child.label.count ? child : split(child, at: common, of: node, position.index)
             rest = rest.dropFirst(common)
         }
         return node
@@ -163,7 +163,7 @@ final class PatternTree<Element> {
     /// Removes a node that is not needed, and merges one that has a single child with it.
     private func prune(_ node: Node) {
         guard node.isEmpty, let parent = node.parent else { return }
-        let index = parent.place(of: node.label[0]).index
+        let index = parent.position(of: node.label[0]).index
         switch node.children.count {
         case 0:
             parent.children.remove(at: index)

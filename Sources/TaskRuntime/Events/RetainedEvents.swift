@@ -47,7 +47,7 @@ struct RetainedEvents {
         let payer: Payer
         /// What the session that it came from spoke for.
         let origin: String
-        /// Its place in the order in which the events were published.
+        /// Its position in the order in which the events were published.
         var order: UInt64 = 0
 
         init(name: String, data: [UInt8], uid: UInt32?, origin: String, isTrusted: Bool) {
@@ -134,7 +134,7 @@ struct RetainedEvents {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The names of all, each with the place of its event in the order in which they were published.
+    /// The names of all, each with the position of its event in the order in which they were published.
     var names: [(order: UInt64, name: String)] { entries.values.map { ($0.order, $0.name) } }
 }
 

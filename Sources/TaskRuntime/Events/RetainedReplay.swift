@@ -5,7 +5,7 @@
 struct RetainedReplay {
     private let listener: Session
     private let retained: [(order: UInt64, name: String)]
-    /// What the session listens to, of which those from this place on are new.
+    /// What the session listens to, of which those from this index on are new.
     private let patterns: [EventPattern]
     private let oldCount: Int
     private let wanted = PatternTree<Void>()
@@ -16,7 +16,7 @@ struct RetainedReplay {
     /// Those that have not been sent, once all have been looked at.
     private var unsent: ArraySlice<(order: UInt64, name: String)>?
 
-    /// - Parameter firstNew: the place of the first new subscription among those of the session.
+    /// - Parameter firstNew: the index of the first new subscription among those of the session.
     /// - Returns: nil where nothing is retained, or nothing is new.
     init?(_ events: RetainedEvents, to listener: Session, firstNew: Int) {
         guard !events.isEmpty, listener.nextSubscription > firstNew else { return nil }

@@ -6,7 +6,7 @@ final class Subscriptions {
         /// Not retained: a session leaves before it is forgotten.
         unowned(unsafe) let session: Session
         let pattern: EventPattern
-        /// Its place in the order in which the session subscribed.
+        /// Its position in the order in which the session subscribed.
         let order: Int
         fileprivate(set) var entry: PatternTree<Subscription>.Entry?
         /// Whether the session gets events for it.

@@ -93,13 +93,13 @@ extension TaskRuntime {
         guard let call = calls.call(handle), call.passage?.asked != nil, call.origin == .session,
             call.passage?.queue == nil, let plugin = call.task?.provider as? PluginInstance
         else { return }
-        keepPlace(of: call, in: plugin)
+        keepPosition(of: call, in: plugin)
     }
 
     /// No later call of the call's session begins before it in this plugin.
-    func keepPlace(of call: Call, in plugin: PluginInstance) {
+    func keepPosition(of call: Call, in plugin: PluginInstance) {
         passage(of: call).queue = plugin
-        plugin.keepPlace(of: call)
+        plugin.keepPosition(of: call)
     }
 
     /// What the interceptor is asked: the options stand last.
@@ -196,15 +196,15 @@ extension TaskRuntime {
     private func target(
         _ name: String, of call: Call, _ task: TaskEntry, _ interceptor: Interceptor
     ) throws(BridgeError) -> TaskEntry {
-        let place: JSONObject = ["interceptor": .string(interceptor.name), "task": .string(name)]
+        let redirection: JSONObject = ["interceptor": .string(interceptor.name), "task": .string(name)]
         guard let target = registry.find(name), !target.isInternal else {
             throw BridgeError(
                 .taskNotFound,
                 "\(interceptor.label) redirected the call of \(task.name) to \(name), which does not exist",
-                data: .object(place))
+                data: .object(redirection))
         }
         guard let session = call.session, !mayCall(target, session) else { return target }
-        var data = place
+        var data = redirection
         data["rule"] = .string(decision(onCallOf: target, by: session).rule)
         throw BridgeError(
             .permissionDenied,
@@ -240,7 +240,7 @@ extension TaskRuntime {
         queue.proceed(call, options: options)
     }
 
-    /// The call no longer keeps a place, and those behind it may have waited for it alone.
+    /// The call no longer keeps a position in the queue, and those behind it may have waited for it alone.
     func leaveQueue(_ call: Call) {
         guard let queue = call.record.pointee.extras?.waitsIn else { return }
         call.passage?.queue = nil

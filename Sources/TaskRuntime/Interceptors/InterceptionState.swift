@@ -8,7 +8,7 @@ final class InterceptionState {
     var asked: (interceptor: Interceptor, question: CallHandle, since: RuntimeInstant)?
     /// The call's options, readable for 64 bytes past their end, while it is asked about.
     var options: [UInt8] = []
-    /// The plugin in whose queue the call keeps its place until it is decided.
+    /// The plugin in whose queue the call keeps its position until it is decided.
     var queue: PluginInstance?
     /// The task that the caller named, where the call has become one of another task. Retained: its name stands in
     /// answers.
@@ -37,6 +37,6 @@ extension Call {
     /// The interceptors in whose hands the calls are, or were, that led to this one.
     var ancestry: [Interceptor] { record.pointee.extras?.ancestry ?? [] }
 
-    /// Whether an interceptor has it in hand, and the call keeps its place in that plugin's queue meanwhile.
+    /// Whether an interceptor has it in hand, and the call keeps its position in that plugin's queue meanwhile.
     func isAskedAbout(in queue: PluginInstance) -> Bool { passage?.queue === queue }
 }

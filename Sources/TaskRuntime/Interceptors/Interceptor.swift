@@ -15,7 +15,7 @@ final class Interceptor {
     /// Whose calls it is asked about.
     private(set) var patterns: [EventPattern]
 
-    /// - Parameter index: its place among those of its plugin.
+    /// - Parameter index: its index among those of its plugin.
     init(_ description: InterceptorDescription, index: Int, plugin: PluginInstance) {
         self.description = description
         self.plugin = plugin
@@ -95,8 +95,8 @@ struct InterceptorRegistry {
 
     /// The new ones are asked where those of the plugin were, which are no longer asked.
     mutating func replace(_ plugin: PluginInstance, by new: [Interceptor]) {
-        let place = all.firstIndex { $0.plugin === plugin } ?? all.endIndex
+        let index = all.firstIndex { $0.plugin === plugin } ?? all.endIndex
         leave(plugin)
-        all.insert(contentsOf: new, at: place)
+        all.insert(contentsOf: new, at: index)
     }
 }

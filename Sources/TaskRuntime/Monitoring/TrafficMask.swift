@@ -26,7 +26,7 @@ struct TrafficMask {
 
     private let text: UnsafeRawBufferPointer
     private let maximumBytes: Int
-    private var place = 0
+    private var position = 0
     private var shown = Shown()
 
     /// - Parameter maximumBytes: as much as is shown.
@@ -45,10 +45,10 @@ struct TrafficMask {
 
     private mutating func run() {
         shown.text.reserveCapacity(min(text.count, maximumBytes) + Self.quotedPlaceholder.count)
-        while place < text.count, !shown.isCut {
+        while position < text.count, !shown.isCut {
             if room <= 0 {
                 shown.isCut = true
-            } else if text[place] == UInt8(ascii: "\"") {
+            } else if text[position] == UInt8(ascii: "\"") {
                 takeString()
             } else {
                 takeTokens()
@@ -59,9 +59,9 @@ struct TrafficMask {
 
     /// Takes what stands before the next string, as far as there is room.
     private mutating func takeTokens() {
-        let end = find(UInt8(ascii: "\""), from: place, before: min(text.count, place + room))
-        let tokens = UnsafeRawBufferPointer(rebasing: text[place..<end])
-        place = end
+        let end = find(UInt8(ascii: "\""), from: position, before: min(text.count, position + room))
+        let tokens = UnsafeRawBufferPointer(rebasing: text[position..<end])
+        position = end
         // Line breaks between tokens; within strings they are escaped. The payload becomes a part of a line.
         if tokens.contains(0x0A) || tokens.contains(0x0D) {
             shown.text.append(contentsOf: tokens.lazy.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
@@ -72,21 +72,21 @@ struct TrafficMask {
 
     /// Takes a string, and where it is the name of a secret, what it names.
     private mutating func takeString() {
-        guard let end = endOfString(at: place, before: min(text.count, place + room)) else {
-            shown.text.append(contentsOf: text[place...].prefix(room))
+        guard let end = endOfString(at: position, before: min(text.count, position + room)) else {
+            shown.text.append(contentsOf: text[position...].prefix(room))
             shown.isCut = true
             return
         }
-        let string = UnsafeRawBufferPointer(rebasing: text[place..<end])
+        let string = UnsafeRawBufferPointer(rebasing: text[position..<end])
         shown.text.append(contentsOf: string)
-        place = end
+        position = end
         let colon = skipSpace(from: end)
         guard colon < text.count, text[colon] == UInt8(ascii: ":"), SecretNames.isOne(quoted: string) else { return }
         shown.text.append(UInt8(ascii: ":"))
         shown.text.append(contentsOf: Self.quotedPlaceholder)
         let start = skipSpace(from: colon + 1)
         if let end = endOfValue(at: start, before: min(text.count, start + Self.maximumSecretBytes)) {
-            place = end
+            position = end
         } else {
             shown.isCut = true
         }
@@ -102,58 +102,32 @@ struct TrafficMask {
     // MARK: Finding ends
 
     private func skipSpace(from start: Int) -> Int {
-        var place = start
-        while place < text.count, text[place] <= 0x20 { place += 1 }
-        return place
+        var position = start
+        while position < text.count, text[position] <= 0x20 { position += 1 }
+        return position
     }
 
-    /// The place behind the closing quote; nil: it lies behind the bound.
+    /// The position behind the closing quote; nil: it lies behind the bound.
     private func endOfString(at start: Int, before bound: Int) -> Int? {
-        var place = start + 1
-        while true {
-            let quote = find(UInt8(ascii: "\""), from: place, before: bound)
-            guard quote < bound else { return nil }
-            // A quote behind an odd number of backslashes is a part of the string.
-            let backslashes = text[place..<quote].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
-            place = quote + 1
-            if backslashes % 2 == 0 { return place }
-        }
+        JSONText.endOfString(in: UnsafeRawBufferPointer(rebasing: text[..<bound]), from: start)
     }
 
-    /// The place of the next such byte; the bound, where none comes before it.
+    private func endOfValue(at start: Int, before bound: Int) -> Int? {
+        JSONText.endOfValue(in: UnsafeRawBufferPointer(rebasing: text[..<bound]), from: start)
+            // A number or a word that ends with the text.
+            ?? (bound == text.count ? bound : nil)
+    }
+
+    /// The position of the next such byte; the bound, where none comes before it.
     private func find(_ byte: UInt8, from start: Int, before bound: Int) -> Int {
         guard start < bound, let base = text.baseAddress else { return bound }
         guard let found = memchr(base + start, Int32(byte), bound - start) else { return bound }
         return UnsafeRawPointer(found) - base
     }
-
-    private func endOfValue(at start: Int, before bound: Int) -> Int? {
-        var place = start
-        var depth = 0
-        while place < bound {
-            switch text[place] {
-            case UInt8(ascii: "\""):
-                guard let end = endOfString(at: place, before: bound) else { return nil }
-                if depth == 0 { return end }
-                place = end
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                // Without depth: the end of what holds the value, which is a number or a word.
-                if depth == 0 { return place }
-                depth -= 1
-                if depth == 0 { return place + 1 }
-            case UInt8(ascii: ","): if depth == 0 { return place }
-            default: break
-            }
-            place += 1
-        }
-        return bound == text.count ? bound : nil
-    }
 }
 
 /// Names of members whose values are secret.
-enum SecretNames {
+package enum SecretNames {
     /// Parts of such names: `accessToken`, `client_secret`, `newPassword`. A name too many costs an operator a guess,
     /// one too few a user's password.
     private static let parts = [
@@ -162,7 +136,7 @@ enum SecretNames {
 
     /// Whether a name, or a path to a member, means a secret: whatever the case of its letters, and with `-` and
     /// `_` in it or without.
-    static func isOne(_ name: String) -> Bool {
+    package static func isOne(_ name: String) -> Bool {
         var name = name
         return name.withUTF8 { isOne(UnsafeRawBufferPointer($0)) }
     }

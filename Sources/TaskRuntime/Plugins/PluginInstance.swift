@@ -128,8 +128,8 @@ public final class PluginInstance: TaskProvider {
         noteCandidate(call)
     }
 
-    /// A call that waits no longer has anything before it, unless it keeps its place behind others, or an interceptor
-    /// has it in hand.
+    /// A call that waits no longer has anything before it, unless it keeps its position behind others, or an
+    /// interceptor has it in hand.
     private func noteCandidate(_ call: Call) {
         guard !call.isAskedAbout(in: self), waiting.isFirstOfLine(call) || !keepsOrder(call) else { return }
         waiting.put(call, waitingFor: .turn)
@@ -143,7 +143,7 @@ public final class PluginInstance: TaskProvider {
     }
 
     /// An interceptor has the call in hand: until it is decided, no later call of its session begins before it.
-    func keepPlace(of call: Call) {
+    func keepPosition(of call: Call) {
         guard call.extras.waitsIn === self else { return enqueue(call) }
         waiting.put(call, waitingFor: nil)
     }

@@ -23,14 +23,14 @@ final class PluginJob: StepJob {
 struct EndingCalls {
     let handles: [CallHandle]
     let error: BridgeError
-    private var place = 0
+    private var index = 0
 
     init(_ handles: [CallHandle], _ error: BridgeError) { (self.handles, self.error) = (handles, error) }
 
     mutating func next() -> CallHandle? {
-        guard place < handles.count else { return nil }
-        defer { place += 1 }
-        return handles[place]
+        guard index < handles.count else { return nil }
+        defer { index += 1 }
+        return handles[index]
     }
 }
 
@@ -147,7 +147,7 @@ extension PluginInstance {
         let isUnchecked = call.extras.isUnchecked
         call.extras.isUnchecked = false
         call.takeHeldOptions().withPadding {
-            if isUnchecked, !fits(call, of: task, options: $0) { return keepPlace(ofChecked: handle) }
+            if isUnchecked, !fits(call, of: task, options: $0) { return keepPosition(ofChecked: handle) }
             leaveQueue(of: call)
             run(call, task, options: $0)
         }
@@ -162,9 +162,9 @@ extension PluginInstance {
     }
 
     /// A call that waited is being checked in the lane, unless it has ended: others of its session wait behind it.
-    private func keepPlace(ofChecked handle: CallHandle) {
+    private func keepPosition(ofChecked handle: CallHandle) {
         guard let call = runtime.calls.call(handle) else { return }
         guard call.origin == .session else { return leaveQueue(of: call) }
-        runtime.keepPlace(of: call, in: self)
+        runtime.keepPosition(of: call, in: self)
     }
 }

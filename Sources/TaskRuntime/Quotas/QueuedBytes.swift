@@ -66,7 +66,7 @@ extension TaskRuntime {
 
     func resultRefusal(_ call: Call, _ resultBytes: Int) -> BridgeError {
         guard let account = call.session?.account else {
-            return BridgeError(.busy, "there is no room for the result", isTransient: true)
+            return BridgeError(.busy, "there is no room for the result", data: ["started": true], isTransient: true)
         }
         var error = tooManyBytes(of: account, adding: resultBytes)
         var data = error.data?.objectValue ?? [:]

@@ -127,21 +127,23 @@ extension TaskRuntime {
         guard wanted > limit else { return }
         refusalsByQuota[quota, default: 0] += 1
         throw BridgeError(
-            .quotaExceeded, "\(whom) may have \(limit) \(what), not \(wanted)", data: Self.data(quota, limit, whom))
+            .quotaExceeded, "\(whom) may have \(limit) \(what), not \(wanted)",
+            data: .object(Self.data(quota, limit, whom)))
     }
 
     // MARK: Words and figures
 
-    /// What passes with time.
+    /// What passes with time. The call that it refuses has not begun.
     func busy(
         _ quota: QuotaName, _ limit: Int, of whom: String, _ message: String, retryAfter: Duration
     ) -> BridgeError {
         refusalsByQuota[quota, default: 0] += 1
-        return BridgeError(
-            .busy, message, data: Self.data(quota, limit, whom), isTransient: true, retryAfter: retryAfter)
+        var data = Self.data(quota, limit, whom)
+        data["started"] = false
+        return BridgeError(.busy, message, data: .object(data), isTransient: true, retryAfter: retryAfter)
     }
 
-    private static func data(_ quota: QuotaName, _ limit: Int, _ whom: String) -> JSON {
+    private static func data(_ quota: QuotaName, _ limit: Int, _ whom: String) -> JSONObject {
         ["quota": .string(quota.rawValue), "limit": .number(JSONNumber(limit)), "of": .string(whom)]
     }
 

@@ -165,8 +165,8 @@ final class ClientTask: TaskProvider {
             session.output.count <= TaskRuntime.uncountedBytes || !runtime.isOverQuota(session)
         else {
             let error = BridgeError(
-                .busy, "the client that provides the task does not read its calls", isTransient: true,
-                retryAfter: .seconds(1))
+                .busy, "the client that provides the task does not read its calls", data: ["started": false],
+                isTransient: true, retryAfter: .seconds(1))
             return runtime.end(call, .failure(error))
         }
         call.state = .running

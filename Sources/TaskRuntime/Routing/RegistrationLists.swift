@@ -48,8 +48,8 @@ struct RegistrationLists {
 
     /// By halving; those behind it move up.
     private static func take(_ left: Registration, from list: inout [Registration]) {
-        let place = list.partition { $0.order >= left.order }
-        if place < list.count, list[place] === left { list.remove(at: place) }
+        let index = list.partition { $0.order >= left.order }
+        if index < list.count, list[index] === left { list.remove(at: index) }
     }
 
     /// The newest one that takes any caller's calls.

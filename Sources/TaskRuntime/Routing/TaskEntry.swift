@@ -23,7 +23,7 @@ final class TaskEntry {
     let description: TaskDescription
     /// Its number among all tasks that there ever were; 0: it cannot be called by its name.
     @exclusivity(unchecked) var number: UInt64 = 0
-    /// Its place among its provider's tasks.
+    /// Its index among its provider's tasks.
     let index: Int
     let provider: any TaskProvider
     /// Who the provider is, for comparing without touching it.

@@ -11,16 +11,16 @@ struct TaskOrder: RandomAccessCollection {
 
     /// Enters a task whose name is not there.
     mutating func insert(_ entry: TaskEntry) {
-        entries.insert(.passUnretained(entry), at: place(of: entry.nameBytes))
+        entries.insert(.passUnretained(entry), at: insertionIndex(for: entry.nameBytes))
     }
 
     /// Takes a task out; false: it is not there.
     mutating func remove(_ entry: TaskEntry) -> Bool {
-        let place = place(of: entry.nameBytes)
-        guard place < entries.count, entries[place].toOpaque() == Unmanaged.passUnretained(entry).toOpaque() else {
+        let index = insertionIndex(for: entry.nameBytes)
+        guard index < entries.count, entries[index].toOpaque() == Unmanaged.passUnretained(entry).toOpaque() else {
             return false
         }
-        entries.remove(at: place)
+        entries.remove(at: index)
         return true
     }
 
@@ -33,7 +33,7 @@ struct TaskOrder: RandomAccessCollection {
         }
     }
 
-    private func place(of name: UnsafeRawBufferPointer) -> Int {
+    private func insertionIndex(for name: UnsafeRawBufferPointer) -> Int {
         entries.partition { !Self.precedes(Self.name(of: $0), name) }
     }
 

@@ -69,7 +69,7 @@ final class TaskRegistry {
         entry.meters = meters.those(of: entry)
         order.insert(entry)
         if order.count * 2 > slotCount { grow() }
-        place(.passRetained(entry))
+        fillSlot(with: .passRetained(entry))
     }
 
     /// Changes who intercepts, for all tasks.
@@ -125,7 +125,7 @@ final class TaskRegistry {
         slots[hole] = nil
     }
 
-    private func place(_ entry: Unmanaged<TaskEntry>) {
+    private func fillSlot(with entry: Unmanaged<TaskEntry>) {
         let name = entry._withUnsafeGuaranteedRef { $0.nameBytes }
         var index = home(of: name)
         while let other = slots[index] {
@@ -142,7 +142,7 @@ final class TaskRegistry {
         slotCount *= 2
         slots = .allocate(capacity: slotCount)
         slots.initialize(repeating: nil, count: slotCount)
-        for slot in 0..<oldCount { if let entry = old[slot] { place(entry) } }
+        for slot in 0..<oldCount { if let entry = old[slot] { fillSlot(with: entry) } }
         old.deallocate()
     }
 

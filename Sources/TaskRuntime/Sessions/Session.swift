@@ -205,7 +205,7 @@ public final class Session {
     /// What it listens to. ``Subscriptions`` alone changes this.
     var subscriptions: [EventPattern: Subscriptions.Subscription] = [:]
     var nextSubscription = 0
-    /// Those before this place hold; the others are being entered.
+    /// Those before this index hold; the others are being entered.
     var begunSubscriptions = 0
     /// The last event that it was found for: ``Subscriptions/sessions(for:)``.
     var eventMark: UInt64 = 0

@@ -14,8 +14,8 @@ struct SessionList {
             let isKnown = sessions.updateOrRemove(newValue, forKey: number)
             guard isKnown != (newValue != nil) else { return }
             // New sessions have the greatest number, so that they come to the end.
-            let place = keys.partition { $0 >= number }
-            if isKnown { keys.remove(at: place) } else { keys.insert(number, at: place) }
+            let index = keys.partition { $0 >= number }
+            if isKnown { keys.remove(at: index) } else { keys.insert(number, at: index) }
         }
     }
 

@@ -62,7 +62,7 @@ struct LatencyHistogram {
         return nil
     }
 
-    /// The bucket: the place of the highest bit, and the two bits behind it.
+    /// The bucket: the position of the highest bit, and the two bits behind it.
     @inline(__always)
     static func bucket(of nanoseconds: UInt64) -> Int {
         guard nanoseconds >= 1 << cutBits else { return Int(nanoseconds) }

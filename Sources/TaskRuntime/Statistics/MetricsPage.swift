@@ -2,10 +2,10 @@ import BridgeJSON
 import BridgeMessage
 
 /// Where a page of `bridge.metrics` ended.
-enum MetricsPlace {
+enum MetricsPosition {
     /// Among the samples of a family of the tasks: behind those of the task of this name.
     case tasks(TaskFamily, after: String)
-    /// Before the figures of the plugin of this place.
+    /// Before the figures of the plugin of this index.
     case plugin(Int)
 
     init?(_ cursor: String) {
@@ -13,8 +13,8 @@ enum MetricsPlace {
         guard parts.count == 2, let number = Int(parts[0]) else { return nil }
         if let family = TaskFamily(rawValue: number) {
             self = .tasks(family, after: parts[1])
-        } else if number == TaskFamily.allCases.count, let place = Int(parts[1]), place >= 0 {
-            self = .plugin(place)
+        } else if number == TaskFamily.allCases.count, let index = Int(parts[1]), index >= 0 {
+            self = .plugin(index)
         } else {
             return nil
         }
@@ -23,7 +23,7 @@ enum MetricsPlace {
     var cursor: String {
         switch self {
         case .tasks(let family, let name): "\(family.rawValue):\(name)"
-        case .plugin(let place): "\(TaskFamily.allCases.count):\(place)"
+        case .plugin(let index): "\(TaskFamily.allCases.count):\(index)"
         }
     }
 }
@@ -37,15 +37,15 @@ extension TaskRuntime {
     ///
     /// - Throws: `options.invalid`.
     func metricsPage(_ cursor: String?) throws(BridgeError) -> JSON {
-        let start = cursor.map { MetricsPlace($0) } ?? .tasks(.calls, after: "")
+        let start = cursor.map { MetricsPosition($0) } ?? .tasks(.calls, after: "")
         guard let start else { throw PageRequest.badCursor(cursor ?? "") }
         var text = OpenMetricsText()
         if cursor == nil {
             writeDaemon(&text)
             writeTraffic(&text)
         }
-        if let place = writeRest(from: start, isFirstPage: cursor == nil, &text) {
-            return ["text": .string(text.unfinished()), "cursor": .string(place.cursor)]
+        if let position = writeRest(from: start, isFirstPage: cursor == nil, &text) {
+            return ["text": .string(text.unfinished()), "cursor": .string(position.cursor)]
         }
         return ["text": .string(text.finished())]
     }
@@ -54,22 +54,24 @@ extension TaskRuntime {
     ///
     /// - Returns: Where it ended; nil: everything has been written.
     private func writeRest(
-        from start: MetricsPlace, isFirstPage: Bool, _ text: inout OpenMetricsText
-    ) -> MetricsPlace? {
+        from start: MetricsPosition, isFirstPage: Bool, _ text: inout OpenMetricsText
+    ) -> MetricsPosition? {
         var nextPlugin = 0
         switch start {
         case .tasks(let family, let name):
-            if let place = writeTasks(from: family, behind: name, isFirstPage: isFirstPage, &text) { return place }
+            if let position = writeTasks(from: family, behind: name, isFirstPage: isFirstPage, &text) {
+                return position
+            }
             writePlugins(&text)
-        case .plugin(let place):
-            nextPlugin = min(place, plugins.count)
+        case .plugin(let index):
+            nextPlugin = min(index, plugins.count)
             // Their names are taken.
             for plugin in plugins[..<nextPlugin] {
                 for metric in plugin.metrics.all { text.resume(Self.family(of: metric.declaration, plugin)) }
             }
         }
-        for (place, plugin) in plugins.enumerated().dropFirst(nextPlugin) {
-            if isFull(text) { return .plugin(place) }
+        for (index, plugin) in plugins.enumerated().dropFirst(nextPlugin) {
+            if isFull(text) { return .plugin(index) }
             for metric in plugin.metrics.all { write(metric, of: plugin, &text) }
         }
         writeInterceptors(&text)
@@ -79,7 +81,7 @@ extension TaskRuntime {
 
     private func writeTasks(
         from first: TaskFamily, behind name: String, isFirstPage: Bool, _ text: inout OpenMetricsText
-    ) -> MetricsPlace? {
+    ) -> MetricsPosition? {
         var lookedAt = 0
         for family in TaskFamily.allCases.dropFirst(first.rawValue) {
             let isResumed = family == first && !isFirstPage

@@ -42,7 +42,7 @@ struct OpenMetricsText {
 
     /// Begins a family.
     ///
-    /// - Returns: whether the name was free; the samples of one that was not have no place.
+    /// - Returns: whether the name was free; the samples of one that was not are left out.
     @discardableResult
     mutating func begin(_ family: Family) -> Bool {
         guard resume(family) else { return false }

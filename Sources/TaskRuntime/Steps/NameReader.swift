@@ -9,7 +9,7 @@ struct NameReader: Decodable {
 
     init(from decoder: any Decoder) throws { rest = try decoder.unkeyedContainer() }
 
-    /// The next string and its place in the array; nil: there is none.
+    /// The next string and its index in the array; nil: there is none.
     ///
     /// - Throws: `options.invalid`, where it is no string.
     mutating func next() throws(BridgeError) -> (index: Int, name: String)? {

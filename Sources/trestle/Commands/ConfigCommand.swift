@@ -1,15 +1,72 @@
 import ArgumentParser
+import EventLoop
+import Glibc
 
 /// `trestle config`
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Makes the daemon read its configuration again.",
+        abstract: "Reloads, checks and shows the daemon's configuration.",
         discussion: """
-            `trestled --check-config` checks a configuration without a daemon; `trestled --print-config` writes a sample.
+            `trestled --print-config sample` writes a file with every setting.
 
             EXAMPLES
+              trestle config check --config my.toml && sudo cp my.toml /etc/trestle/trestled.toml
               trestle config reload
+              trestle config show | grep limits
             """,
-        subcommands: [ReloadCommand.self])
+        subcommands: [ReloadCommand.self, CheckConfigurationCommand.self, ShowConfigurationCommand.self])
+}
+
+/// `trestle config check`
+struct CheckConfigurationCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Checks a configuration file, with its plugins' sections and the rules.",
+        discussion: """
+            Runs `trestled --check-config`: no running daemon is asked. Each mistake is shown with its position; the \
+            exit status is 78 then.
+
+            EXAMPLES
+              trestle config check
+              trestle config check --config my.toml
+            """)
+
+    @OptionGroup var file: ConfigurationFileOption
+
+    func run() throws { try file.runDaemon(["--check-config"]) }
+}
+
+/// `trestle config show`
+struct ShowConfigurationCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows every setting of a configuration file and of the defaults, with where it comes from.",
+        discussion: """
+            Runs `trestled --print-config effective`: no running daemon is asked, and its flags are not known. Values \
+            whose names say that they are secret are not shown.
+
+            EXAMPLES
+              trestle config show
+              trestle config show --config my.toml | grep -v default
+            """)
+
+    @OptionGroup var file: ConfigurationFileOption
+
+    func run() throws { try file.runDaemon(["--print-config", "effective"]) }
+}
+
+/// The file that `trestled` is to read.
+struct ConfigurationFileOption: ParsableArguments {
+    @Option(help: "The configuration file; without it the one that a daemon of this user reads.", completion: .file())
+    var config: String?
+
+    /// Becomes the daemon's program, which writes the output and has the exit status.
+    func runDaemon(_ arguments: [String]) throws {
+        let daemon = try InstalledDaemon.path(searchesPath: true)
+        let words = [daemon] + (config.map { ["--config", $0] } ?? []) + arguments
+        var pointers = words.map { strdup($0) } + [nil]
+        execv(daemon, &pointers)
+        throw SystemError(code: errno, operation: "execv", subject: daemon)
+    }
 }

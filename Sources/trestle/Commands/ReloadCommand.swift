@@ -76,13 +76,13 @@ enum ReloadText {
 
     /// `file:line:column: key: reason`, as the daemon's log has it.
     static func line(_ problem: JSON) -> String {
-        var place = [problem["file"]?.stringValue ?? ""]
+        var parts = [problem["file"]?.stringValue ?? ""]
         if let line = problem["line"]?.int64Value, let column = problem["column"]?.int64Value {
-            place[0] += ":\(line):\(column)"
+            parts[0] += ":\(line):\(column)"
         }
-        if let key = problem["key"]?.stringValue { place.append(key) }
-        place.append(problem["reason"]?.stringValue ?? "")
-        return place.joined(separator: ": ")
+        if let key = problem["key"]?.stringValue { parts.append(key) }
+        parts.append(problem["reason"]?.stringValue ?? "")
+        return parts.joined(separator: ": ")
     }
 
     private static func names(_ list: JSON?) -> String {

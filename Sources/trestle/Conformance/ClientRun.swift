@@ -3,7 +3,7 @@ import BridgeJSON
 
 /// Carries out what a vector has a client library do, by way of BridgeClient.
 struct ClientRun {
-    /// - Returns: what was not as it must be, with the step's place; nil: all was.
+    /// - Returns: what was not as it must be, with the step's JSON path; nil: all was.
     static func failure(of vector: Vector, path: String, stepTimeout: Duration) async -> String? {
         do {
             let client = try await Bridge.connectOnce(to: path, as: "trestle conformance")

@@ -8,14 +8,14 @@ enum VectorFolder {
         guard let program = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(program) }
         let parts = String(cString: program).split(separator: "/")
-        let places = [
+        let candidates = [
             parts.dropLast(2) + ["share", "trestle", "conformance"],
             // .build/TRIPLE/CONFIGURATION/trestle
             parts.dropLast(4) + ["Tests", "Conformance"],
             // .build/NAME/TRIPLE/CONFIGURATION/trestle, with --scratch-path .build/NAME
             parts.dropLast(5) + ["Tests", "Conformance"],
         ]
-        return places.map { "/" + $0.joined(separator: "/") }.first { access($0, R_OK | X_OK) == 0 }
+        return candidates.map { "/" + $0.joined(separator: "/") }.first { access($0, R_OK | X_OK) == 0 }
     }
 
     /// The vectors of a folder, or the one that is named, by their names.

@@ -94,13 +94,13 @@ struct VectorPattern {
         var rest = found[...]
         for pattern in wanted.dropLast() {
             var tried = values
-            let place = rest.firstIndex { item in
+            let index = rest.firstIndex { item in
                 tried = values
                 return misfit(item, pattern, path, &tried) == nil
             }
-            guard let place else { return "at \(path) expected an item \(pattern.text), got none" }
+            guard let index else { return "at \(path) expected an item \(pattern.text), got none" }
             values = tried
-            rest = rest[(place + 1)...]
+            rest = rest[(index + 1)...]
         }
         return nil
     }

@@ -10,7 +10,7 @@ struct WireRun {
 
     init(path: String, stepTimeout: Duration) { (self.path, self.stepTimeout) = (path, stepTimeout) }
 
-    /// - Returns: what was not as it must be, with the step's place; nil: all was.
+    /// - Returns: what was not as it must be, with the step's JSON path; nil: all was.
     static func failure(of vector: Vector, path: String, stepTimeout: Duration) -> String? {
         var run = WireRun(path: path, stepTimeout: stepTimeout)
         for (index, (step, name)) in vector.wire.enumerated() {

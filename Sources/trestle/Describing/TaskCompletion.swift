@@ -42,7 +42,7 @@ enum TaskCompletion {
     static func task(in words: [String], before index: Int) -> String? {
         guard let command = words.firstIndex(of: "call") else { return nil }
         var isValue = false
-        for (place, word) in words.enumerated().dropFirst(command + 1) where place < index {
+        for (position, word) in words.enumerated().dropFirst(command + 1) where position < index {
             if isValue {
                 isValue = false
             } else if word.hasPrefix("-") {
@@ -56,8 +56,8 @@ enum TaskCompletion {
 
     /// The socket that the words name.
     static func socket(in words: [String]) -> String? {
-        for (place, word) in words.enumerated() {
-            if word == "--socket" { return words.dropFirst(place + 1).first }
+        for (index, word) in words.enumerated() {
+            if word == "--socket" { return words.dropFirst(index + 1).first }
             if word.hasPrefix("--socket=") { return String(word.dropFirst(9)) }
         }
         return nil

@@ -6,9 +6,9 @@ enum NameWords {
         var words: [String] = []
         var before: Kind = .other
         let scalars = Array(text.unicodeScalars)
-        for (place, scalar) in scalars.enumerated() {
+        for (index, scalar) in scalars.enumerated() {
             let kind = Kind(scalar)
-            let next = place + 1 < scalars.count ? Kind(scalars[place + 1]) : .other
+            let next = index + 1 < scalars.count ? Kind(scalars[index + 1]) : .other
             // "closeWeb" is parted before the W, "URLOpen" before the O.
             let beginsWord =
                 before == .other || (kind == .capital && before != .capital)

@@ -7,33 +7,33 @@ import BridgeJSON
 struct SchemaShapes {
     /// Deeper than any reader looks; a schema may refer to itself.
     private static let greatestDepth = 40
-    /// Places that are looked at in one schema: references to references can stand for any number of them.
-    private static let maximumPlaces = 5_000
+    /// Subschemas that are looked at in one schema: references to references can stand for any number of them.
+    private static let maximumSubschemas = 5_000
     /// Beyond, names of types do not grow with each level.
     private static let maximumNameBytes = 80
 
     private let document: JSON
     private(set) var names: GeneratedNames
     private(set) var declarations: [TypeDeclaration] = []
-    private var placesLeft = Self.maximumPlaces
+    private var subschemasLeft = Self.maximumSubschemas
     /// The types of objects that are referred to.
     private var nameOfPointer: [String: String] = [:]
 
-    /// The place that is being read.
-    private struct Place {
+    /// What is known of the subschema that is being read.
+    private struct Context {
         /// What a type that is declared here would be called.
         var name: String
         var depth = 0
         /// References that were followed without passing a declared type; following one again would not end.
         var followed: [String] = []
 
-        /// A place in this one. A name that is long enough stays as it is; a number distinguishes the types.
-        func inside(_ part: String) -> Place {
+        /// That of a subschema in it. A name that is long enough stays as it is; a number distinguishes the types.
+        func inside(_ part: String) -> Context {
             let isLong = name.utf8.count + part.utf8.count > SchemaShapes.maximumNameBytes
-            return Place(name: isLong ? name : name + part, depth: depth + 1, followed: followed)
+            return Context(name: isLong ? name : name + part, depth: depth + 1, followed: followed)
         }
 
-        func at(_ depth: Int) -> Place { Place(name: name, depth: depth, followed: followed) }
+        func at(_ depth: Int) -> Context { Context(name: name, depth: depth, followed: followed) }
     }
 
     private let rootName: String
@@ -71,28 +71,30 @@ struct SchemaShapes {
 
     private mutating func whole() -> TypeShape {
         guard let schema = document.objectValue else { return .unknown }
-        if isPlainObject(schema) { return object(schema, Place(name: rootName), pointer: "#", isWhole: true) }
-        return shape(document, Place(name: rootName))
+        if isPlainObject(schema) { return object(schema, Context(name: rootName), pointer: "#", isWhole: true) }
+        return shape(document, Context(name: rootName))
     }
 
-    private mutating func shape(_ schema: JSON, _ place: Place) -> TypeShape {
-        placesLeft -= 1
-        guard placesLeft > 0, place.depth < Self.greatestDepth, let schema = schema.objectValue else { return .unknown }
-        if let pointer = schema["$ref"]?.stringValue { return reference(pointer, place) }
+    private mutating func shape(_ schema: JSON, _ context: Context) -> TypeShape {
+        subschemasLeft -= 1
+        guard subschemasLeft > 0, context.depth < Self.greatestDepth, let schema = schema.objectValue else {
+            return .unknown
+        }
+        if let pointer = schema["$ref"]?.stringValue { return reference(pointer, context) }
         if let values = schema["enum"]?.arrayValue { return .any(of: values.map(Self.literal)) }
         if let value = schema["const"] { return Self.literal(value) }
-        if let parts = schema["allOf"]?.arrayValue { return together(schema, parts, place) }
+        if let parts = schema["allOf"]?.arrayValue { return together(schema, parts, context) }
         for key in ["anyOf", "oneOf"] {
             guard let choices = schema[key]?.arrayValue, !choices.isEmpty else { continue }
             var base = schema
             base[key] = nil
-            return choice(choices, base, place)
+            return choice(choices, base, context)
         }
-        return plain(schema, place)
+        return plain(schema, context)
     }
 
     /// Of a schema whose members are looked at one by one.
-    private mutating func plain(_ schema: JSONObject, _ place: Place) -> TypeShape {
+    private mutating func plain(_ schema: JSONObject, _ context: Context) -> TypeShape {
         .any(
             of: Self.types(schema).map { type in
                 switch type {
@@ -101,8 +103,8 @@ struct SchemaShapes {
                 case "integer": .integer
                 case "number": .number
                 case "string": .string
-                case "array": .array(items(schema, place))
-                case "object": object(schema, place)
+                case "array": .array(items(schema, context))
+                case "object": object(schema, context)
                 default: .unknown
                 }
             })
@@ -118,12 +120,12 @@ struct SchemaShapes {
         }
     }
 
-    private mutating func items(_ schema: JSONObject, _ place: Place) -> TypeShape {
+    private mutating func items(_ schema: JSONObject, _ context: Context) -> TypeShape {
         let first = schema["prefixItems"]?.arrayValue ?? []
         var parts: [TypeShape] = []
-        for item in first { parts.append(shape(item, place.inside("Item"))) }
+        for item in first { parts.append(shape(item, context.inside("Item"))) }
         if schema["items"] != false || parts.isEmpty {
-            parts.append(shape(schema["items"] ?? true, place.inside("Item")))
+            parts.append(shape(schema["items"] ?? true, context.inside("Item")))
         }
         return .any(of: parts)
     }
@@ -151,32 +153,32 @@ struct SchemaShapes {
     ///   - pointer: by which others refer to it.
     ///   - isWhole: its name has been taken already.
     private mutating func object(
-        _ schema: JSONObject, _ place: Place, pointer: String? = nil, isWhole: Bool = false
+        _ schema: JSONObject, _ context: Context, pointer: String? = nil, isWhole: Bool = false
     ) -> TypeShape {
         let rest = schema["additionalProperties"]
         guard let properties = schema["properties"]?.objectValue, !properties.isEmpty else {
-            return .map(rest?.objectValue == nil ? .unknown : shape(rest ?? true, place.inside("Value")))
+            return .map(rest?.objectValue == nil ? .unknown : shape(rest ?? true, context.inside("Value")))
         }
-        let name = isWhole ? place.name : names.take(place.name)
+        let name = isWhole ? context.name : names.take(context.name)
         if let pointer { nameOfPointer[pointer] = name }
-        // Its place in front of those that are declared for its members.
+        // Its index, in front of those that are declared for its members.
         let index = declarations.count
         declarations.append(TypeDeclaration(name: name, note: Self.note(schema), content: .alias(.unknown)))
         // Long names do not grow by their numbers either.
-        let inside = Place(name: name.utf8.count > Self.maximumNameBytes ? place.name : name, depth: place.depth)
+        let inside = Context(name: name.utf8.count > Self.maximumNameBytes ? context.name : name, depth: context.depth)
         let members = members(properties, schema["required"]?.arrayValue ?? [], inside)
         let isExtensible = rest == true || rest?.objectValue != nil
         declarations[index].content = .object(members, isExtensible: isExtensible)
         return .named(name)
     }
 
-    private mutating func members(_ properties: JSONObject, _ required: [JSON], _ place: Place) -> [TypeMember] {
+    private mutating func members(_ properties: JSONObject, _ required: [JSON], _ context: Context) -> [TypeMember] {
         let required = Set(required)
         var members: [TypeMember] = []
         for (key, schema) in properties {
             members.append(
                 TypeMember(
-                    key: key, shape: shape(schema, place.inside(NameWords.suffix(key))),
+                    key: key, shape: shape(schema, context.inside(NameWords.suffix(key))),
                     isRequired: required.contains(.string(key)), note: Self.note(schema.objectValue ?? [:])))
         }
         return members
@@ -190,36 +192,36 @@ struct SchemaShapes {
 
     // MARK: Combinations
 
-    private mutating func reference(_ pointer: String, _ place: Place) -> TypeShape {
+    private mutating func reference(_ pointer: String, _ context: Context) -> TypeShape {
         if let name = nameOfPointer[pointer] { return .named(name) }
-        guard !place.followed.contains(pointer), let target = SchemaMerge.target(of: pointer, in: document) else {
+        guard !context.followed.contains(pointer), let target = SchemaMerge.target(of: pointer, in: document) else {
             return .unknown
         }
         if let schema = target.objectValue, isPlainObject(schema) {
-            // Called after itself, not after the one place from which it happened to be reached first.
+            // Called after itself, not after the one path on which it happened to be reached first.
             let own = JSONPointer(reference: pointer)?.keys.last.map(NameWords.suffix) ?? ""
-            return object(schema, Place(name: rootName).inside(own).at(place.depth + 1), pointer: pointer)
+            return object(schema, Context(name: rootName).inside(own).at(context.depth + 1), pointer: pointer)
         }
-        var next = place
+        var next = context
         next.followed.append(pointer)
         next.depth += 1
         return shape(target, next)
     }
 
     /// All of several schemas at once: their members together.
-    private mutating func together(_ schema: JSONObject, _ parts: [JSON], _ place: Place) -> TypeShape {
+    private mutating func together(_ schema: JSONObject, _ parts: [JSON], _ context: Context) -> TypeShape {
         var base = schema
         base["allOf"] = nil
-        var next = place
+        var next = context
         next.depth += 1
         for part in parts { base = SchemaMerge.merged(base, resolved(part, &next) ?? [:]) }
         return shape(.object(base), next)
     }
 
-    private mutating func choice(_ choices: [JSON], _ base: JSONObject, _ place: Place) -> TypeShape {
+    private mutating func choice(_ choices: [JSON], _ base: JSONObject, _ context: Context) -> TypeShape {
         var shapes: [TypeShape] = []
         for (index, choice) in choices.enumerated() {
-            var next = place.inside(choices.count > 1 ? "\(index + 1)" : "")
+            var next = context.inside(choices.count > 1 ? "\(index + 1)" : "")
             if !SchemaMerge.hasForm(base) {
                 shapes.append(shape(choice, next))
             } else if let alternative = resolved(choice, &next) {
@@ -230,11 +232,11 @@ struct SchemaShapes {
     }
 
     /// The schema itself, or the one that it refers to, so that it can be merged with others.
-    private mutating func resolved(_ schema: JSON, _ place: inout Place) -> JSONObject? {
+    private mutating func resolved(_ schema: JSON, _ context: inout Context) -> JSONObject? {
         var schema = schema.objectValue
         while let pointer = schema?["$ref"]?.stringValue {
-            guard !place.followed.contains(pointer) else { return nil }
-            place.followed.append(pointer)
+            guard !context.followed.contains(pointer) else { return nil }
+            context.followed.append(pointer)
             schema = SchemaMerge.target(of: pointer, in: document)?.objectValue
         }
         return schema

@@ -2,7 +2,7 @@ import BridgeJSON
 
 // What a schema says, in terms that TypeScript and Python share.
 
-/// What may stand at a place.
+/// What a value may be.
 indirect enum TypeShape: Hashable, Sendable {
     case unknown, null, boolean, integer, number, string
     /// A string, a boolean or an integer, and no other.

@@ -1,4 +1,4 @@
-/// A place in a result that is not compared, with everything in it: `$.version`, `$.records[*].key`, `$.list[0]`,
+/// A path in a result that is not compared, with everything in it: `$.version`, `$.records[*].key`, `$.list[0]`,
 /// `$["a.b"]`. Of an error `error.data.key`.
 struct IgnoredPath: Equatable, Sendable {
     enum Part: Equatable, Sendable {
@@ -20,7 +20,7 @@ struct IgnoredPath: Equatable, Sendable {
         self.parts = parts
     }
 
-    /// Whether a place is this one, or in it.
+    /// Whether a path is this one, or in it.
     func holds(_ path: OutcomePath) -> Bool {
         guard isOfError == path.isOfError, path.parts.count >= parts.count else { return false }
         return zip(parts, path.parts).allSatisfy { pattern, part in
@@ -66,7 +66,7 @@ struct IgnoredPath: Equatable, Sendable {
     }
 }
 
-/// A place in a result or in an error.
+/// A path in a result or in an error.
 struct OutcomePath: Equatable, Sendable, CustomStringConvertible {
     var isOfError = false
     var parts: [IgnoredPath.Part] = []

@@ -89,13 +89,13 @@ struct OutcomeComparison {
             for (key, value) in after where before[key] == nil { compareMember(key, nil, value, at: path) }
         case (.array(let before), .array(let after)):
             for index in 0..<max(before.count, after.count) {
-                let place = path.element(index)
+                let elementPath = path.element(index)
                 guard index < before.count, index < after.count else {
                     // Not with a ternary, whose nil would be JSON's null.
-                    add(place, before.dropFirst(index).first, after.dropFirst(index).first)
+                    add(elementPath, before.dropFirst(index).first, after.dropFirst(index).first)
                     continue
                 }
-                compare(before[index], after[index], at: place)
+                compare(before[index], after[index], at: elementPath)
             }
         case (.number(let before), .number(let after)):
             let isSame = before == after || (before.int64 != nil && before.int64 == after.int64)

@@ -16,7 +16,7 @@ struct RecordingReader {
     private var recording = Recording()
     private var offset: Int64 = 0
     /// Where calls stand in the list, by their numbers.
-    private var places: [Int64: Int] = [:]
+    private var indices: [Int64: Int] = [:]
     private var seen = Set<Int64>()
 
     private init(_ file: String) { self.file = file }
@@ -97,7 +97,7 @@ struct RecordingReader {
             return
         }
         let session = try count("session", line)
-        places[number] = recording.calls.count
+        indices[number] = recording.calls.count
         recording.calls.append(
             RecordedCall(
                 line: self.line, number: number, session: session, task: task,
@@ -106,7 +106,7 @@ struct RecordingReader {
     }
 
     private mutating func forward(_ line: JSON) throws(RecordingFault) {
-        if let place = places[try count("call", line)] { recording.calls[place].wasForwarded = true }
+        if let index = indices[try count("call", line)] { recording.calls[index].wasForwarded = true }
     }
 
     private mutating func callback(_ line: JSON) throws(RecordingFault) {
@@ -117,12 +117,12 @@ struct RecordingReader {
         }
         let took = line["durationUs"] == nil ? 0 : try count("durationUs", line)
         let outcome = try outcome(result, error, line)
-        // One that had begun before the recording did has no place.
-        guard let place = places[number] else { return }
-        guard recording.calls[place].outcome == nil else { throw fault("call \(number) ended before: each ends once") }
-        recording.calls[place].endLine = self.line
-        recording.calls[place].took = .microseconds(took)
-        recording.calls[place].outcome = outcome
+        // One that had begun before the recording did has no index.
+        guard let index = indices[number] else { return }
+        guard recording.calls[index].outcome == nil else { throw fault("call \(number) ended before: each ends once") }
+        recording.calls[index].endLine = self.line
+        recording.calls[index].took = .microseconds(took)
+        recording.calls[index].outcome = outcome
     }
 
     private func outcome(_ result: JSON?, _ error: JSON?, _ line: JSON) throws(RecordingFault) -> RecordedCall.Outcome {

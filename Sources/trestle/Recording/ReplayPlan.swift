@@ -81,13 +81,13 @@ struct ReplayPlan: Equatable, Sendable {
 
 /// How far a replay is: which ends have come, as the recording orders them.
 struct ReplayEnds {
-    private let places: [Int64: Int]
+    private let indices: [Int64: Int]
     private var hasCome: [Bool]
     /// All of the first so many ends have come.
     private(set) var front = 0
 
     init(_ plan: ReplayPlan) {
-        places = Dictionary(
+        indices = Dictionary(
             plan.ends.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         hasCome = Array(repeating: false, count: plan.ends.count)
     }
@@ -96,8 +96,8 @@ struct ReplayEnds {
 
     /// The end of a call has come.
     mutating func add(_ number: Int64) {
-        guard let place = places[number] else { return }
-        hasCome[place] = true
+        guard let index = indices[number] else { return }
+        hasCome[index] = true
         while front < hasCome.count, hasCome[front] { front += 1 }
     }
 }

@@ -34,8 +34,8 @@ final class CommandTask {
     func answer(_ options: JSON, _ call: IncomingCall) async throws -> JSON {
         guard runningCount < Self.maximumRunning else {
             throw BridgeError(
-                .busy, "\(Self.maximumRunning) commands run for \(call.task), as many as may", isTransient: true,
-                retryAfter: .seconds(1))
+                .busy, "\(Self.maximumRunning) commands run for \(call.task), as many as may",
+                data: ["started": false], isTransient: true, retryAfter: .seconds(1))
         }
         runningCount += 1
         defer {

@@ -103,8 +103,8 @@ struct Configuration: Sendable, Equatable {
         return ConfigurationReading(configuration: configuration, problems: reader.problems, faulty: reader.faulty)
     }
 
-    /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the place of the
-    /// setting, where it was given.
+    /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the location of
+    /// the setting, where it was given.
     func problem(with key: String, index: Int? = nil, _ reason: String) -> ConfigurationProblem {
         let name = index.map { "\(key)[\($0)]" } ?? key
         guard let origin = origins[key] else {

@@ -1,7 +1,7 @@
 // What is wrong with a configuration, in lines that a person can act on.
 import TOMLDocument
 
-/// One thing that is wrong, with its place.
+/// One thing that is wrong, with its location.
 struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file, or the flag (`--socket`).
     var source: String
@@ -14,8 +14,8 @@ struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// `file:line:column: key: reason`.
     var description: String {
-        let place = position.map { "\(source):\($0)" } ?? source
-        return key.map { "\(place): \($0): \(reason)" } ?? "\(place): \(reason)"
+        let location = position.map { "\(source):\($0)" } ?? source
+        return key.map { "\(location): \($0): \(reason)" } ?? "\(location): \(reason)"
     }
 }
 

@@ -1,7 +1,7 @@
 // What is allowed in a configuration and will hardly be meant.
 
 extension Configuration {
-    /// Each with its place.
+    /// Each with its location.
     ///
     /// - Parameter descriptors: How many the process may have at the most.
     func warnings(descriptors: Int = DescriptorLimit.hard) -> [ConfigurationProblem] {

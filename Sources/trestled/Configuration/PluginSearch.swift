@@ -20,7 +20,7 @@ struct PluginSearch: Sendable, Equatable {
     /// Whether a setting names those.
     private var isLocalNamed = false
 
-    /// The places beside the daemon's own file: an unpacked release, an installation, a build folder.
+    /// The directories beside the daemon's own file: an unpacked release, an installation, a build folder.
     ///
     /// - Parameter ownLocal: the directory of plugins that a user has installed for that user's own daemon.
     static func beside(executable: String, ownLocal: String? = nil) -> PluginSearch {
@@ -70,7 +70,7 @@ struct PluginSearch: Sendable, Equatable {
 
     /// The paths of the libraries to load, directory by directory, each in the order of the names. Blocks.
     ///
-    /// - Throws: A named directory that cannot be read; `Configuration.problem(with:_:)` gives it its place.
+    /// - Throws: A named directory that cannot be read; `Configuration.problem(with:_:)` gives it its location.
     func libraries() throws(Failure) -> [String] { try shippedLibraries() + localLibraries() }
 
     private func shippedLibraries() throws(Failure) -> [String] {
@@ -132,7 +132,7 @@ struct LocalPluginDirectory {
 }
 
 extension Configuration {
-    /// As ``PluginSearch/libraries()``; a directory that cannot be read with its place. Blocks.
+    /// As ``PluginSearch/libraries()``; a directory that cannot be read with its location. Blocks.
     func pluginLibraries() throws(ConfigurationErrors) -> [String] {
         do throws(PluginSearch.Failure) {
             return try pluginSearch.libraries()

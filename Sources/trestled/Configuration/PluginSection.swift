@@ -2,7 +2,7 @@
 import BridgeJSON
 import TOMLDocument
 
-/// A `[plugins.NAME]` table: the daemon hands it to the plugin, and gives the plugin's objections their places.
+/// A `[plugins.NAME]` table: the daemon hands it to the plugin, and gives the plugin's objections their locations.
 struct PluginSection: Sendable, Equatable {
     /// The plugin's name.
     let name: String
@@ -31,7 +31,7 @@ struct PluginSection: Sendable, Equatable {
     /// The table as JSON.
     var json: JSON { JSON(table) }
 
-    /// What a plugin refused (`configuration.invalid`), with its place.
+    /// What a plugin refused (`configuration.invalid`), with its location.
     ///
     /// - Parameter refusal: The error; its data's `path`, `expected`, `got` and `known` say where and why.
     func problem(_ refusal: BridgeError) -> ConfigurationProblem {
@@ -49,18 +49,18 @@ struct PluginSection: Sendable, Equatable {
         return problem(at: path, reason, isUnknownKey: known != nil)
     }
 
-    /// An objection to what stands at a JSON path (`$.presenters[1]`), with its place.
+    /// An objection to what stands at a JSON path (`$.presenters[1]`), with its location.
     ///
     /// - Parameters:
     ///   - path: The path in the JSON that the plugin was given. One that leads to nothing (a key that is missing) is
-    ///     placed at the last part that exists.
+    ///     located at the last part that exists.
     ///   - reason: What is wrong. One line.
     ///   - isUnknownKey: Whether the objection is to the key itself, not to its value.
     func problem(at path: String, _ reason: String, isUnknownKey: Bool = false) -> ConfigurationProblem {
         let last = steps(along: path).last
-        let place = isUnknownKey ? last?.keyPosition : last?.value.position
+        let stepPosition = isUnknownKey ? last?.keyPosition : last?.value.position
         let key = "plugins.\(TOMLText.key(name))\(path.hasPrefix("$") ? path.dropFirst() : path[...])"
-        return ConfigurationProblem(source: file, position: place ?? position, key: key, reason: reason)
+        return ConfigurationProblem(source: file, position: stepPosition ?? position, key: key, reason: reason)
     }
 
     /// The member of the section that a path begins with; nil: it leads to none.
@@ -145,7 +145,7 @@ extension Configuration {
         return .object(section)
     }
 
-    /// What a plugin refused, with its place, or with the name of the section that is missing.
+    /// What a plugin refused, with its location, or with the name of the section that is missing.
     func problem(of plugin: String, _ refusal: BridgeError) -> ConfigurationProblem {
         section(of: plugin)?.problem(refusal)
             ?? ConfigurationProblem(

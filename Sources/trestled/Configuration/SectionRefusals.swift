@@ -8,7 +8,7 @@ extension Configuration {
     /// time: it is asked again without the member that it has refused.
     ///
     /// - Parameter ask: has the plugin check a section.
-    /// - Returns: what is wrong, with its places; empty: the plugin takes the section.
+    /// - Returns: what is wrong, with its locations; empty: the plugin takes the section.
     @LoopActor
     func refusals(
         of plugin: String, _ ask: @LoopActor (JSON) async throws(BridgeError) -> Void

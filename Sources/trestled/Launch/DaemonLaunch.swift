@@ -34,7 +34,7 @@ extension Daemon {
 
     private func raiseDescriptorLimit() throws {
         let limit = try DescriptorLimit.raise()
-        // Where the number has been set, the configuration's own warning has its place.
+        // Where the number has been set, the configuration's own warning names its location.
         guard configuration.origins["limits.sessions"] == nil else { return }
         if let warning = DescriptorLimit.warning(limit: limit, sessions: configuration.limits.sessions) {
             log.warning("\(warning)")
@@ -55,7 +55,7 @@ extension Daemon {
         }
     }
 
-    /// What a service manager handed over is used as it is: its place and its permissions are that one's affair.
+    /// What a service manager handed over is used as it is: its path and its permissions are that one's affair.
     private func adopt(_ socket: consuming InheritedDescriptor) throws(SystemError) -> String {
         let name = socket.name
         do throws(SystemError) {

@@ -28,8 +28,8 @@ struct PluginSet {
     func load() async throws(ConfigurationErrors) -> Found {
         let paths = try configuration.pluginLibraries()
         if paths.isEmpty {
-            let places = configuration.pluginSearch.named.joined(separator: ", ")
-            log.warning("no plugin was found in \(places); only the daemon's own tasks can be called")
+            let directories = configuration.pluginSearch.named.joined(separator: ", ")
+            log.warning("no plugin was found in \(directories); only the daemon's own tasks can be called")
         }
         var loaded: [PluginInstance] = []
         for path in paths { if let plugin = await load(path) { loaded.append(plugin) } }

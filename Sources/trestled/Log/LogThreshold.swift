@@ -3,17 +3,17 @@ import Synchronization
 
 /// How severe a message must be to be logged, for all loggers at once. Any thread.
 final class LogThreshold: Sendable {
-    /// The level's place among all of them.
-    private let place: Atomic<Int>
+    /// The level's index among all of them.
+    private let index: Atomic<Int>
 
-    init(_ level: Logger.Level) { place = Atomic(Self.place(of: level)) }
+    init(_ level: Logger.Level) { index = Atomic(Self.index(of: level)) }
 
     var level: Logger.Level {
-        get { Logger.Level.allCases[place.load(ordering: .relaxed)] }
-        set { place.store(Self.place(of: newValue), ordering: .relaxed) }
+        get { Logger.Level.allCases[index.load(ordering: .relaxed)] }
+        set { index.store(Self.index(of: newValue), ordering: .relaxed) }
     }
 
-    private static func place(of level: Logger.Level) -> Int {
+    private static func index(of level: Logger.Level) -> Int {
         Logger.Level.allCases.firstIndex(of: level) ?? 0
     }
 }

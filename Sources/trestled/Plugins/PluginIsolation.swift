@@ -39,8 +39,8 @@ extension Configuration {
 
     /// Whether a directory came with the daemon.
     func isShippedDirectory(_ path: String) -> Bool {
-        let place = path.resolvedPath
-        return PluginSearch.beside(executable: Self.executable).named.contains { $0.resolvedPath == place }
+        let resolved = path.resolvedPath
+        return PluginSearch.beside(executable: Self.executable).named.contains { $0.resolvedPath == resolved }
     }
 
     /// The directory that holds the plugins that came with the daemon; nil: there are none. Blocks.
@@ -71,11 +71,11 @@ enum PluginHostProgram {
         }
         defer { free(executable) }
         let folder = String(cString: executable).parentFolder
-        let places = ["\(folder)/\(name)", "\(folder)/../lib/trestle/\(name)"]
-        guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
+        let paths = ["\(folder)/\(name)", "\(folder)/../lib/trestle/\(name)"]
+        guard let program = paths.first(where: { access($0, X_OK) == 0 }) else {
             throw BridgeError(
                 .pluginUnavailable,
-                "it is to run in a process of its own, and \(name) is neither \(places.joined(separator: " nor "))")
+                "it is to run in a process of its own, and \(name) is neither \(paths.joined(separator: " nor "))")
         }
         guard let library = realpath(path, nil) else {
             throw BridgeError(.pluginUnavailable, "it cannot be read: \(String(cString: strerror(errno)))")

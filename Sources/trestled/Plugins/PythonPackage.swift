@@ -17,8 +17,8 @@ enum PythonPackage {
     /// Of an installation, else of the checkout that the daemon was built in, with a scratch path of its own or
     /// without.
     static func folder(executable: String) -> String? {
-        let place = executable.parentFolder
+        let programFolder = executable.parentFolder
         return ["/../share/trestle/python", "/../../../Clients/Python", "/../../../../Clients/Python"]
-            .map { place + $0 }.first { access("\($0)/trestle_bridge/__init__.py", R_OK) == 0 }?.resolvedPath
+            .map { programFolder + $0 }.first { access("\($0)/trestle_bridge/__init__.py", R_OK) == 0 }?.resolvedPath
     }
 }

@@ -49,7 +49,7 @@ enum WorkerManifest {
 
     /// The command of the manifest at a path. Blocks.
     ///
-    /// - Throws: `plugin.unavailable` with a sentence that names the place of what is wrong.
+    /// - Throws: `plugin.unavailable` with a sentence that names the location of what is wrong.
     static func command(at path: String) throws(BridgeError) -> WorkerCommand {
         try check(path)
         let document: TOMLDocument
@@ -110,13 +110,13 @@ enum WorkerManifest {
         }
     }
 
-    /// The file of a program that is looked for in the places that PATH names, as the process will have it; nil: its
-    /// place is said, or it is in none of them.
+    /// The file of a program that is looked for in the directories that PATH names, as the process will have it; nil:
+    /// its path is given, or it is in none of them.
     private static func searched(_ program: String, _ path: String?) -> String? {
-        guard !program.contains("/"), let places = path ?? getenv("PATH").map({ String(cString: $0) }) else {
+        guard !program.contains("/"), let directories = path ?? getenv("PATH").map({ String(cString: $0) }) else {
             return nil
         }
-        return places.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+        return directories.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
     }
 
     private static func limits(

@@ -1,4 +1,4 @@
-// policy.d/*.toml: rules about who may do what, read with the places of what is wrong.
+// policy.d/*.toml: rules about who may do what, read with the locations of what is wrong.
 import BridgeJSON
 import TOMLDocument
 import TaskRuntime
@@ -46,11 +46,12 @@ struct PolicyFile {
         if known != nil, problems.count == count { rules.append(rule) }
     }
 
-    private mutating func effect(of table: TOMLTable, _ place: TOMLPosition, _ path: String) -> PolicyRule? {
+    private mutating func effect(of table: TOMLTable, _ rulePosition: TOMLPosition, _ path: String) -> PolicyRule? {
         let effects = table.entries.filter { $0.key == "allow" || $0.key == "deny" }
         guard effects.count == 1, let entry = effects.first else {
             problem(
-                place, path, "expected either allow or deny, with what is allowed or denied, such as allow = \"call\"")
+                rulePosition, path,
+                "expected either allow or deny, with what is allowed or denied, such as allow = \"call\"")
             return nil
         }
         var verbs: [PolicyVerb] = []
@@ -64,7 +65,7 @@ struct PolicyFile {
             verbs.append(verb)
         }
         guard !verbs.isEmpty else { return nil }
-        return PolicyRule(entry.key == "allow" ? .allow : .deny, verbs, file: file, line: place.line)
+        return PolicyRule(entry.key == "allow" ? .allow : .deny, verbs, file: file, line: rulePosition.line)
     }
 
     private mutating func read(_ entry: TOMLTable.Entry, into rule: inout PolicyRule, _ path: String) {
@@ -110,14 +111,14 @@ struct PolicyFile {
     }
 
     /// What goes together, and what does not.
-    private mutating func check(_ rule: PolicyRule, _ place: TOMLPosition, _ path: String) {
+    private mutating func check(_ rule: PolicyRule, _ position: TOMLPosition, _ path: String) {
         let isAboutClients =
             rule.uids != nil || rule.gids != nil || rule.origins != nil || rule.users != nil || rule.units != nil
         if rule.plugins != nil, isAboutClients {
-            problem(place, path, "plugin cannot be combined with another condition")
+            problem(position, path, "plugin cannot be combined with another condition")
         }
         if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
-            problem(place, path, "close has no names")
+            problem(position, path, "close has no names")
         }
         // A beginning that ends within a host's name also begins others' names; the same holds of a user's number.
         let isAboutOrigins = rule.verbs.contains(.origin) || rule.verbs.contains(.store)
@@ -126,7 +127,7 @@ struct PolicyFile {
                 !"/:".contains(before)
             else { continue }
             problem(
-                place, "\(path).names",
+                position, "\(path).names",
                 "\(TOMLText.quoted(name.text)) also covers others whose names begin so: end it with / or : before the *"
             )
         }
@@ -147,11 +148,11 @@ struct PolicyFile {
         }
     }
 
-    private mutating func problem(_ place: TOMLPosition, _ key: String, _ reason: String) {
-        problems.append(ConfigurationProblem(source: file, position: place, key: key, reason: reason))
+    private mutating func problem(_ position: TOMLPosition, _ key: String, _ reason: String) {
+        problems.append(ConfigurationProblem(source: file, position: position, key: key, reason: reason))
     }
 
-    private mutating func warn(_ place: TOMLPosition, _ key: String, _ reason: String) {
-        warnings.append(ConfigurationProblem(source: file, position: place, key: key, reason: reason))
+    private mutating func warn(_ position: TOMLPosition, _ key: String, _ reason: String) {
+        warnings.append(ConfigurationProblem(source: file, position: position, key: key, reason: reason))
     }
 }

@@ -8,7 +8,7 @@ struct PolicyReview {
 
     init(_ rules: [PolicyRule]) { self.rules = rules }
 
-    /// Each with the place of the rule.
+    /// Each with the location of the rule.
     var warnings: [ConfigurationProblem] {
         rules.flatMap { rule in
             [unreachable(rule), shadowed(rule), unnamed(rule), localOnly(rule)].compactMap { reason in

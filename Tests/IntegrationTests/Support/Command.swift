@@ -8,7 +8,7 @@ extension DaemonHome {
     }
 
     func trestle(_ arguments: [String], input: String = "") throws -> ProgramRun {
-        try run(Place.program("trestle"), ["--socket", socketPath] + arguments, input: input)
+        try run(Paths.program("trestle"), ["--socket", socketPath] + arguments, input: input)
     }
 }
 
@@ -27,7 +27,7 @@ final class Command {
         output = ends.ours
         lines = SocketLineReader(output)
         process = try SpawnedProcess(
-            Place.program("trestle"), ["--socket", home.socketPath] + arguments, environment: environment,
+            Paths.program("trestle"), ["--socket", home.socketPath] + arguments, environment: environment,
             output: .descriptor(ends.theirs), errors: .file(folder.file("errors")))
     }
 

@@ -8,7 +8,7 @@ final class DaemonHome {
     var socketPath: String
     var statePath: String
     /// The daemon's file: what lies beside it came with it.
-    var program = Place.program("trestled")
+    var program = Paths.program("trestled")
     /// The flag for the log; nil: there is none, and the configuration decides.
     var logLevel: String? = "debug"
     /// Flags beside those for socket, state and log.

@@ -9,7 +9,7 @@ import Testing
 ///   - body: Gets the plugin's folder, the daemon, and a client.
 func withFixture(_ isolation: String, _ body: (TemporaryFolder, DaemonProcess, Wire) throws -> Void) throws {
     let folder = try TemporaryFolder()
-    #expect(symlink(Place.program("libFixture.so"), folder.file("libFixture.so")) == 0)
+    #expect(symlink(Paths.program("libFixture.so"), folder.file("libFixture.so")) == 0)
     let section = "[plugins.fixture]\nisolation = \"\(isolation)\""
     try withDaemon(section, pluginDirectory: folder.path) { daemon in try body(folder, daemon, daemon.connect()) }
 }

@@ -1,8 +1,8 @@
 import Glibc
 import TestSupport
 
-/// A place at which other processes wait until the test lets them pass: a file that the test has locked. The lock goes
-/// with the test's process, so nothing waits for a test that has ended.
+/// A barrier at which other processes wait until the test lets them pass: a file that the test has locked. The lock
+/// goes with the test's process, so nothing waits for a test that has ended.
 final class Gate {
     let path: String
     private let descriptor: Int32

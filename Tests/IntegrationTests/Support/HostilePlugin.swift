@@ -27,7 +27,7 @@ enum HostilePlugin: Sendable {
     case worker(String)
     case library(String)
 
-    private static let folder = Place.package + "/Tests/HostilePlugins"
+    private static let folder = Paths.package + "/Tests/HostilePlugins"
 
     var name: String {
         switch self {
@@ -57,19 +57,19 @@ enum HostilePlugin: Sendable {
 
     /// Puts a good library into a plugin directory.
     static func putGood(_ name: String, into folder: TemporaryFolder) throws {
-        try copy(Place.build + "/lib\(name)Plugin.so", to: folder, as: "lib\(name)Plugin.so", mode: 0o644)
+        try copy(Paths.build + "/lib\(name)Plugin.so", to: folder, as: "lib\(name)Plugin.so", mode: 0o644)
     }
 
     /// Puts the tests' own library in Swift into a plugin directory.
     static func putFixture(into folder: TemporaryFolder) throws {
-        try copy(Place.build + "/libFixture.so", to: folder, as: "libFixturePlugin.so", mode: 0o644)
+        try copy(Paths.build + "/libFixture.so", to: folder, as: "libFixturePlugin.so", mode: 0o644)
     }
 
     /// Puts the daemon into a plugin directory: what is in there has come with it, and is loaded by it at once. It
     /// would have a library from elsewhere tell its name to another process first.
     static func putDaemon(into folder: TemporaryFolder) throws -> String {
         for program in ["trestled", "trestle-plugin-host"] {
-            try copy(Place.program(program), to: folder, as: program, mode: 0o755)
+            try copy(Paths.program(program), to: folder, as: program, mode: 0o755)
         }
         return folder.file("trestled")
     }

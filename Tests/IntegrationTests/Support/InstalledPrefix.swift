@@ -6,7 +6,7 @@ final class InstalledPrefix {
     private let folder: InstalledFolder
 
     init() throws {
-        folder = try InstalledFolder(build: Place.build, package: Place.package)
+        folder = try InstalledFolder(build: Paths.build, package: Paths.package)
         home = try DaemonHome()
         home.program = folder.file("bin/trestled")
     }

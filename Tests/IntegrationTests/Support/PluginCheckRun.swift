@@ -5,7 +5,7 @@ import Testing
 /// Checks a plugin; what failed, each as "TASK CHECK" or "CHECK", in their order.
 func checkFailures(_ path: String, _ arguments: String...) throws -> (names: [String], run: ProgramRun) {
     let check = try run(
-        Place.program("trestle"), ["plugin", "check", path, "--timeout", "500ms"] + arguments)
+        Paths.program("trestle"), ["plugin", "check", path, "--timeout", "500ms"] + arguments)
     let lines = try check.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
     let failed = lines.filter { $0["outcome"] == "failed" }
     for line in failed { #expect((line["says"]?.stringValue ?? "").count > 20, "\(line)") }

@@ -35,7 +35,7 @@ struct CheckChoiceTests {
     @Test("A finding is a sentence for people and a line for programs")
     func finding() {
         let finding = CheckFinding(
-            place: .isolated, task: "greet", check: "once", outcome: .failed, says: "two answers\nto one call")
+            isolation: .isolated, task: "greet", check: "once", outcome: .failed, says: "two answers\nto one call")
         #expect(finding.line { "*\($0)*" } == "failed  *greet once*: two answers to one call")
         #expect(
             finding.json == [

@@ -73,8 +73,8 @@ struct DevelopingTests {
     }
 
     /// A folder with the manifest of a Swift plugin of this name, and with another dependency where that is wanted.
-    private func package(_ name: String, in folder: TemporaryFolder, at place: String, extra: String = "") throws {
-        try makeFolder(folder, place)
+    private func package(_ name: String, in folder: TemporaryFolder, at path: String, extra: String = "") throws {
+        try makeFolder(folder, path)
         try folder.write(
             """
             let package = Package(
@@ -82,7 +82,7 @@ struct DevelopingTests {
                 dependencies: [.package(name: "trestle", path: "/t"),
                     \(extra)]
 
-            """, to: "\(place)/Package.swift")
+            """, to: "\(path)/Package.swift")
     }
 
     @Test("Swift plugins that depend on TaskKit alone share a scratch folder; others have their own")
@@ -93,8 +93,8 @@ struct DevelopingTests {
         try package("One", in: folder, at: "other")
         try package("Three", in: folder, at: "three", extra: ".package(url: \"u\")")
         let cache = folder.file("cache")
-        func scratch(_ place: String) throws -> SharedScratch? {
-            try PluginProject(folder.file(place), plugin: nil, cache: { _ in cache }).shared
+        func scratch(_ path: String) throws -> SharedScratch? {
+            try PluginProject(folder.file(path), plugin: nil, cache: { _ in cache }).shared
         }
         let one = try #require(try scratch("one"))
         #expect(one.path.hasPrefix("\(cache)/"))
@@ -118,12 +118,12 @@ struct DevelopingTests {
         let folder = try TemporaryFolder()
         try package("One", in: folder, at: "one")
         try package("Two", in: folder, at: "two")
-        func project(_ place: String, isRelease: Bool) throws -> PluginProject {
-            try PluginProject(folder.file(place), plugin: nil, isRelease: isRelease) { _ in folder.file("cache") }
+        func project(_ directory: String, isRelease: Bool) throws -> PluginProject {
+            try PluginProject(folder.file(directory), plugin: nil, isRelease: isRelease) { _ in folder.file("cache") }
         }
         let path = try #require(try project("one", isRelease: false).shared?.path)
-        for (place, name) in [("one", "One"), ("two", "Two")] {
-            let release = try project(place, isRelease: true)
+        for (directory, name) in [("one", "One"), ("two", "Two")] {
+            let release = try project(directory, isRelease: true)
             #expect(release.command == ["swift", "build", "-c", "release", "--scratch-path", path])
             #expect(release.shared?.library == "\(path)/release/lib\(name)Plugin.so")
         }

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("trestle plugin new")
 struct NewPluginTests {
-    private let place = TrestlePlace(
+    private let paths = TrestlePaths(
         package: "name: \"trestle\", path: \"/src/trestle\"", packageName: "trestle", header: "/usr/include",
         python: "/usr/share/trestle/python", program: "trestle")
 
     private func template(_ name: String = "qr-scan") throws -> PluginTemplate {
-        PluginTemplate(name: try PluginName(name), place: place)
+        PluginTemplate(name: try PluginName(name), paths: paths)
     }
 
     private func withFolder(_ body: (String) throws -> Void) throws {
@@ -122,10 +122,10 @@ struct NewPluginTests {
             let script = PluginTemplate.File(
                 path: "trestle", text: "#!/bin/sh\necho \"$@\" > asked\n", isExecutable: true)
             try NewFolder.write([script], to: "\(strange)/bin")
-            let place = TrestlePlace(
+            let paths = TrestlePaths(
                 package: "", packageName: "trestle", header: "\(strange)/include", python: "\(strange)/python",
                 program: "\(strange)/bin/trestle")
-            let new = PluginTemplate(name: try PluginName("qr-scan"), place: place)
+            let new = PluginTemplate(name: try PluginName("qr-scan"), paths: paths)
             try NewFolder.write(new.files(language), to: "\(folder)/new")
 
             let make = try run(
@@ -168,7 +168,7 @@ struct NewPluginTests {
     }
 
     @Test("A new plugin is built with what belongs to the program: its checkout, or its installation")
-    func places() throws {
+    func foundPaths() throws {
         try withFolder { folder in
             let files = FileManager.default
             let real = URL(filePath: folder).resolvingSymlinksInPath().path(percentEncoded: false)
@@ -176,24 +176,24 @@ struct NewPluginTests {
                 try files.createDirectory(atPath: "\(real)/\(path)", withIntermediateDirectories: true)
             }
             try Data().write(to: URL(filePath: "\(real)/checkout/Package.swift"))
-            let built = try TrestlePlace.find(programFolder: "\(real)/checkout/.build/x/debug", package: nil)
+            let built = try TrestlePaths.find(programFolder: "\(real)/checkout/.build/x/debug", package: nil)
             #expect(built.package == "name: \"trestle\", path: \"\(real)/checkout\"")
             #expect(built.header == "\(real)/checkout/Sources/CTaskPlugin/include")
             #expect(built.python == "\(real)/checkout/Clients/Python")
-            let installed = try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: nil)
+            let installed = try TrestlePaths.find(programFolder: "\(real)/usr/bin", package: nil)
             #expect(installed.package == "name: \"trestle\", path: \"\(real)/usr/share/trestle/swift/trestle\"")
             #expect(installed.header == "\(real)/usr/include")
             #expect(throws: UsageFailure.self) { try installed.check(for: .c) }
             #expect(throws: UsageFailure.self) {
-                try TrestlePlace.find(programFolder: "\(real)/usr/bin", package: real)
+                try TrestlePaths.find(programFolder: "\(real)/usr/bin", package: real)
             }
         }
     }
 
     @Test("A package from elsewhere is named as SwiftPM knows it")
     func url() throws {
-        let place = try TrestlePlace.find(programFolder: "/usr/bin", package: "https://example.org/a/bridge.git")
-        #expect(place.package == "url: \"https://example.org/a/bridge.git\", branch: \"main\"")
-        #expect(place.packageName == "bridge")
+        let paths = try TrestlePaths.find(programFolder: "/usr/bin", package: "https://example.org/a/bridge.git")
+        #expect(paths.package == "url: \"https://example.org/a/bridge.git\", branch: \"main\"")
+        #expect(paths.packageName == "bridge")
     }
 }

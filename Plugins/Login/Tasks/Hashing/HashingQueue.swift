@@ -8,10 +8,10 @@ final class HashingQueue: Sendable {
     /// deadline.
     static let maximumJobs = 256
 
-    /// The most jobs of one uid, so that no user takes all the places.
+    /// The most jobs of one uid, so that no user takes all the slots.
     static let maximumJobsPerUID = 64
 
-    /// What is said to who finds no place: by then the queue has moved on a good deal.
+    /// What is said to who finds no free slot: by then the queue has moved on a good deal.
     private static let retryAfter = Duration.seconds(1)
 
     private struct Jobs {
@@ -22,10 +22,10 @@ final class HashingQueue: Sendable {
     private let lane = BlockingThreads(batch: "login-hash")
     private let jobs = Mutex(Jobs())
 
-    /// Keeps a place free for `body`, which may use `run` any number of times.
+    /// Keeps a slot free for `body`, which may use `run` any number of times.
     ///
     /// - Throws: `busy`, where there is none; what `body` throws.
-    func withPlace<T: Sendable>(for uid: UInt32, _ body: () async throws -> T) async throws -> T {
+    func withSlot<T: Sendable>(for uid: UInt32, _ body: () async throws -> T) async throws -> T {
         try enter(uid)
         defer { leave(uid) }
         return try await body()

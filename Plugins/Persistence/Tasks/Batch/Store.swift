@@ -71,7 +71,7 @@ final class Store: Sendable {
         submit(call)
     }
 
-    /// Queues a call. Its place in its session's order is that of the call of this method. One too many is answered
+    /// Queues a call. Its position in its session's order is that of the call of this method. One too many is answered
     /// `busy`.
     func submit(_ call: any StoreCall) {
         let admission = state.withLock { state in
@@ -273,6 +273,6 @@ extension BridgeError {
     fileprivate static var tooMuchWaits: BridgeError {
         BridgeError(
             .busy, "too much of this session waits to be stored: wait for some answers first",
-            isTransient: true, retryAfter: .milliseconds(100))
+            data: ["started": false], isTransient: true, retryAfter: .milliseconds(100))
     }
 }

@@ -2,7 +2,7 @@ import TaskKit
 
 /// The changes that a call can ask for, alone or in a transaction.
 ///
-/// `path` is the operation's place in the options, for errors about them.
+/// `path` is the operation's JSON path in the options, for errors about them.
 
 struct CreateOperation: Codable, Sendable {
     var table: ExactText
@@ -11,10 +11,10 @@ struct CreateOperation: Codable, Sendable {
     var namespace: String?
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
-        let place = try Place(namespace: namespace, checking: table, at: path)
+        let tablePath = try TablePath(namespace: namespace, checking: table, at: path)
         let key = try key?.checkedAsKey(at: path) ?? access.keys.next()
         let body = try record.checkedAsRecord(at: "\(path).record")
-        return Changed(key: key, version: try access.records.create(key, body, in: place))
+        return Changed(key: key, version: try access.records.create(key, body, in: tablePath))
     }
 }
 
@@ -27,10 +27,10 @@ struct UpdateOperation: Codable, Sendable {
     var namespace: String?
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
-        let place = try Place(namespace: namespace, checking: table, at: path)
+        let tablePath = try TablePath(namespace: namespace, checking: table, at: path)
         let key = try key.checkedAsKey(at: path)
         let change = try checkedChange(at: path)
-        let version = try access.records.update(key, in: place, ifVersion: ifVersion) { old in
+        let version = try access.records.update(key, in: tablePath, ifVersion: ifVersion) { old in
             switch change {
             case .whole(let body): body
             case .patch(let patch):
@@ -76,9 +76,9 @@ struct DeleteOperation: Codable, Sendable {
     var namespace: String?
 
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed {
-        let place = try Place(namespace: namespace, checking: table, at: path)
+        let tablePath = try TablePath(namespace: namespace, checking: table, at: path)
         let key = try key.checkedAsKey(at: path)
-        return Changed(key: key, version: try access.records.delete(key, in: place, ifVersion: ifVersion))
+        return Changed(key: key, version: try access.records.delete(key, in: tablePath, ifVersion: ifVersion))
     }
 }
 

@@ -22,7 +22,7 @@ struct QueryTask: StoreTask {
 
     private func query(_ request: Request, _ caller: Caller) throws -> Query {
         let namespace = try caller.namespace(named: request.namespace)
-        var query = Query(place: try Place(namespace: namespace, checking: request.table, at: "$"))
+        var query = Query(tablePath: try TablePath(namespace: namespace, checking: request.table, at: "$"))
         if let filter = request.where { query.filter = try Filter(parsing: filter) }
         if let order = request.order { query.ordering = try Ordering(parsing: order) }
         if let limit = request.limit {
@@ -32,7 +32,7 @@ struct QueryTask: StoreTask {
             }
             query.limit = limit
         }
-        query.after = try request.cursor.map { try Cursor.parse($0, in: query.place, query.ordering) }
+        query.after = try request.cursor.map { try Cursor.parse($0, in: query.tablePath, query.ordering) }
         return query
     }
 }

@@ -4,12 +4,12 @@ import TaskKit
 
 extension CreateTask {
     static func quickRequest(_ options: [UInt8]) -> CreateOperation? {
-        var place = QuickPlace()
+        var path = QuickRecordPath()
         var record: CompactJSON?
         let isQuick = options.withUnsafeBytes { bytes in
             var members = MemberCursor(bytes)
             while let (key, value) = members.next() {
-                if place.take(key, value) { continue }
+                if path.take(key, value) { continue }
                 guard key.equals("\"record\""), record == nil, let text = CompactJSON(parsing: value) else {
                     return false
                 }
@@ -17,26 +17,26 @@ extension CreateTask {
             }
             return true
         }
-        guard isQuick, let table = place.table, let record else { return nil }
-        return CreateOperation(table: table, key: place.key, record: record)
+        guard isQuick, let table = path.table, let record else { return nil }
+        return CreateOperation(table: table, key: path.key, record: record)
     }
 }
 
 extension ReadTask {
     static func quickRequest(_ options: [UInt8]) -> Request? {
-        var place = QuickPlace()
+        var path = QuickRecordPath()
         let isQuick = options.withUnsafeBytes { bytes in
             var members = MemberCursor(bytes)
-            while let (key, value) = members.next() { guard place.take(key, value) else { return false } }
+            while let (key, value) = members.next() { guard path.take(key, value) else { return false } }
             return true
         }
-        guard isQuick, let table = place.table, let key = place.key else { return nil }
+        guard isQuick, let table = path.table, let key = path.key else { return nil }
         return Request(table: table, key: key)
     }
 }
 
 /// The members that name a record.
-private struct QuickPlace {
+private struct QuickRecordPath {
     private(set) var table: ExactText?
     private(set) var key: ExactText?
 

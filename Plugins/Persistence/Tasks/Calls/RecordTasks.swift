@@ -27,9 +27,9 @@ struct ReadTask: StoreTask {
 
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         let namespace = try caller.namespace(named: request.namespace)
-        let place = try Place(namespace: namespace, checking: request.table, at: "$")
+        let path = try TablePath(namespace: namespace, checking: request.table, at: "$")
         let key = try request.key.checkedAsKey(at: "$")
-        let result = try visit.records.read(key, in: place) { version, record in
+        let result = try visit.records.read(key, in: path) { version, record in
             var bytes: [UInt8] = []
             bytes.reserveCapacity(record.count + key.utf8.count + 64)
             bytes.append(record: record, key: key.utf8, version: version)

@@ -3,7 +3,7 @@ import TaskKit
 
 /// A task that is carried out on one of the store's lanes.
 ///
-/// Raw, so that a call takes its place in its session's order before the next one begins, and so that reading the
+/// Raw, so that a call takes its position in its session's order before the next one begins, and so that reading the
 /// options and writing the result, either of which may be a megabyte, costs the loop thread no more than a copy.
 protocol StoreTask: RawTask {
     associatedtype Request: Decodable & Sendable

@@ -69,7 +69,7 @@ extension TransactionTask.Operation {
 }
 
 extension BridgeError {
-    /// The error with the place of the operation that failed.
+    /// The error with the index of the operation that failed.
     fileprivate func of(operation index: Int) -> BridgeError {
         var error = self
         var data = data?.objectValue ?? JSONObject()

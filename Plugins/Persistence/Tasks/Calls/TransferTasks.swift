@@ -127,7 +127,7 @@ struct UploadEndTask: CopyTask {
     }
 }
 
-/// Places in a file of up to 2^53 bytes, up to which numbers are exact everywhere.
+/// Offsets in a file of up to 2^53 bytes, up to which numbers are exact everywhere.
 private func checkOffset(_ offset: Int64) throws(BridgeError) {
     guard (0...1 << 53).contains(offset) else {
         throw .unfit("$.offset", expected: "integer from 0 to \(1 << 53)", got: "number \(offset)")

@@ -18,10 +18,10 @@ struct WatchTask: StoreTask {
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         guard let access = visit.access else { preconditionFailure("\(Self.name) came to a reader.") }
         let namespace = try caller.namespace(named: request.namespace)
-        let place = try Place(namespace: namespace, checking: request.table, at: "$")
+        let path = try TablePath(namespace: namespace, checking: request.table, at: "$")
         guard request.stop == true else {
             let (version, replay) = try access.watches.begin(
-                Watcher(caller), place, namesNamespace: request.namespace != nil, since: request.since, access.records)
+                Watcher(caller), path, namesNamespace: request.namespace != nil, since: request.since, access.records)
             if let replay { store.replay(replay) }
             return Self.result(version)
         }
@@ -29,7 +29,7 @@ struct WatchTask: StoreTask {
             throw BridgeError.unfit("$.since", expected: "nothing, together with stop", got: "number \(since)")
         }
         let version = try access.records.feedState(of: namespace).version
-        access.watches.remove(caller.session, place)
+        access.watches.remove(caller.session, path)
         return Self.result(version)
     }
 

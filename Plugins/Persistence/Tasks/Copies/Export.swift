@@ -33,16 +33,16 @@ struct Export {
 
     private mutating func write(_ selection: Selection, _ database: Database) throws {
         buffer += ExportFormat.headerLine
-        for (id, place) in try selection.collections(in: database) {
-            try write(id, place, database)
+        for (id, tablePath) in try selection.collections(in: database) {
+            try write(id, tablePath, database)
         }
         buffer += ExportFormat.endLine(records: records)
         try flush()
     }
 
-    private mutating func write(_ collection: Int64, _ place: Place, _ database: Database) throws {
+    private mutating func write(_ collection: Int64, _ tablePath: TablePath, _ database: Database) throws {
         let names = (
-            namespace: JSON.string(place.namespace.text).bytes, table: JSON.string(place.table.text).bytes
+            namespace: JSON.string(tablePath.namespace.text).bytes, table: JSON.string(tablePath.table.text).bytes
         )
         let rows = try Row.fetchCursor(
             database,

@@ -33,15 +33,15 @@ extension [UInt8] {
     ///
     /// - Parameters:
     ///   - record: Its JSON text.
-    ///   - place: Namespace and table, as JSON.
+    ///   - tablePath: Namespace and table, as JSON.
     mutating func append(
         lineOf record: some Collection<UInt8>, key: [UInt8], version: Int64,
-        in place: (namespace: [UInt8], table: [UInt8])
+        in tablePath: (namespace: [UInt8], table: [UInt8])
     ) {
         append(literal: #"{"namespace":"#)
-        append(contentsOf: place.namespace)
+        append(contentsOf: tablePath.namespace)
         append(literal: #","table":"#)
-        append(contentsOf: place.table)
+        append(contentsOf: tablePath.table)
         append(literal: #","key":"#)
         append(quoted: key)
         append(literal: #","version":"#)

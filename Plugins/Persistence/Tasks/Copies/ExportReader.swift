@@ -6,7 +6,7 @@ struct ExportReader {
     struct Entry: Sendable {
         /// Its line, from 1.
         var line: Int
-        var place: Place
+        var tablePath: TablePath
         var key: ExactText
         /// The text that is stored.
         var text: [UInt8]
@@ -83,9 +83,9 @@ struct ExportReader {
     private func entry(_ json: JSON) throws(BridgeError) -> Entry {
         do {
             let line = try JSONCoding.decode(ExportFormat.RecordLine.self, from: json, unknownKeys: .refuse)
-            let place = try Place(namespace: Namespace(named: line.namespace), checking: line.table, at: "$")
+            let tablePath = try TablePath(namespace: Namespace(named: line.namespace), checking: line.table, at: "$")
             let text = try line.record.checkedAsRecord(at: "$.record")
-            return Entry(line: lines.number, place: place, key: try line.key.checkedAsKey(at: "$"), text: text)
+            return Entry(line: lines.number, tablePath: tablePath, key: try line.key.checkedAsKey(at: "$"), text: text)
         } catch let error as BridgeError {
             throw error.of(line: lines.number)
         } catch {

@@ -41,7 +41,7 @@ struct Import {
             var outcome = Outcome()
             try forEachEntry { entry in
                 outcome.records += 1
-                guard let version = try existing.read(entry.key, in: entry.place, { version, _ in version }) else {
+                guard let version = try existing.read(entry.key, in: entry.tablePath, { version, _ in version }) else {
                     outcome.created += 1
                     return
                 }
@@ -88,7 +88,7 @@ struct Import {
         while let entry = try reader.next() {
             count += 1
             if count % Limits.importRecords == 0 { try interruption.check() }
-            if selection.contains(entry.place) { try body(entry) }
+            if selection.contains(entry.tablePath) { try body(entry) }
         }
     }
 
@@ -135,13 +135,13 @@ extension RecordStore {
         _ entry: ExportReader.Entry, _ ifExists: Import.IfExists, _ outcome: inout Import.Outcome
     ) throws {
         do {
-            _ = try create(entry.key, entry.text, in: entry.place)
+            _ = try create(entry.key, entry.text, in: entry.tablePath)
             outcome.created += 1
         } catch let error as BridgeError where error.code == .recordExists {
             switch ifExists {
             case .skip: outcome.skipped += 1
             case .replace:
-                _ = try update(entry.key, in: entry.place, ifVersion: nil) { _ in entry.text }
+                _ = try update(entry.key, in: entry.tablePath, ifVersion: nil) { _ in entry.text }
                 outcome.replaced += 1
             case .fail: throw error.of(entry)
             }
@@ -151,7 +151,7 @@ extension RecordStore {
 }
 
 extension BridgeError {
-    /// The error with the place in the file.
+    /// The error with the line of the record, and its path there.
     fileprivate func of(_ entry: ExportReader.Entry) -> BridgeError {
         var error = self
         var data = data?.objectValue ?? JSONObject()

@@ -40,7 +40,7 @@ struct RestorableStore {
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
             // Any user may have made it: nothing in it is called, and every page of it is checked. One file, without a
-            // log beside it, is what takes the database's place.
+            // log beside it, is what replaces the database.
             try database.execute(
                 sql: """
                     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
@@ -153,7 +153,7 @@ struct RestorableStore {
     /// Puts the versions ahead of all that were given out before: here, or by a store that is lost. Earlier changes are
     /// no longer known, so that a watch from an earlier version is notified.
     ///
-    /// - Parameter present: Where the feeds end whose place this store takes.
+    /// - Parameter present: Where the feeds of the store end that this one replaces.
     func continueHistory(from present: [FeedEnd]) throws {
         let queue = try Self.open(path)
         try queue.inDatabase { database in

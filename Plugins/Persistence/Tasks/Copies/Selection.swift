@@ -14,12 +14,12 @@ struct Selection: Sendable {
         if let table { self.table = try ExactText(table).checkedAsTable(at: "$") }
     }
 
-    func contains(_ place: Place) -> Bool {
-        (namespace == nil || place.namespace == namespace) && (table == nil || place.table == table)
+    func contains(_ tablePath: TablePath) -> Bool {
+        (namespace == nil || tablePath.namespace == namespace) && (table == nil || tablePath.table == table)
     }
 
     /// The tables of a store that it means, in the order of their namespaces' user ids, origins, and of their names.
-    func collections(in database: Database) throws -> [(id: Int64, place: Place)] {
+    func collections(in database: Database) throws -> [(id: Int64, tablePath: TablePath)] {
         try Row.fetchAll(
             database,
             sql: """
@@ -29,7 +29,7 @@ struct Selection: Sendable {
         ).map { row in
             let origin = String(decoding: try row.bytes(2), as: UTF8.self)
             let namespace = Namespace(uid: UInt32(clamping: row[1] as Int64), origin: origin)
-            return (row[0], Place(namespace: namespace, table: ExactText(utf8: try row.bytes(3))))
-        }.filter { contains($0.place) }
+            return (row[0], TablePath(namespace: namespace, table: ExactText(utf8: try row.bytes(3))))
+        }.filter { contains($0.tablePath) }
     }
 }

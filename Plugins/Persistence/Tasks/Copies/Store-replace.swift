@@ -20,9 +20,9 @@ extension Store {
             return try reads.withLock { reads in
                 reads.rest()
                 defer { reads.holdIndex() }
-                let place = try commits.withLock { try $0.replace(with: restored, swap) }
+                let keptPath = try commits.withLock { try $0.replace(with: restored, swap) }
                 note(nil)
-                return place
+                return keptPath
             }
         }
     }
@@ -45,24 +45,24 @@ extension StoreEngine {
         // Whatever became of it: the next one to use it opens it anew, with its settings.
         kept?.close(isLast: false)
         try prepared.mapError { BridgeError(storage: $0) }.get()
-        let place = try swap.carryOut()
+        let keptPath = try swap.carryOut()
         do throws(BridgeError) {
             try expireWatches(try usableConnection())
         } catch {
             kept?.close(isLast: false)
-            swap.undo(kept: place)
+            swap.undo(kept: keptPath)
             throw error
         }
-        return place
+        return keptPath
     }
 
     private func expireWatches(_ connection: StoreConnection) throws(BridgeError) {
         let expired = connection.use { database, statements in
             let records = RecordReader(database, statements, connection.collections)
-            return Result { try watches.places.map { ($0, try records.feedState(of: $0.namespace).version) } }
+            return Result { try watches.tablePaths.map { ($0, try records.feedState(of: $0.namespace).version) } }
         }
-        for (place, version) in try expired.mapError({ BridgeError(storage: $0) }).get() {
-            watches.expire(place, at: version, sink)
+        for (tablePath, version) in try expired.mapError({ BridgeError(storage: $0) }).get() {
+            watches.expire(tablePath, at: version, sink)
         }
     }
 }

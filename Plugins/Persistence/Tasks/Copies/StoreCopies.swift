@@ -13,18 +13,18 @@ final class StoreCopies: Sendable {
     private let lane = BlockingThreads(batch: "records-copies")
     /// For what takes no longer than a part of a file.
     private let parts = BlockingThreads(batch: "records-parts")
-    private let place = Mutex<StoreFile?>(nil)
+    private let storeFile = Mutex<StoreFile?>(nil)
 
     init(store: Store) { self.store = store }
 
     // MARK: Beginning and end
 
     /// From here on copies are made of this database, which is open.
-    func open(_ file: StoreFile) { place.withLock { $0 = file } }
+    func open(_ file: StoreFile) { storeFile.withLock { $0 = file } }
 
     /// Ends what is under way. To be called before the store is closed.
     func close() async {
-        place.withLock { $0 = nil }
+        storeFile.withLock { $0 = nil }
         transfers.takeAll().forEach(remove)
         // Behind whatever was under way; a part first, for it may hand its file's removal to the lane.
         try? await parts.run {}
@@ -35,7 +35,7 @@ final class StoreCopies: Sendable {
     func sessionClosed(_ session: SessionID) { transfers.takeAll(of: session).forEach(remove) }
 
     private func database() throws(BridgeError) -> StoreFile {
-        guard let file = place.withLock({ $0 }) else { throw .storeNotOpen }
+        guard let file = storeFile.withLock({ $0 }) else { throw .storeNotOpen }
         return file
     }
 

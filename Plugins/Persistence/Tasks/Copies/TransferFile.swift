@@ -87,7 +87,7 @@ final class TransferFile: Sendable {
 
     // MARK: Bytes
 
-    /// - Returns: The bytes at a place: fewer than were asked for only where the file ends.
+    /// - Returns: The bytes at an offset: fewer than were asked for only where the file ends.
     func read(at offset: Int64, count: Int) throws(BridgeError) -> [UInt8] {
         try withDescriptor(toWrite: false) { descriptor throws(BridgeError) in
             var failure: Int32 = 0
@@ -107,7 +107,7 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// Writes bytes to a place.
+    /// Writes bytes at an offset.
     ///
     /// - Returns: The file's length.
     @discardableResult

@@ -1,8 +1,8 @@
 import Foundation
 import TaskKit
 
-/// Where a page ended, in a form that goes to the caller and comes back: it names the last record's place in the order,
-/// so that the next page begins right behind it whatever has been changed meanwhile.
+/// Where a page ended, in a form that goes to the caller and comes back: it names the last record's position in the
+/// order, so that the next page begins right behind it whatever has been changed meanwhile.
 ///
 /// Opaque to callers. It holds nothing that they have not been shown, and everything in it is checked when it comes
 /// back: one that was tampered with can only point elsewhere in the caller's own table.
@@ -10,11 +10,11 @@ enum Cursor {
     /// The form's version, so that a later one sees it.
     private static let form: JSON = 1
 
-    /// The text for a place in the order that `ordering` makes.
-    static func text(_ position: Ordering.Position, in place: Place, _ ordering: Ordering) -> String {
+    /// The text for a position in the order that `ordering` makes.
+    static func text(_ position: Ordering.Position, in path: TablePath, _ ordering: Ordering) -> String {
         let json: JSON = [
             "form": form,
-            "of": fingerprint(place, ordering),
+            "of": fingerprint(path, ordering),
             "values": .array(position.values.map(\.json)),
             "key": .string(String(decoding: position.key, as: UTF8.self)),
         ]
@@ -22,14 +22,16 @@ enum Cursor {
     }
 
     /// - Throws: `options.invalid` where it is no cursor, or one of another query.
-    static func parse(_ text: String, in place: Place, _ ordering: Ordering) throws(BridgeError) -> Ordering.Position {
+    static func parse(
+        _ text: String, in path: TablePath, _ ordering: Ordering
+    ) throws(BridgeError) -> Ordering.Position {
         let unfit = BridgeError.unfit("$.cursor", expected: "a cursor that a query gave out", got: "something else")
         guard let bytes = Data(base64Encoded: text), let json = try? JSON(parsing: Array(bytes)),
             json["form"] == form, case .string(let fingerprint)? = json["of"],
             case .array(let values)? = json["values"], case .string(let key)? = json["key"],
             key.utf8.count <= Limits.keyBytes
         else { throw unfit }
-        guard .string(fingerprint) == self.fingerprint(place, ordering) else {
+        guard .string(fingerprint) == self.fingerprint(path, ordering) else {
             throw .unfit("$.cursor", expected: "a cursor of this table and order", got: "one of another")
         }
         let position = Ordering.Position(values: values.compactMap { SortValue(json: $0) }, key: Array(key.utf8))
@@ -39,8 +41,8 @@ enum Cursor {
 
     /// Distinguishes the table and the order from others, so that a mix-up is answered in words (FNV-1a, 64 bits). Not a
     /// protection: there is nothing to protect.
-    private static func fingerprint(_ place: Place, _ ordering: Ordering) -> JSON {
-        let parts = [place.namespace.text, place.table.text] + ordering.texts
+    private static func fingerprint(_ path: TablePath, _ ordering: Ordering) -> JSON {
+        let parts = [path.namespace.text, path.table.text] + ordering.texts
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in JSON.array(parts.map { .string($0) }).bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return .string(String(hash, radix: 16))

@@ -59,7 +59,7 @@ struct Filter: Sendable {
 // MARK: Reading the option `where`
 
 extension Filter {
-    /// - Throws: `options.invalid` with the place in the options.
+    /// - Throws: `options.invalid` with the path in the options.
     init(parsing json: JSON) throws(BridgeError) {
         guard case .object(let fields) = json else {
             throw .unfit("$.where", expected: "object", got: json.typeName)

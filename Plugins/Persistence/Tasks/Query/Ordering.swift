@@ -1,7 +1,7 @@
 import TaskKit
 
 /// The order in which a query's records come: its fields one after the other, and the key at last, so that no two
-/// records share a place.
+/// records share a position.
 struct Ordering: Sendable {
     private struct Field: Sendable {
         var path: FieldPath
@@ -16,7 +16,7 @@ struct Ordering: Sendable {
     init() {}
 
     /// - Parameter json: A field, or a list of fields, `-` in front for descending.
-    /// - Throws: `options.invalid` with the place in the options.
+    /// - Throws: `options.invalid` with the path in the options.
     init(parsing json: JSON) throws(BridgeError) {
         let items: [(path: String, value: JSON)]
         switch json {
@@ -40,12 +40,12 @@ struct Ordering: Sendable {
 
     var isByKeyAlone: Bool { fields.isEmpty }
 
-    /// A record's place.
+    /// A record's position.
     func position(of record: JSON, key: [UInt8]) -> Position {
         Position(values: fields.map { SortValue($0.path.value(in: record)) }, key: key)
     }
 
-    /// Whether a place comes before another.
+    /// Whether a position comes before another.
     func precedes(_ left: Position, _ right: Position) -> Bool {
         for (index, field) in fields.enumerated() {
             let order = left.values[index].order(to: right.values[index])
@@ -54,7 +54,7 @@ struct Ordering: Sendable {
         return Comparison.compareBytes(left.key, right.key) == .before
     }
 
-    /// A place in the order.
+    /// A position in the order.
     struct Position: Sendable, Equatable {
         /// One for each field.
         var values: [SortValue]

@@ -2,11 +2,11 @@ import TaskKit
 
 /// A query, checked.
 struct Query: Sendable {
-    var place: Place
+    var tablePath: TablePath
     var filter = Filter()
     var ordering = Ordering()
     var limit = Limits.defaultPageRecords
-    /// Begin behind this place; nil: at the beginning.
+    /// Begin behind this position; nil: at the beginning.
     var after: Ordering.Position?
 }
 

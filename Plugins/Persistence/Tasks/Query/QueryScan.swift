@@ -15,13 +15,13 @@ final class QueryScan {
     private var page = Page()
     private var lastKey: [UInt8] = []
     /// Of a query by fields.
-    private var first: FirstPlaces
+    private var first: FirstPositions
 
     init(_ query: Query) {
         self.query = query
         // No record has an empty key: each is greater.
         position = query.ordering.isByKeyAlone ? query.after?.key ?? [] : []
-        first = FirstPlaces(limit: query.limit, ordering: query.ordering, after: query.after)
+        first = FirstPositions(limit: query.limit, ordering: query.ordering, after: query.after)
     }
 
     private enum Ending {
@@ -35,7 +35,7 @@ final class QueryScan {
     /// - Parameter isOver: Asked after each record.
     /// - Returns: The page, as the bytes of the callback's `result`; nil: it takes another slice.
     func advance(_ records: RecordReader, until isOver: () -> Bool) throws -> [UInt8]? {
-        guard let collection = try records.findCollection(of: query.place) else { return page.finish(cursor: nil) }
+        guard let collection = try records.findCollection(of: query.tablePath) else { return page.finish(cursor: nil) }
         var ending = Ending.table
         try records.forEachRecord(of: collection, after: position) { record in
             guard try take(record) else {
@@ -49,7 +49,7 @@ final class QueryScan {
         }
         switch ending {
         case .slice: return nil
-        case .table where !query.ordering.isByKeyAlone: return try pageOfPlaces(records)
+        case .table where !query.ordering.isByKeyAlone: return try pageOfPositions(records)
         case .table: return page.finish(cursor: nil)
         case .page: return page.finish(cursor: cursor(behind: Ordering.Position(values: [], key: lastKey)))
         }
@@ -74,12 +74,12 @@ final class QueryScan {
         return true
     }
 
-    /// The records of the places that were found. Only where the query has gone on in another transaction may one of
+    /// The records of the positions that were found. Only where the query has gone on in another transaction may one of
     /// them have been changed since: it is shown as it is now, unless it no longer matches.
-    private func pageOfPlaces(_ records: RecordReader) throws -> [UInt8] {
+    private func pageOfPositions(_ records: RecordReader) throws -> [UInt8] {
         for (index, entry) in first.entries.prefix(query.limit).enumerated() {
             let key = entry.position.key
-            let isAppended = try records.read(ExactText(utf8: key), in: query.place) { version, body in
+            let isAppended = try records.read(ExactText(utf8: key), in: query.tablePath) { version, body in
                 let matches =
                     try version == entry.version || query.filter.isEmpty || query.filter.matches(JSON(parsing: body))
                 return !matches || page.append(key: key, version: version, body: body)
@@ -92,13 +92,13 @@ final class QueryScan {
     }
 
     private func cursor(behind position: Ordering.Position) -> String {
-        Cursor.text(position, in: query.place, query.ordering)
+        Cursor.text(position, in: query.tablePath, query.ordering)
     }
 }
 
-/// The places that come first in an order, at most one more than a page takes, so that it is known whether there are
+/// The positions that come first in an order, at most one more than a page takes, so that it is known whether there are
 /// more.
-struct FirstPlaces {
+struct FirstPositions {
     struct Entry {
         var position: Ordering.Position
         /// That of the record that was found there.

@@ -3,7 +3,7 @@ import TaskKit
 /// A field's value as far as the order of a query goes by it.
 ///
 /// The order: a missing field, null, false, true, numbers, texts, arrays, objects. Numbers go by their double; of those
-/// that share one, integers come first, by their exact value, so that every number has one place (comparing integers
+/// that share one, integers come first, by their exact value, so that every number has one position (comparing integers
 /// exactly and all others as doubles would have circles). Texts go by the code points of their first
 /// `Limits.orderTextBytes` bytes. Arrays are all alike here, and so are objects.
 enum SortValue: Hashable, Sendable {

@@ -28,8 +28,8 @@ extension RecordReader {
     }
 
     /// The keys of a table whose last change came after `version`, in the order of those changes, each once.
-    func missed(after version: Int64, in place: Place, limit: Int) throws -> [Missed] {
-        guard let collection = try findCollection(of: place) else { return [] }
+    func missed(after version: Int64, in path: TablePath, limit: Int) throws -> [Missed] {
+        guard let collection = try findCollection(of: path) else { return [] }
         let statement = try database.cachedStatement(
             sql: """
                 SELECT version, created, key FROM record WHERE collection = ? AND version > ?

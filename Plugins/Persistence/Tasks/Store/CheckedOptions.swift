@@ -37,7 +37,7 @@ extension ExactText {
     }
 }
 
-extension Place {
+extension TablePath {
     init(namespace: Namespace, checking table: ExactText, at path: String) throws(BridgeError) {
         self.init(namespace: namespace, table: try table.checkedAsTable(at: path))
     }

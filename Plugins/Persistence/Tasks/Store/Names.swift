@@ -40,7 +40,7 @@ final class NamespaceMemory {
 }
 
 /// A named table of a namespace.
-struct Place: Hashable, Sendable {
+struct TablePath: Hashable, Sendable {
     var namespace: Namespace
     var table: ExactText
 }
@@ -53,7 +53,7 @@ struct Change: Sendable, Equatable {
         case delete
     }
 
-    var place: Place
+    var path: TablePath
     var key: ExactText
     var version: Int64
     var kind: Kind

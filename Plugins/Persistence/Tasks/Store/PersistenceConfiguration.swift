@@ -59,7 +59,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         ],
     ]
 
-    /// - Throws: `configuration.invalid` with the place.
+    /// - Throws: `configuration.invalid` with the path of the setting.
     func check() throws(BridgeError) {
         if let file,
             file.isEmpty || file.utf8.contains(UInt8(ascii: "/")) || file.utf8.contains(0) || file == "."

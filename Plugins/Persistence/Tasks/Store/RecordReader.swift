@@ -19,9 +19,9 @@ class RecordReader {
     ///
     /// - Parameter body: Gets the record's version and its JSON text, which is valid until it returns.
     func read<T>(
-        _ key: ExactText, in place: Place, _ body: (_ version: Int64, _ record: UnsafeRawBufferPointer) throws -> T
+        _ key: ExactText, in path: TablePath, _ body: (_ version: Int64, _ record: UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
-        guard let collection = try findCollection(of: place) else { return nil }
+        guard let collection = try findCollection(of: path) else { return nil }
         let statement = try statement("SELECT version, body FROM record WHERE collection = ? AND key = ?")
         return try key.utf8.withUnsafeBytes { key in
             statement.bind(collection.id, at: 1)
@@ -62,18 +62,18 @@ class RecordReader {
     }
 
     /// The table's number; nil: nothing was ever stored there.
-    func findCollection(of place: Place) throws -> Collection? {
-        if let known = collections[place] { return known }
+    func findCollection(of path: TablePath) throws -> Collection? {
+        if let known = collections[path] { return known }
         let row = try row(
             """
             SELECT collection.id, collection.namespace FROM namespace
             JOIN collection ON collection.namespace = namespace.id
             WHERE namespace.uid = ? AND namespace.origin = ? AND collection.name = ?
             """,
-            [Int64(place.namespace.uid), Data(place.namespace.origin.utf8), Data(place.table.utf8)])
+            [Int64(path.namespace.uid), Data(path.namespace.origin.utf8), Data(path.table.utf8)])
         guard let row else { return nil }
         let found = Collection(id: row[0], namespace: row[1])
-        collections[place] = found
+        collections[path] = found
         return found
     }
 
@@ -103,20 +103,20 @@ final class CollectionCache {
     /// Some megabytes at worst; then it begins anew.
     private static let capacity = 4096
 
-    private var collections: [Place: RecordReader.Collection] = [:]
+    private var collections: [TablePath: RecordReader.Collection] = [:]
     /// The one that was asked for last, and most likely is next: comparing is cheaper than hashing.
-    private var last: (place: Place, collection: RecordReader.Collection)?
+    private var last: (path: TablePath, collection: RecordReader.Collection)?
 
-    subscript(place: Place) -> RecordReader.Collection? {
+    subscript(path: TablePath) -> RecordReader.Collection? {
         get {
-            if let last, last.place == place { return last.collection }
-            guard let found = collections[place] else { return nil }
-            last = (place, found)
+            if let last, last.path == path { return last.collection }
+            guard let found = collections[path] else { return nil }
+            last = (path, found)
             return found
         }
         set {
             if collections.count >= Self.capacity { collections = [:] }
-            collections[place] = newValue
+            collections[path] = newValue
             last = nil
         }
     }

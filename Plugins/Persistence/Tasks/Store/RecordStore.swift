@@ -87,12 +87,12 @@ final class RecordStore: RecordReader {
 
     // MARK: One record
 
-    func create(_ key: ExactText, _ body: some RecordText, in place: Place) throws -> Int64 {
-        let collection = try collection(of: place)
+    func create(_ key: ExactText, _ body: some RecordText, in path: TablePath) throws -> Int64 {
+        let collection = try collection(of: path)
         let counters = try counters(of: collection)
         let addedBytes = Int64(key.utf8.count + body.withUnsafeBytes(\.count))
         do throws(BridgeError) {
-            try quota.check(counters, addedRecords: 1, addedBytes: addedBytes, in: place.namespace)
+            try quota.check(counters, addedRecords: 1, addedBytes: addedBytes, in: path.namespace)
         } catch {
             // That there is one already is the better answer.
             guard let existing = try entry(key, in: collection) else { throw error }
@@ -105,7 +105,7 @@ final class RecordStore: RecordReader {
         }
         counters.add(records: 1, bytes: addedBytes)
         if counters.deletions > 0 { try forgetDeletion(of: key, in: collection, counters) }
-        return note(.create, key, in: place, previousVersion: 0, counters)
+        return note(.create, key, in: path, previousVersion: 0, counters)
     }
 
     /// - Returns: Whether there was no record of this key.
@@ -133,19 +133,19 @@ final class RecordStore: RecordReader {
     ///   - expected: The version that the record must have; nil: any.
     ///   - body: Makes the new body; its argument reads the old one.
     func update<Text: RecordText>(
-        _ key: ExactText, in place: Place, ifVersion expected: Int64?,
+        _ key: ExactText, in path: TablePath, ifVersion expected: Int64?,
         _ body: (_ old: () throws -> [UInt8]) throws -> Text
     ) throws -> Int64 {
-        let (collection, entry) = try existing(key, in: place, ifVersion: expected)
+        let (collection, entry) = try existing(key, in: path, ifVersion: expected)
         let new = try body {
-            guard let old = try read(key, in: place, { Array($1) }) else { throw StoreInconsistency() }
+            guard let old = try read(key, in: path, { Array($1) }) else { throw StoreInconsistency() }
             return old
         }
         let counters = try counters(of: collection)
         let newBytes = Int64(new.withUnsafeBytes(\.count))
         try touch(newBytes)
         let addedBytes = newBytes - entry.bodyBytes
-        try quota.check(counters, addedRecords: 0, addedBytes: addedBytes, in: place.namespace)
+        try quota.check(counters, addedRecords: 0, addedBytes: addedBytes, in: path.namespace)
         let update = try statement("UPDATE record SET version = ?, body = ? WHERE id = ?")
         try new.withUnsafeBytes { new in
             update.bind(counters.version + 1, at: 1)
@@ -154,21 +154,21 @@ final class RecordStore: RecordReader {
             try update.run()
         }
         counters.add(records: 0, bytes: addedBytes)
-        return note(.update, key, in: place, previousVersion: entry.version, counters)
+        return note(.update, key, in: path, previousVersion: entry.version, counters)
     }
 
     /// - Parameter expected: The version that the record must have; nil: any.
     /// - Returns: The deletion's own version.
-    func delete(_ key: ExactText, in place: Place, ifVersion expected: Int64?) throws -> Int64 {
-        let (collection, entry) = try existing(key, in: place, ifVersion: expected)
+    func delete(_ key: ExactText, in path: TablePath, ifVersion expected: Int64?) throws -> Int64 {
+        let (collection, entry) = try existing(key, in: path, ifVersion: expected)
         let counters = try counters(of: collection)
         let delete = try statement("DELETE FROM record WHERE id = ?")
         delete.bind(entry.id, at: 1)
         try delete.run()
         counters.add(records: -1, bytes: -entry.bodyBytes - Int64(key.utf8.count))
         try remember(deletionOf: key, in: collection, counters)
-        try forgetOldDeletions(of: place.namespace, counters)
-        return note(.delete, key, in: place, previousVersion: entry.version, counters)
+        try forgetOldDeletions(of: path.namespace, counters)
+        return note(.delete, key, in: path, previousVersion: entry.version, counters)
     }
 
     /// What is known of a record without its body.
@@ -194,9 +194,9 @@ final class RecordStore: RecordReader {
     }
 
     private func existing(
-        _ key: ExactText, in place: Place, ifVersion expected: Int64?
+        _ key: ExactText, in path: TablePath, ifVersion expected: Int64?
     ) throws -> (Collection, Entry) {
-        guard let collection = try findCollection(of: place), let entry = try entry(key, in: collection) else {
+        guard let collection = try findCollection(of: path), let entry = try entry(key, in: collection) else {
             throw BridgeError.recordNotFound(key)
         }
         if let expected, expected != entry.version {
@@ -206,14 +206,14 @@ final class RecordStore: RecordReader {
     }
 
     /// The table's number, given now where it has none.
-    private func collection(of place: Place) throws -> Collection {
-        if let found = try findCollection(of: place) { return found }
-        let namespace: StatementArguments = [Int64(place.namespace.uid), Data(place.namespace.origin.utf8)]
+    private func collection(of path: TablePath) throws -> Collection {
+        if let found = try findCollection(of: path) { return found }
+        let namespace: StatementArguments = [Int64(path.namespace.uid), Data(path.namespace.origin.utf8)]
         try execute("INSERT INTO namespace (uid, origin) VALUES (?, ?) ON CONFLICT DO NOTHING", namespace)
         try execute(
             "INSERT INTO collection (namespace, name) SELECT id, ? FROM namespace WHERE uid = ? AND origin = ?",
-            [Data(place.table.utf8)] + namespace)
-        guard let made = try findCollection(of: place) else { throw StoreInconsistency() }
+            [Data(path.table.utf8)] + namespace)
+        guard let made = try findCollection(of: path) else { throw StoreInconsistency() }
         return made
     }
 
@@ -240,7 +240,7 @@ final class RecordStore: RecordReader {
 
     /// Gives out the next version, to a change that was made with it.
     private func note(
-        _ kind: Change.Kind, _ key: ExactText, in place: Place, previousVersion: Int64, _ counters: Counters
+        _ kind: Change.Kind, _ key: ExactText, in path: TablePath, previousVersion: Int64, _ counters: Counters
     ) -> Int64 {
         counters.version += 1
         counters.isChanged = true
@@ -248,7 +248,7 @@ final class RecordStore: RecordReader {
         if isWatched {
             changes.append(
                 Change(
-                    place: place, key: key, version: counters.version, kind: kind, previousVersion: previousVersion))
+                    path: path, key: key, version: counters.version, kind: kind, previousVersion: previousVersion))
         }
         return counters.version
     }

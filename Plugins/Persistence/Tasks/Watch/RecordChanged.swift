@@ -12,10 +12,10 @@ struct RecordChanged: Codable, Sendable, Equatable {
     var namespace: String?
 
     init(_ change: Change, namesNamespace: Bool) {
-        table = change.place.table.text
+        table = change.path.table.text
         key = change.key.text
         version = change.version
         self.change = change.kind
-        namespace = namesNamespace ? change.place.namespace.text : nil
+        namespace = namesNamespace ? change.path.namespace.text : nil
     }
 }

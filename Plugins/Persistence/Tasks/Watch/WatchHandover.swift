@@ -23,12 +23,12 @@ extension WatchRegistry {
         var saved: [SessionID: [SavedWatch]] = [:]
         for session in sessions {
             for watch in all(of: session) {
-                let namespace = watch.place.namespace
+                let namespace = watch.path.namespace
                 let live = try versions[namespace] ?? records.feedState(of: namespace).version
                 versions[namespace] = live
                 saved[session, default: []].append(
                     SavedWatch(
-                        uid: namespace.uid, origin: namespace.origin, table: watch.place.table,
+                        uid: namespace.uid, origin: namespace.origin, table: watch.path.table,
                         since: watch.position ?? live, namesNamespace: watch.namesNamespace ? true : nil,
                         watcher: uid(of: session)))
             }
@@ -47,7 +47,7 @@ extension WatchRegistry {
                 // Trusted, so that what was within the quota stays.
                 let watcher = Watcher(session: session, uid: watch.watcher ?? watch.uid, isTrusted: true)
                 let begun = try begin(
-                    watcher, Place(namespace: namespace, table: watch.table),
+                    watcher, TablePath(namespace: namespace, table: watch.table),
                     namesNamespace: watch.namesNamespace == true, since: watch.since, records)
                 if let replay = begun.replay { replays.append(replay) }
             } catch is BridgeError {

@@ -7,13 +7,13 @@ extension WatchRegistry {
     ///   caller has its answer.
     /// - Throws: `cursor.expired` where `since` lies before what the feed remembers, or ahead of it; `quota.exceeded`.
     func begin(
-        _ watcher: Watcher, _ place: Place, namesNamespace: Bool, since: Int64?, _ records: RecordReader
+        _ watcher: Watcher, _ path: TablePath, namesNamespace: Bool, since: Int64?, _ records: RecordReader
     ) throws -> (version: Int64, replay: ReplayID?) {
-        let feed = try records.feedState(of: place.namespace)
+        let feed = try records.feedState(of: path.namespace)
         if let since, !(feed.oldest...feed.version).contains(since) {
             throw BridgeError.cursorExpired(since: since, oldest: feed.oldest, version: feed.version)
         }
-        let replay = try add(watcher, place, namesNamespace: namesNamespace, since: since)
+        let replay = try add(watcher, path, namesNamespace: namesNamespace, since: since)
         return (feed.version, replay)
     }
 
@@ -22,7 +22,7 @@ extension WatchRegistry {
     /// - Returns: Whether more is to come.
     func sendNextPage(of id: ReplayID, _ records: RecordReader, _ sink: some WatchSink) throws -> Bool {
         guard let replay = replay(id) else { return false }
-        let missed = try records.missed(after: replay.position, in: id.place, limit: Limits.replayPageEvents)
+        let missed = try records.missed(after: replay.position, in: id.path, limit: Limits.replayPageEvents)
         let isLast = missed.count < Limits.replayPageEvents
         notify(missed, of: id, isLast: isLast, sink)
         return !isLast

@@ -26,8 +26,8 @@ final class WatchRegistry {
         var replay: Replay?
     }
 
-    private var watches: [Place: [SessionID: Watch]] = [:]
-    private var placesOfSessions: [SessionID: Set<Place>] = [:]
+    private var watches: [TablePath: [SessionID: Watch]] = [:]
+    private var tablePathsOfSessions: [SessionID: Set<TablePath>] = [:]
     private var quota = WatchQuota()
     private var lastReplay: UInt64 = 0
 
@@ -38,33 +38,35 @@ final class WatchRegistry {
     /// - Parameter since: Begin with what changed after this version; nil: with what changes from now on.
     /// - Returns: The replay to carry out; nil: none.
     /// - Throws: `quota.exceeded`.
-    func add(_ watcher: Watcher, _ place: Place, namesNamespace: Bool, since: Int64?) throws(BridgeError) -> ReplayID? {
+    func add(
+        _ watcher: Watcher, _ path: TablePath, namesNamespace: Bool, since: Int64?
+    ) throws(BridgeError) -> ReplayID? {
         let session = watcher.session
-        let known = placesOfSessions[session, default: []]
-        if !known.contains(place) {
+        let known = tablePathsOfSessions[session, default: []]
+        if !known.contains(path) {
             try quota.take(watcher, watched: known.count)
-            placesOfSessions[session, default: []].insert(place)
+            tablePathsOfSessions[session, default: []].insert(path)
         }
         guard let since else {
-            watches[place, default: [:]][session] = Watch(namesNamespace: namesNamespace)
+            watches[path, default: [:]][session] = Watch(namesNamespace: namesNamespace)
             return nil
         }
         lastReplay += 1
         let replay = Replay(number: lastReplay, since: since, position: since)
-        watches[place, default: [:]][session] = Watch(namesNamespace: namesNamespace, replay: replay)
-        return ReplayID(session: session, user: watcher.uid, place: place, number: lastReplay)
+        watches[path, default: [:]][session] = Watch(namesNamespace: namesNamespace, replay: replay)
+        return ReplayID(session: session, user: watcher.uid, path: path, number: lastReplay)
     }
 
-    func remove(_ session: SessionID, _ place: Place) {
-        watches[place]?[session] = nil
-        if watches[place]?.isEmpty == true { watches[place] = nil }
-        if placesOfSessions[session]?.remove(place) != nil { quota.release(session) }
-        if placesOfSessions[session]?.isEmpty == true { placesOfSessions[session] = nil }
+    func remove(_ session: SessionID, _ path: TablePath) {
+        watches[path]?[session] = nil
+        if watches[path]?.isEmpty == true { watches[path] = nil }
+        if tablePathsOfSessions[session]?.remove(path) != nil { quota.release(session) }
+        if tablePathsOfSessions[session]?.isEmpty == true { tablePathsOfSessions[session] = nil }
     }
 
     /// The session is gone.
     func remove(_ session: SessionID) {
-        for place in placesOfSessions[session, default: []] { remove(session, place) }
+        for path in tablePathsOfSessions[session, default: []] { remove(session, path) }
         quota.forget(session)
     }
 
@@ -73,16 +75,16 @@ final class WatchRegistry {
 
     /// The watches of a session: what it watches, how far its replay has come where one is under way, and whether it
     /// named the namespace.
-    func all(of session: SessionID) -> [(place: Place, position: Int64?, namesNamespace: Bool)] {
-        placesOfSessions[session, default: []].compactMap { place in
-            watches[place]?[session].map { (place, $0.replay?.position, $0.namesNamespace) }
+    func all(of session: SessionID) -> [(path: TablePath, position: Int64?, namesNamespace: Bool)] {
+        tablePathsOfSessions[session, default: []].compactMap { path in
+            watches[path]?[session].map { (path, $0.replay?.position, $0.namesNamespace) }
         }
     }
 
     /// The tables that are watched.
-    var places: [Place] { Array(watches.keys) }
+    var tablePaths: [TablePath] { Array(watches.keys) }
 
-    var isEmpty: Bool { watches.isEmpty && placesOfSessions.isEmpty && quota.isEmpty }
+    var isEmpty: Bool { watches.isEmpty && tablePathsOfSessions.isEmpty && quota.isEmpty }
 
     // MARK: Live changes
 
@@ -90,29 +92,29 @@ final class WatchRegistry {
     func notify(_ changes: [Change], _ sink: some WatchSink) {
         if watches.isEmpty { return }
         for change in changes {
-            guard let sessions = watches[change.place] else { continue }
+            guard let sessions = watches[change.path] else { continue }
             for namesNamespace in [false, true] {
                 let live = sessions.filter { $1.replay == nil && $1.namesNamespace == namesNamespace }
                 if live.isEmpty { continue }
                 sink.notify(RecordChanged(change, namesNamespace: namesNamespace), to: live.keys.sorted())
             }
             for (session, watch) in sessions where watch.replay != nil {
-                watches[change.place]?[session]?.replay?.note(change)
+                watches[change.path]?[session]?.replay?.note(change)
             }
         }
     }
 
     /// Notifies those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end:
     /// what they would have sent is no longer known.
-    func expire(_ place: Place, at version: Int64, _ sink: some WatchSink) {
-        let sessions = watches[place, default: [:]]
+    func expire(_ path: TablePath, at version: Int64, _ sink: some WatchSink) {
+        let sessions = watches[path, default: [:]]
         for namesNamespace in [false, true] {
             let receivers = sessions.filter { $1.namesNamespace == namesNamespace }.keys.sorted()
             if receivers.isEmpty { continue }
-            let namespace = namesNamespace ? place.namespace.text : nil
-            sink.notify(CursorExpired(table: place.table.text, version: version, namespace: namespace), to: receivers)
+            let namespace = namesNamespace ? path.namespace.text : nil
+            sink.notify(CursorExpired(table: path.table.text, version: version, namespace: namespace), to: receivers)
         }
-        for session in sessions.keys { watches[place]?[session]?.replay = nil }
+        for session in sessions.keys { watches[path]?[session]?.replay = nil }
     }
 
     // MARK: Replays
@@ -122,12 +124,12 @@ final class WatchRegistry {
         var session: SessionID
         /// The session's uid.
         var user: UInt32
-        var place: Place
+        var path: TablePath
         var number: UInt64
     }
 
     func replay(_ id: ReplayID) -> Replay? {
-        guard let replay = watches[id.place]?[id.session]?.replay, replay.number == id.number else { return nil }
+        guard let replay = watches[id.path]?[id.session]?.replay, replay.number == id.number else { return nil }
         return replay
     }
 
@@ -137,34 +139,34 @@ final class WatchRegistry {
     ///   - missed: What follows the replay's position, in order.
     ///   - isLast: Nothing follows: from here on the watch is live.
     func notify(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some WatchSink) {
-        guard var watch = watches[id.place]?[id.session], var replay = watch.replay, replay.number == id.number else {
+        guard var watch = watches[id.path]?[id.session], var replay = watch.replay, replay.number == id.number else {
             return
         }
         for one in missed {
             let change = Change(
-                place: id.place, key: one.key, version: one.version, kind: replay.kind(of: one), previousVersion: 0)
+                path: id.path, key: one.key, version: one.version, kind: replay.kind(of: one), previousVersion: 0)
             sink.notify(RecordChanged(change, namesNamespace: watch.namesNamespace), to: [id.session])
         }
         replay.position = missed.last?.version ?? replay.position
         watch.replay = isLast ? nil : replay
-        watches[id.place]?[id.session] = watch
+        watches[id.path]?[id.session] = watch
     }
 
     /// Marks a replay that a failure of the storage interrupted.
     func stall(_ id: ReplayID) {
-        if replay(id) != nil { watches[id.place]?[id.session]?.replay?.isStalled = true }
+        if replay(id) != nil { watches[id.path]?[id.session]?.replay?.isStalled = true }
     }
 
     /// The interrupted replays, to be carried on now.
     func takeStalled() -> [ReplayID] {
         var stalled: [ReplayID] = []
-        for (place, sessions) in watches {
+        for (path, sessions) in watches {
             for (session, watch) in sessions {
                 guard let replay = watch.replay, replay.isStalled else { continue }
-                watches[place]?[session]?.replay?.isStalled = false
+                watches[path]?[session]?.replay?.isStalled = false
                 // Who watches is known by its uid.
-                let user = quota.uid(of: session) ?? place.namespace.uid
-                stalled.append(ReplayID(session: session, user: user, place: place, number: replay.number))
+                let user = quota.uid(of: session) ?? path.namespace.uid
+                stalled.append(ReplayID(session: session, user: user, path: path, number: replay.number))
             }
         }
         return stalled
@@ -172,8 +174,8 @@ final class WatchRegistry {
 
     /// Whether a replay in the namespace still needs its deletions.
     func isReplaying(_ namespace: Namespace) -> Bool {
-        watches.contains { place, sessions in
-            place.namespace == namespace && sessions.values.contains { $0.replay != nil }
+        watches.contains { path, sessions in
+            path.namespace == namespace && sessions.values.contains { $0.replay != nil }
         }
     }
 }

@@ -15,7 +15,7 @@ extension Checking {
     }
 
     private mutating func elementFits(
-        _ element: Int, _ index: Int, _ wanted: SchemaPlace
+        _ element: Int, _ index: Int, _ wanted: SchemaIndex
     ) throws(SchemaExcess) -> Bool {
         try fits(element, wanted, .none) || failed(within: .index(index))
     }
@@ -25,7 +25,9 @@ extension Checking {
     ) throws(SchemaExcess) -> Bool {
         var element = node + 1
         for index in 0..<Int(min(tape.nodes[node].count, range.count)) {
-            guard try elementFits(element, index, graph.places[range.indices.lowerBound + index]) else { return false }
+            guard try elementFits(element, index, graph.schemaIndices[range.indices.lowerBound + index]) else {
+                return false
+            }
             marks.insert(index, into: known)
             element = Int(tape.nodes[element].next)
         }
@@ -33,7 +35,7 @@ extension Checking {
     }
 
     private mutating func elementsFit(
-        _ node: Int, _ wanted: SchemaPlace, _ start: Int, _ known: EvaluatedParts.Set
+        _ node: Int, _ wanted: SchemaIndex, _ start: Int, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         var element = node + 1
         for index in 0..<Int(tape.nodes[node].count) {
@@ -47,7 +49,7 @@ extension Checking {
     }
 
     private mutating func unevaluatedElementsFit(
-        _ node: Int, _ wanted: SchemaPlace, _ known: EvaluatedParts.Set
+        _ node: Int, _ wanted: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         var element = node + 1
         for index in 0..<Int(tape.nodes[node].count) {
@@ -115,6 +117,6 @@ extension Checking {
         return true
     }
 
-    /// What an element's place in the table costs.
+    /// What an element's slot in the table costs.
     private static let uniqueSteps = 4
 }

@@ -4,7 +4,7 @@ extension Checking {
         _ node: Int, _ range: SchemaRange, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         for index in range.indices {
-            guard try fits(node, graph.places[index], known) else { return false }
+            guard try fits(node, graph.schemaIndices[index], known) else { return false }
         }
         return true
     }
@@ -30,8 +30,8 @@ extension Checking {
     mutating func fitsCondition(
         _ node: Int, _ index: Int, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
-        let isMet = try isNoted(node, graph.places[index], known)
-        let consequence = graph.places[index + (isMet ? 1 : 2)]
+        let isMet = try isNoted(node, graph.schemaIndices[index], known)
+        let consequence = graph.schemaIndices[index + (isMet ? 1 : 2)]
         return consequence == .none ? true : try fits(node, consequence, known)
     }
 
@@ -40,19 +40,19 @@ extension Checking {
     ) throws(SchemaExcess) -> Int {
         var count = 0
         for index in range.indices where count < maximum {
-            if try isNoted(node, graph.places[index], known) { count += 1 }
+            if try isNoted(node, graph.schemaIndices[index], known) { count += 1 }
         }
         return count
     }
 
     /// Whether a value fits a schema that is only tried; what a schema has looked at that does not fit is forgotten.
     private mutating func isNoted(
-        _ node: Int, _ place: SchemaPlace, _ known: EvaluatedParts.Set
+        _ node: Int, _ schemaIndex: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
-        guard known.isKept else { return try isFitting(node, place, .none) }
+        guard known.isKept else { return try isFitting(node, schemaIndex, .none) }
         let own = try newMarks(node)
         defer { marks.remove(own) }
-        guard try isFitting(node, place, own) else { return false }
+        guard try isFitting(node, schemaIndex, own) else { return false }
         marks.merge(own, into: known)
         return true
     }
@@ -60,11 +60,11 @@ extension Checking {
     /// None of them fits. Where only one is of the value's kind, its mismatch is reported.
     private mutating func failAmong(_ node: Int, _ range: SchemaRange) throws(SchemaExcess) -> Bool {
         if trialDepth > 0 { return false }
-        var near: [SchemaPlace] = []
-        for place in graph.schemas(range) {
+        var near: [SchemaIndex] = []
+        for schemaIndex in graph.schemas(range) {
             try budget.spend(1)
-            for case .kinds(let kinds) in graph.rules(of: place).prefix(1) where try isOf(kinds, node) {
-                near.append(place)
+            for case .kinds(let kinds) in graph.rules(of: schemaIndex).prefix(1) where try isOf(kinds, node) {
+                near.append(schemaIndex)
             }
         }
         if near.count == 1, try !fits(node, near[0], .none) { return false }

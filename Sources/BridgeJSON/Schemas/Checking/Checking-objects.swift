@@ -49,9 +49,11 @@ extension Checking {
             guard try fits(value, member.schema, .none) else { return failed(within: .key(tape.string(key))) }
         }
         for pair in stride(from: object.patterns.indices.lowerBound, to: object.patterns.indices.upperBound, by: 2)
-        where try matches(key, graph.places[pair]) {
+        where try matches(key, graph.schemaIndices[pair]) {
             isKnown = true
-            guard try fits(value, graph.places[pair + 1], .none) else { return failed(within: .key(tape.string(key))) }
+            guard try fits(value, graph.schemaIndices[pair + 1], .none) else {
+                return failed(within: .key(tape.string(key)))
+            }
         }
         if !isKnown, object.others != .none {
             isKnown = true
@@ -62,8 +64,8 @@ extension Checking {
         return true
     }
 
-    private func isNothing(_ place: SchemaPlace) -> Bool {
-        if case .nothing? = graph.rules(of: place).first { true } else { false }
+    private func isNothing(_ schemaIndex: SchemaIndex) -> Bool {
+        if case .nothing? = graph.rules(of: schemaIndex).first { true } else { false }
     }
 
     private mutating func dependentsFit(
@@ -85,7 +87,7 @@ extension Checking {
     }
 
     private mutating func unevaluatedMembersFit(
-        _ node: Int, _ wanted: SchemaPlace, _ known: EvaluatedParts.Set
+        _ node: Int, _ wanted: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         var key = node + 1
         for index in 0..<Int(tape.nodes[node].count) {
@@ -103,22 +105,22 @@ extension Checking {
     }
 
     /// Keys are checked as strings: each is one for as long as that takes.
-    private mutating func namesFit(_ node: Int, _ wanted: SchemaPlace) throws(SchemaExcess) -> Bool {
+    private mutating func namesFit(_ node: Int, _ wanted: SchemaIndex) throws(SchemaExcess) -> Bool {
         var key = node + 1
         for _ in 0..<tape.nodes[node].count {
-            let place = tape.nodes[key]
+            let keyNode = tape.nodes[key]
             let end = tape.nodes.count
             tape.nodes.append(
                 TapeNode(
-                    .string, start: place.start, count: place.count, next: UInt32(end + 1),
-                    hasEscapes: place.hasEscapes))
+                    .string, start: keyNode.start, count: keyNode.count, next: UInt32(end + 1),
+                    hasEscapes: keyNode.hasEscapes))
             defer { tape.nodes.cut(to: end) }
-            // The next key stands at the same place, and is another value.
+            // The next key gets the same index, and is another value.
             hashed = nil
             guard try isFitting(end, wanted, .none) else {
                 return fail("a name that is \(words(wanted))", tape.describe(end), at: .key(tape.string(key)))
             }
-            key = Int(place.next)
+            key = Int(keyNode.next)
         }
         hashed = nil
         return true
@@ -160,7 +162,7 @@ extension Checking {
             let sources = stride(
                 from: object.patterns.indices.lowerBound, to: object.patterns.indices.upperBound, by: 2
             )
-            .map { source(graph.places[$0]) }
+            .map { source(graph.schemaIndices[$0]) }
             let words = "with the pattern \(sources.joined(separator: " or "))"
             expected = known.isEmpty ? "a key \(words)" : "\(expected), or one \(words)"
             known = []

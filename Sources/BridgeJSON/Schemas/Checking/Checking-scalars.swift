@@ -1,11 +1,11 @@
 // What is asked of numbers and strings, and what a value may equal.
 extension Checking {
-    mutating func numberFits(_ node: Int, _ rule: SchemaRule, _ place: SchemaPlace) throws(SchemaExcess) -> Bool {
+    mutating func numberFits(_ node: Int, _ rule: SchemaRule, _ schemaIndex: SchemaIndex) throws(SchemaExcess) -> Bool {
         switch rule {
-        case .minimum(let bound): try order(node, bound) >= 0 || fail(node, words(place))
-        case .exclusiveMinimum(let bound): try order(node, bound) > 0 || fail(node, words(place))
-        case .maximum(let bound): try order(node, bound) <= 0 || fail(node, words(place))
-        case .exclusiveMaximum(let bound): try order(node, bound) < 0 || fail(node, words(place))
+        case .minimum(let bound): try order(node, bound) >= 0 || fail(node, words(schemaIndex))
+        case .exclusiveMinimum(let bound): try order(node, bound) > 0 || fail(node, words(schemaIndex))
+        case .maximum(let bound): try order(node, bound) <= 0 || fail(node, words(schemaIndex))
+        case .exclusiveMaximum(let bound): try order(node, bound) < 0 || fail(node, words(schemaIndex))
         case .multipleOf(let divisor):
             try isMultiple(node, divisor) || fail(node, "a multiple of \(graph.string(divisor))")
         default: true

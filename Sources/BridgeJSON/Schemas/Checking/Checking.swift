@@ -41,50 +41,50 @@ struct Checking {
     ///
     /// - Parameter known: where to note which of the value's parts were looked at; none: no caller asks.
     mutating func fits(
-        _ node: Int, _ place: SchemaPlace, _ known: EvaluatedParts.Set
+        _ node: Int, _ schemaIndex: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.maximumNested else { throw .nesting }
-        let schema = graph.schemas[Int(place)]
+        let schema = graph.schemas[Int(schemaIndex)]
         try budget.spend(Self.schemaSteps + Self.ruleSteps * Int(schema.rules.count))
         if !graph.dynamicAnchors.isEmpty { scope.append(schema.resource) }
         defer { if !graph.dynamicAnchors.isEmpty { scope.removeLast() } }
-        guard schema.hasUnevaluated else { return try fitsRules(node, place, schema, known) }
+        guard schema.hasUnevaluated else { return try fitsRules(node, schemaIndex, schema, known) }
         let own = try newMarks(node)
         defer { marks.remove(own) }
-        guard try fitsRules(node, place, schema, own) else { return false }
+        guard try fitsRules(node, schemaIndex, schema, own) else { return false }
         marks.merge(own, into: known)
         return true
     }
 
     private mutating func fitsRules(
-        _ node: Int, _ place: SchemaPlace, _ schema: SchemaNode, _ known: EvaluatedParts.Set
+        _ node: Int, _ schemaIndex: SchemaIndex, _ schema: SchemaNode, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         for index in schema.rules.indices {
             let rule = graph.rules[index]
             let fits =
                 switch tape.kind(node) {
-                case .number: try numberFits(node, rule, place)
+                case .number: try numberFits(node, rule, schemaIndex)
                 case .string: try stringFits(node, rule)
                 case .array: try arrayFits(node, rule, known)
                 case .object: try objectFits(node, rule, known)
                 case .null, .true, .false: true
                 }
             if !fits { return false }
-            guard try valueFits(node, rule, place, known) else { return false }
+            guard try valueFits(node, rule, schemaIndex, known) else { return false }
         }
         return true
     }
 
     /// Rules that look at values of all kinds.
     private mutating func valueFits(
-        _ node: Int, _ rule: SchemaRule, _ place: SchemaPlace, _ known: EvaluatedParts.Set
+        _ node: Int, _ rule: SchemaRule, _ schemaIndex: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         switch rule {
         case .nothing: fail(node, "nothing")
-        case .kinds(let kinds): try isOf(kinds, node) || fail(node, words(place))
-        case .constants(let range): try isOne(of: range, node) || fail(node, words(place))
+        case .kinds(let kinds): try isOf(kinds, node) || fail(node, words(schemaIndex))
+        case .constants(let range): try isOne(of: range, node) || fail(node, words(schemaIndex))
         case .apply(let other): try fits(node, other, known)
         case .dynamic(let name, let otherwise): try fits(node, outermost(name) ?? otherwise, known)
         case .all(let range): try fitsAll(node, range, known)
@@ -98,11 +98,11 @@ struct Checking {
 
     /// Whether a value fits a schema that is only tried.
     mutating func isFitting(
-        _ node: Int, _ place: SchemaPlace, _ known: EvaluatedParts.Set
+        _ node: Int, _ schemaIndex: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
         trialDepth += 1
         defer { trialDepth -= 1 }
-        return try fits(node, place, known)
+        return try fits(node, schemaIndex, known)
     }
 
     mutating func isOf(_ kinds: SchemaKinds, _ node: Int) throws(SchemaExcess) -> Bool {
@@ -117,10 +117,10 @@ struct Checking {
     }
 
     /// Where a dynamic reference leads: to the outermost resource that has the anchor.
-    private mutating func outermost(_ name: UInt32) throws(SchemaExcess) -> SchemaPlace? {
+    private mutating func outermost(_ name: UInt32) throws(SchemaExcess) -> SchemaIndex? {
         for resource in scope {
             try budget.spend(SchemaValues.memberSteps)
-            if let place = graph.dynamicAnchors[DynamicAnchor(name: name, resource: resource)] { return place }
+            if let index = graph.dynamicAnchors[DynamicAnchor(name: name, resource: resource)] { return index }
         }
         return nil
     }
@@ -135,7 +135,7 @@ struct Checking {
 
     // MARK: Words
 
-    func words(_ place: SchemaPlace) -> String { SchemaWords(graph).words(place) }
+    func words(_ schemaIndex: SchemaIndex) -> String { SchemaWords(graph).words(schemaIndex) }
 
     /// What does not fit: false. Words are made only where they are read.
     func fail(

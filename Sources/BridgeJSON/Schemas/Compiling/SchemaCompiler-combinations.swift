@@ -15,7 +15,7 @@ extension SchemaCompiler {
     mutating func readUnevaluated(_ schema: Waiting) throws(JSONSchemaError) {
         if let elements = try subschema(.unevaluatedItems, schema) { rules.append(.unevaluatedElements(elements)) }
         if let members = try subschema(.unevaluatedProperties, schema) { rules.append(.unevaluatedMembers(members)) }
-        graph.schemas[Int(schema.place)].hasUnevaluated =
+        graph.schemas[Int(schema.index)].hasUnevaluated =
             value(.unevaluatedItems) != nil || value(.unevaluatedProperties) != nil
     }
 
@@ -27,7 +27,7 @@ extension SchemaCompiler {
         for keyword in [SchemaKeyword.definitionsByName, .definitions] {
             guard let (node, path) = value(keyword, schema) else { continue }
             for key in try keys(node, path) {
-                _ = try place(of: tape.nodes[key].value, in: schema.resource, .key(tape.string(key), of: path))
+                _ = try schemaIndex(of: tape.nodes[key].value, in: schema.resource, .key(tape.string(key), of: path))
             }
         }
     }
@@ -38,15 +38,15 @@ extension SchemaGraph {
     func refuseCircles() throws(JSONSchemaError) {
         enum Mark { case unseen, open, done }
         var marks = [Mark](repeating: .unseen, count: schemas.count)
-        // A list in place of calls, because a schema may be long: a place, and whether it is left.
-        var work = schemas.indices.map { (place: $0, isLeft: false) }
-        while let (place, isLeft) = work.popLast() {
+        // A list in place of calls, because a schema may be long: a schema's index, and whether it is left.
+        var work = schemas.indices.map { (index: $0, isLeft: false) }
+        while let (index, isLeft) = work.popLast() {
             if isLeft {
-                marks[place] = .done
-            } else if marks[place] == .unseen {
-                marks[place] = .open
-                work.append((place, true))
-                for next in schemasOfTheSameValue(SchemaPlace(place)) {
+                marks[index] = .done
+            } else if marks[index] == .unseen {
+                marks[index] = .open
+                work.append((index, true))
+                for next in schemasOfTheSameValue(SchemaIndex(index)) {
                     if marks[Int(next)] == .open {
                         throw JSONSchemaError(path: "$", reason: "a schema refers to itself without end")
                     }

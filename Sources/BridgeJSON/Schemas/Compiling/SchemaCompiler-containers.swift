@@ -54,7 +54,7 @@ extension SchemaCompiler {
         guard let (node, path) = value(.properties, schema) else { return }
         for key in try keys(node, path) {
             let name = tape.string(key)
-            let subschema = try place(of: tape.nodes[key].value, in: schema.resource, .key(name, of: path))
+            let subschema = try schemaIndex(of: tape.nodes[key].value, in: schema.resource, .key(name, of: path))
             list.members[list.index(name, at: key)].member.schema = subschema
         }
     }
@@ -105,7 +105,7 @@ extension SchemaCompiler {
         }
         if let (node, path) = value(.dependentSchemas, schema) {
             for key in try keys(node, path) {
-                let subschema = try place(
+                let subschema = try schemaIndex(
                     of: tape.nodes[key].value, in: schema.resource, .key(tape.string(key), of: path))
                 graph.dependents[dependents(key, &self, &list)].schema = subschema
             }
@@ -151,7 +151,7 @@ extension SchemaCompiler {
         for key in try keys(node, path) {
             let here = CodingPath.key(tape.string(key), of: path)
             pairs.append(try pattern(tape.string(key), here))
-            pairs.append(try place(of: tape.nodes[key].value, in: schema.resource, here))
+            pairs.append(try schemaIndex(of: tape.nodes[key].value, in: schema.resource, here))
         }
         return append(pairs)
     }

@@ -6,7 +6,7 @@
 struct SchemaCompiler {
     /// A schema that waits to be read.
     struct Waiting {
-        var place: SchemaPlace
+        var index: SchemaIndex
         var node: Int
         /// The part of the document that it is in.
         var resource: UInt32
@@ -21,10 +21,10 @@ struct SchemaCompiler {
     var instructionCount = 0
     private var budget = SchemaBudget(steps: SchemaBudget.readingSteps)
     private var waiting: [Waiting] = []
-    /// The places of the document's schemas, by their nodes.
-    private(set) var places: [Int: SchemaPlace] = [:]
-    /// The places of `true` and `false`, which all schemas of that kind share.
-    private var shared: [Bool: SchemaPlace] = [:]
+    /// The indices of the document's schemas, by their nodes.
+    private(set) var schemaIndices: [Int: SchemaIndex] = [:]
+    /// The indices of `true` and `false`, which all schemas of that kind share.
+    private var shared: [Bool: SchemaIndex] = [:]
     /// Of the schema that is being read.
     var rules: [SchemaRule] = []
     private var keywords: [(keyword: SchemaKeyword, node: Int)] = []
@@ -43,7 +43,7 @@ struct SchemaCompiler {
 
     private mutating func readAll() throws(JSONSchemaError) {
         references.enter(resource: "", at: JSONTape.root)
-        _ = try place(of: JSONTape.root, in: 0, .root)
+        _ = try schemaIndex(of: JSONTape.root, in: 0, .root)
         repeat {
             while let next = waiting.popLast() { try read(next) }
             // What is referred to may be read only now.
@@ -77,38 +77,38 @@ struct SchemaCompiler {
     // MARK: Schemas
 
     /// Enters a schema, which is read later.
-    mutating func place(
+    mutating func schemaIndex(
         of node: Int, in resource: UInt32, _ path: CodingPath
-    ) throws(JSONSchemaError) -> SchemaPlace {
+    ) throws(JSONSchemaError) -> SchemaIndex {
         switch tape.kind(node) {
-        case .true, .false: return sharedPlace(tape.kind(node) == .true, resource)
-        case .object where tape.nodes[node].count == 0: return sharedPlace(true, resource)
+        case .true, .false: return sharedIndex(tape.kind(node) == .true, resource)
+        case .object where tape.nodes[node].count == 0: return sharedIndex(true, resource)
         case .object: break
         default: throw failure(path, "a schema is an object, true or false")
         }
-        if let known = places[node] { return known }
-        let place = SchemaPlace(graph.schemas.count)
+        if let known = schemaIndices[node] { return known }
+        let index = SchemaIndex(graph.schemas.count)
         graph.schemas.append(SchemaNode(rules: .none, resource: resource))
-        places[node] = place
-        waiting.append(Waiting(place: place, node: node, resource: resource, path: path))
-        return place
+        schemaIndices[node] = index
+        waiting.append(Waiting(index: index, node: node, resource: resource, path: path))
+        return index
     }
 
-    private mutating func sharedPlace(_ fits: Bool, _ resource: UInt32) -> SchemaPlace {
+    private mutating func sharedIndex(_ fits: Bool, _ resource: UInt32) -> SchemaIndex {
         if let known = shared[fits] { return known }
-        let place = SchemaPlace(graph.schemas.count)
+        let index = SchemaIndex(graph.schemas.count)
         let start = UInt32(graph.rules.count)
         if !fits { graph.rules.append(.nothing) }
         graph.schemas.append(SchemaNode(rules: SchemaRange(start: start, count: fits ? 0 : 1), resource: resource))
-        shared[fits] = place
-        return place
+        shared[fits] = index
+        return index
     }
 
     private mutating func read(_ schema: Waiting) throws(JSONSchemaError) {
         try collectKeywords(schema)
         var schema = schema
         schema.resource = try enterNames(schema)
-        graph.schemas[Int(schema.place)].resource = schema.resource
+        graph.schemas[Int(schema.index)].resource = schema.resource
         rules.removeAll(keepingCapacity: true)
         try readValues(schema)
         try readNumbersAndStrings(schema)
@@ -117,7 +117,7 @@ struct SchemaCompiler {
         try readCombinations(schema)
         try readUnevaluated(schema)
         try readDefinitions(schema)
-        graph.schemas[Int(schema.place)].rules = SchemaRange(
+        graph.schemas[Int(schema.index)].rules = SchemaRange(
             start: UInt32(graph.rules.count), count: UInt32(rules.count))
         graph.rules += rules
         guard graph.byteCount <= Self.maximumBytes else {
@@ -130,16 +130,16 @@ struct SchemaCompiler {
         try spend(8 + 8 * Int(tape.nodes[schema.node].count))
         var key = schema.node + 1
         for _ in 0..<tape.nodes[schema.node].count {
-            let place = tape.nodes[key]
-            if place.count <= Self.maximumKeywordBytes, let keyword = SchemaKeyword(rawValue: tape.string(key)) {
+            let keyNode = tape.nodes[key]
+            if keyNode.count <= Self.maximumKeywordBytes, let keyword = SchemaKeyword(rawValue: tape.string(key)) {
                 if let successor = keyword.successor {
                     throw failure(
                         .key(keyword.rawValue, of: schema.path),
                         "JSON Schema 2020-12 has no such keyword; it has \(successor)")
                 }
-                keywords.append((keyword, place.value))
+                keywords.append((keyword, keyNode.value))
             }
-            key = Int(place.next)
+            key = Int(keyNode.next)
         }
     }
 
@@ -149,15 +149,15 @@ struct SchemaCompiler {
     /// The value of a keyword of the schema that is being read.
     func value(_ keyword: SchemaKeyword) -> Int? { keywords.first { $0.keyword == keyword }?.node }
 
-    /// The same, with its place.
+    /// The same, with its path.
     func value(_ keyword: SchemaKeyword, _ schema: Waiting) -> (node: Int, path: CodingPath)? {
         value(keyword).map { ($0, .key(keyword.rawValue, of: schema.path)) }
     }
 
     /// The schema under a keyword.
-    mutating func subschema(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> SchemaPlace? {
+    mutating func subschema(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> SchemaIndex? {
         guard let (node, path) = value(keyword, schema) else { return nil }
-        return try place(of: node, in: schema.resource, path)
+        return try schemaIndex(of: node, in: schema.resource, path)
     }
 
     /// The schemas under a keyword, which is an array of some.
@@ -165,16 +165,16 @@ struct SchemaCompiler {
         guard let (node, path) = value(keyword, schema) else { return nil }
         let elements = try elements(node, path)
         guard !elements.isEmpty else { throw failure(path, "an array with at least one element was expected") }
-        var places: [SchemaPlace] = []
+        var indices: [SchemaIndex] = []
         for (index, element) in elements.enumerated() {
-            places.append(try place(of: element, in: schema.resource, .index(index, of: path)))
+            indices.append(try schemaIndex(of: element, in: schema.resource, .index(index, of: path)))
         }
-        return append(places)
+        return append(indices)
     }
 
-    mutating func append(_ places: [SchemaPlace]) -> SchemaRange {
-        defer { graph.places += places }
-        return SchemaRange(start: UInt32(graph.places.count), count: UInt32(places.count))
+    mutating func append(_ indices: [SchemaIndex]) -> SchemaRange {
+        defer { graph.schemaIndices += indices }
+        return SchemaRange(start: UInt32(graph.schemaIndices.count), count: UInt32(indices.count))
     }
 
     // MARK: Parts of the text

@@ -2,7 +2,7 @@
 struct SchemaReferences {
     struct Pending {
         /// The schema whose rule will name the one that is referred to, and the rule's index among the schema's.
-        var place: SchemaPlace
+        var schemaIndex: SchemaIndex
         var rule: Int
         var reference: String
         var isDynamic: Bool
@@ -24,7 +24,7 @@ struct SchemaReferences {
     private(set) var dynamicCounts: [Int] = []
     var pending: [Pending] = []
     /// Rules of dynamic references, by their index.
-    var dynamicRules: [(rule: Int, name: UInt32, target: SchemaPlace)] = []
+    var dynamicRules: [(rule: Int, name: UInt32, target: SchemaIndex)] = []
 
     /// - Returns: nil: there is one of this name.
     @discardableResult
@@ -93,7 +93,7 @@ extension SchemaCompiler {
         if let (node, path) = value(.dynamicAnchor, schema) {
             let name = try enterAnchor(node, schema, resource, path)
             let number = references.enter(dynamicAnchor: name)
-            graph.dynamicAnchors[DynamicAnchor(name: number, resource: resource)] = schema.place
+            graph.dynamicAnchors[DynamicAnchor(name: number, resource: resource)] = schema.index
         }
         return resource
     }
@@ -132,7 +132,7 @@ extension SchemaCompiler {
         guard let (node, path) = value(keyword, schema) else { return }
         references.pending.append(
             .init(
-                place: schema.place, rule: rules.count, reference: try text(node, path),
+                schemaIndex: schema.index, rule: rules.count, reference: try text(node, path),
                 isDynamic: keyword == .dynamicReference, resource: schema.resource, path: path))
         rules.append(.apply(.none))
     }
@@ -153,7 +153,7 @@ extension SchemaCompiler {
                 resource = known
             }
             let target = try target(fragment ?? "", in: resource, reference)
-            let rule = Int(graph.schemas[Int(reference.place)].rules.start) + reference.rule
+            let rule = Int(graph.schemas[Int(reference.schemaIndex)].rules.start) + reference.rule
             graph.rules[rule] = .apply(target)
             if reference.isDynamic, let fragment, let name = references.dynamicName(fragment) {
                 references.dynamicRules.append((rule, name, target))
@@ -163,7 +163,7 @@ extension SchemaCompiler {
 
     private mutating func target(
         _ fragment: String, in resource: UInt32, _ reference: SchemaReferences.Pending
-    ) throws(JSONSchemaError) -> SchemaPlace {
+    ) throws(JSONSchemaError) -> SchemaIndex {
         // Written out where one is missing: the path has the keys of the schemas around it.
         func missing() -> JSONSchemaError {
             failure(reference.path, "there is no \(Self.shown(reference.reference))")
@@ -174,13 +174,13 @@ extension SchemaCompiler {
                 guard let next = try step(from: node, to: key) else { throw missing() }
                 node = next
                 // On the way may be a schema with an `$id` of its own.
-                if let place = places[node] { resource = graph.schemas[Int(place)].resource }
+                if let index = schemaIndices[node] { resource = graph.schemas[Int(index)].resource }
             }
         } else {
             guard let anchored = references.anchor(fragment, in: resource) else { throw missing() }
             node = anchored
         }
-        return try place(of: node, in: resource, reference.path)
+        return try schemaIndex(of: node, in: resource, reference.path)
     }
 
     /// One step of a JSON pointer.

@@ -16,7 +16,7 @@ enum PatternEngine {
     private static let loaded: Result<Functions, PatternError> = load()
     private static let maximumReasonBytes = 256
 
-    /// The loader looks beside the program: its run path names the place.
+    /// The loader looks beside the program: its run path names the directory.
     private static func load() -> Result<Functions, PatternError> {
         guard let handle = dlopen(library, RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? library

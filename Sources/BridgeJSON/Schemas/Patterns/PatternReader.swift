@@ -23,8 +23,8 @@ struct PatternReader {
 
     /// Goes behind the next such character.
     mutating func skip(through scalar: Unicode.Scalar) -> Bool {
-        guard let place = scalars[position...].firstIndex(of: scalar) else { return false }
-        position = place + 1
+        guard let index = scalars[position...].firstIndex(of: scalar) else { return false }
+        position = index + 1
         return true
     }
 

@@ -83,7 +83,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
         let folder = try PrivateFolder(for: "check")
         defer { folder.remove() }
         try folder.offer(path)
-        var settings = PrivateDaemon.Settings(daemon: try Self.daemon())
+        var settings = PrivateDaemon.Settings(daemon: try InstalledDaemon.path())
         settings.configurationPath = config
         let line = ProgressLine()
         // Between two findings a plugin may be waited for.
@@ -95,9 +95,9 @@ struct CheckPluginCommand: AsyncParsableCommand {
         }
         defer { ticker.cancel() }
         let report = CheckReport(writesJSON: !Screen.output.showing(form).isForPeople)
-        func run(_ place: CheckFinding.Place) async throws -> String? {
-            var check = PlaceCheck(
-                place: place, settings: settings, folder: folder, choice: choice,
+        func run(_ isolation: CheckFinding.Isolation) async throws -> String? {
+            var check = PluginCheck(
+                isolation: isolation, settings: settings, folder: folder, choice: choice,
                 timeout: timeout?.duration ?? .seconds(5),
                 report: { finding in
                     line.end()
@@ -114,10 +114,5 @@ struct CheckPluginCommand: AsyncParsableCommand {
         line.end()
         report.finish()
         return report.failed
-    }
-
-    /// The daemon that came with this program.
-    static func daemon() throws -> String {
-        try TrestlePrograms(in: [TrestlePrograms.ownFolder].compactMap { $0 }).daemon
     }
 }

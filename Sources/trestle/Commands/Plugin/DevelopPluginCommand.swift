@@ -33,7 +33,7 @@ struct DevelopPluginCommand: AsyncParsableCommand {
 
     func run() async throws {
         let project = try PluginProject(directory, plugin: plugin)
-        let program = try TrestlePlace.find(package: nil).program
+        let program = try TrestlePaths.find(package: nil).program
         let socket = listen
         do {
             try await Interruption.cancelling(puttingAway: true) {

@@ -40,7 +40,7 @@ struct InstallPluginCommand: BridgeCommand {
         if let directory {
             let installation = try Reported.run { () throws in
                 let installation = try PluginInstallation(of: file, in: try Reported.absolute(directory))
-                try installation.takePlace()
+                try installation.swapIn()
                 installation.finish()
                 return installation
             }
@@ -49,7 +49,7 @@ struct InstallPluginCommand: BridgeCommand {
         try await withClient { client in
             let plugins = try await LocalPlugins(of: client)
             let installation = try PluginInstallation(of: file, in: plugins.directory)
-            try installation.takePlace()
+            try installation.swapIn()
             let answer: JSON
             do {
                 let line = ProgressLine()
@@ -97,10 +97,10 @@ struct UninstallPluginCommand: BridgeCommand {
         if let directory {
             let installed = try Reported.run { () throws in
                 let installed = try LocalPlugins(directory: try Reported.absolute(directory)).installed(plugin)
-                try PluginInstallation.remove(installed.place)
+                try PluginInstallation.remove(installed.path)
                 return installed
             }
-            return screen.show(["path": .string(installed.place)])
+            return screen.show(["path": .string(installed.path)])
         }
         try await withClient { [plugin] client in
             let plugins = try await LocalPlugins(of: client)
@@ -113,8 +113,8 @@ struct UninstallPluginCommand: BridgeCommand {
             if let name = installed.name {
                 answer = try await client.callJSON("bridge.plugin.unload", ["name": .string(name)])
             }
-            try PluginInstallation.remove(installed.place)
-            screen.show(["name": installed.name.map(JSON.string) ?? .null, "path": .string(installed.place)])
+            try PluginInstallation.remove(installed.path)
+            screen.show(["name": installed.name.map(JSON.string) ?? .null, "path": .string(installed.path)])
             if answer["configured"] == true, let name = installed.name {
                 News.note(
                     "note: the configuration still names \(name), in [plugins.\(name)] or plugins.disabled, and the "

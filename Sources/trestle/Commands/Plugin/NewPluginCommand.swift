@@ -40,9 +40,9 @@ struct NewPluginCommand: AsyncParsableCommand {
 
     func run() async throws {
         let name = try PluginName(self.name)
-        let place = try TrestlePlace.find(package: trestle)
-        try place.check(for: language)
-        let template = PluginTemplate(name: name, place: place)
+        let paths = try TrestlePaths.find(package: trestle)
+        try paths.check(for: language)
+        let template = PluginTemplate(name: name, paths: paths)
         let folder = directory ?? name.text
         let files = template.files(language)
         do {

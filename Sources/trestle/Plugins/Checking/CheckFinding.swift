@@ -10,14 +10,14 @@ struct CheckFinding: Sendable, Equatable {
     }
 
     /// Where the plugin ran.
-    enum Place: String, Sendable {
+    enum Isolation: String, Sendable {
         /// In a process of its own.
         case isolated
         /// In the daemon's process.
         case inProcess = "in-process"
     }
 
-    var place: Place
+    var isolation: Isolation
     /// The task that it is about; nil: the plugin as a whole.
     var task: String?
     /// The check's name: `load`, `options`, `call`, `once`, `result`, `progress`, `cancel`, `deadline`, `leak`,
@@ -30,7 +30,7 @@ struct CheckFinding: Sendable, Equatable {
     /// A line for programs.
     var json: JSON {
         [
-            "place": .string(place.rawValue), "task": task.map(JSON.string) ?? .null, "check": .string(check),
+            "place": .string(isolation.rawValue), "task": task.map(JSON.string) ?? .null, "check": .string(check),
             "outcome": .string(outcome.rawValue), "says": .string(says),
         ]
     }
@@ -49,7 +49,7 @@ final class CheckReport {
     private(set) var failed = 0
     private var passed = 0
     private var skipped = 0
-    private var place: CheckFinding.Place?
+    private var isolation: CheckFinding.Isolation?
 
     init(writesJSON: Bool) { self.writesJSON = writesJSON }
 
@@ -60,9 +60,9 @@ final class CheckReport {
         case .skipped: skipped += 1
         }
         guard !writesJSON else { return Screen.output.write(line: finding.json) }
-        if place != finding.place {
-            place = finding.place
-            let title = finding.place == .isolated ? "In a process of its own" : "In the daemon's process"
+        if isolation != finding.isolation {
+            isolation = finding.isolation
+            let title = finding.isolation == .isolated ? "In a process of its own" : "In the daemon's process"
             Screen.output.write("\(Screen.output.bold(title))\n")
         }
         Screen.output.write("  \(finding.line(bold: Screen.output.bold))\n")

@@ -23,8 +23,8 @@ enum CrashReports {
         for folder in TrestlePrograms.searchPath {
             guard let compiler = realpath("\(folder)/swift", nil) else { continue }
             defer { free(compiler) }
-            let place = String(cString: compiler).split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" }
-            let program = "\(place)/libexec/swift/linux/swift-backtrace"
+            let prefix = String(cString: compiler).split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" }
+            let program = "\(prefix)/libexec/swift/linux/swift-backtrace"
             if access(program, X_OK) == 0 { return program }
         }
         return nil

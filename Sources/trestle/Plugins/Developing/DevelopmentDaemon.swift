@@ -28,7 +28,7 @@ final class DevelopmentDaemon {
     ) async throws -> DevelopmentDaemon {
         let daemon: PrivateDaemon
         do {
-            var settings = PrivateDaemon.Settings(daemon: try CheckPluginCommand.daemon())
+            var settings = PrivateDaemon.Settings(daemon: try InstalledDaemon.path())
             settings.socketPath = socketPath
             // The plugin's lines of any level are shown; of the daemon's own only what is wrong.
             settings.logLevel = "debug"

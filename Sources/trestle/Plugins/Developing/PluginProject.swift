@@ -57,8 +57,8 @@ struct PluginProject: Sendable, Equatable {
         by package: String, isRelease: Bool, _ cache: (BuildUser?) -> String?
     ) -> SharedScratch? {
         let user = BuildUser(ofFolder: package)
-        let place = cache(user)
-        let make = { SharedScratch(for: package, isRelease: isRelease, cache: place) }
+        let cacheFolder = cache(user)
+        let make = { SharedScratch(for: package, isRelease: isRelease, cache: cacheFolder) }
         guard let user else { return make() }
         return user.usingFiles(make)
     }
@@ -88,20 +88,20 @@ struct PluginProject: Sendable, Equatable {
             }
             return shared.library
         }
-        let (places, suffix): ([String], String) =
+        let (directories, suffix): ([String], String) =
             switch build {
             case .swift: (["\(folder)/.build/\(isRelease ? "release" : "debug")"], "Plugin.so")
             case .make where !hasManifest: (["\(folder)/build", folder], ".so")
             case .make, .none: ([folder], PrivateFolder.manifestSuffix)
             }
-        let found = places.flatMap { place in
-            Self.names(in: place).filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map {
-                "\(place)/\($0)"
+        let found = directories.flatMap { directory in
+            Self.names(in: directory).filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map {
+                "\(directory)/\($0)"
             }
         }
         guard let first = found.first else {
             throw ProjectFailure(
-                "no plugin *\(suffix) is in \(places.joined(separator: " or ")): name it with --plugin")
+                "no plugin *\(suffix) is in \(directories.joined(separator: " or ")): name it with --plugin")
         }
         guard found.count == 1 else {
             throw ProjectFailure(

@@ -5,7 +5,7 @@ import Sodium
 
 /// A build folder that Swift plugins share, so that `TaskKit` is built once and not once for each of them.
 ///
-/// There is one for each toolchain, version of Trestle and place of `TaskKit`, in `~/.cache/trestle/swift`, for debugging
+/// There is one for each toolchain, version of Trestle and path of `TaskKit`, in `~/.cache/trestle/swift`, for debugging
 /// and for release; SwiftPM has builds in it take turns. A plugin has a build folder of its own where it was built in one
 /// before, where it depends on other packages too, which would take turns in the shared one, or where a plugin elsewhere
 /// has the same name, whose library would be overwritten.

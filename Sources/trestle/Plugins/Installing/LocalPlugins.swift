@@ -38,7 +38,7 @@ struct LocalPlugins: Sendable {
         /// The plugin's name; nil: the daemon has none from there.
         var name: String?
         /// Its folder, or its file where a user has put it there.
-        var place: String
+        var path: String
     }
 
     /// What a command line means: the name of a plugin, or the path of a project, a library or a manifest that was
@@ -48,19 +48,19 @@ struct LocalPlugins: Sendable {
     func installed(_ text: String) throws -> Installed {
         if let plugin = plugins.first(where: { $0["name"]?.stringValue == text && $0["state"] != "stopping" }) {
             let path = plugin["path"]?.stringValue ?? ""
-            guard let place = place(of: path) else {
+            guard let entry = entryPath(of: path) else {
                 throw ProjectFailure(
                     "the plugin \(text) was loaded from \(path), and `trestle plugin install` did not put it there: "
                         + "`trestle plugin unload \(text)` takes it away until the daemon starts again")
             }
-            return Installed(name: text, place: place)
+            return Installed(name: text, path: entry)
         }
         let isName = !text.contains("/") && !text.hasPrefix(".")
         for folder in (isName ? [text] : []) + (try folderName(ofProject: text).map { [$0] } ?? []) {
-            let place = "\(directory)/\(folder)"
-            guard access(place, F_OK) == 0 else { continue }
-            let plugin = plugins.first { self.place(of: $0["path"]?.stringValue ?? "") == place }
-            return Installed(name: plugin?["name"]?.stringValue, place: place)
+            let path = "\(directory)/\(folder)"
+            guard access(path, F_OK) == 0 else { continue }
+            let plugin = plugins.first { entryPath(of: $0["path"]?.stringValue ?? "") == path }
+            return Installed(name: plugin?["name"]?.stringValue, path: path)
         }
         throw ProjectFailure("no plugin \(text) is installed in \(directory); `trestle plugins` lists those there are")
     }
@@ -77,14 +77,14 @@ struct LocalPlugins: Sendable {
     }
 
     /// The folder or file in the directory that a plugin's file belongs to; nil: it lies elsewhere.
-    private func place(of path: String) -> String? {
+    private func entryPath(of path: String) -> String? {
         guard path.hasPrefix("\(directory)/") else { return nil }
         return path.dropFirst(directory.count + 1).split(separator: "/").first.map { "\(directory)/\($0)" }
     }
 
     // MARK: The daemon
 
-    /// Has the daemon load a plugin that has taken its place, or put it in the place of what it has loaded before.
+    /// Has the daemon load a plugin that has been swapped in, or put it in place of what it has loaded before.
     ///
     /// - Throws: ``BridgeError`` where it cannot be used; what the daemon had loaded goes on then.
     func load(_ installation: PluginInstallation, by client: Bridge) async throws(BridgeError) -> JSON {
@@ -96,7 +96,7 @@ struct LocalPlugins: Sendable {
         } catch {
             // One that was loaded for now, or another file of the folder that was replaced, makes room.
             guard let loaded = error.data?["loaded"], let name = loaded["name"]?.stringValue,
-                loaded["permanent"] == false || place(of: loaded["path"]?.stringValue ?? "") == installation.place
+                loaded["permanent"] == false || entryPath(of: loaded["path"]?.stringValue ?? "") == installation.folder
             else { throw error }
             return try await client.callJSON(
                 "bridge.plugin.reload", ["name": .string(name), "path": .string(installation.path)])

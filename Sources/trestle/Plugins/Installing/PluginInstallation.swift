@@ -2,15 +2,15 @@ import EventLoop
 import Glibc
 import PrivateDaemon
 
-/// A plugin that takes its place in a local plugin directory, whole or not at all: in a folder of its own there, which
+/// A plugin that comes into a local plugin directory, whole or not at all: in a folder of its own there, which
 /// is filled under a hidden name and renamed. Every method waits for the disk.
 struct PluginInstallation {
-    /// The path of the library or of the manifest, once it has taken its place.
-    var path: String { "\(place)/\(file)" }
+    /// The path of the library or of the manifest, once it has been swapped in.
+    var path: String { "\(folder)/\(file)" }
     /// The plugin's folder.
-    let place: String
+    let folder: String
     private let file: String
-    /// What is to come; once it has taken its place, what was there before.
+    /// What is to come; once it has been swapped in, what was there before.
     private let staged: String
     private let replaces: Bool
 
@@ -20,9 +20,9 @@ struct PluginInstallation {
     init(of plugin: String, in directory: String) throws {
         try Self.make(directory)
         let name = Self.folderName(of: plugin)
-        place = "\(directory)/\(name)"
+        folder = "\(directory)/\(name)"
         file = PluginCopy.name(of: plugin)
-        replaces = access(place, F_OK) == 0
+        replaces = access(folder, F_OK) == 0
         staged = try Self.makeHidden(name, in: directory)
         do {
             try PluginCopy.copy(plugin, to: staged)
@@ -47,19 +47,19 @@ struct PluginInstallation {
         return String(name)
     }
 
-    /// Takes its place, in one step; what was there is kept until ``finish()``.
+    /// Swaps it in, in one step; what was there is kept until ``finish()``.
     ///
     /// - Throws: nothing is left behind then.
-    func takePlace() throws(SystemError) {
-        do throws(SystemError) { try FolderContents.rename(staged, to: place, exchanging: replaces) } catch {
+    func swapIn() throws(SystemError) {
+        do throws(SystemError) { try FolderContents.rename(staged, to: folder, exchanging: replaces) } catch {
             FolderContents.remove(staged)
             throw error
         }
     }
 
-    /// Everything becomes as it was before it took its place.
+    /// Everything becomes as it was before it was swapped in.
     func undo() {
-        guard (try? FolderContents.rename(place, to: staged, exchanging: replaces)) != nil else { return }
+        guard (try? FolderContents.rename(folder, to: staged, exchanging: replaces)) != nil else { return }
         FolderContents.remove(staged)
     }
 
@@ -67,15 +67,15 @@ struct PluginInstallation {
     func finish() { if replaces { FolderContents.remove(staged) } }
 
     /// Takes the plugin of a folder or file in a local plugin directory away, in one step.
-    static func remove(_ place: String) throws(FileFailure) {
-        let parts = place.split(separator: "/")
+    static func remove(_ path: String) throws(FileFailure) {
+        let parts = path.split(separator: "/")
         let directory = parts.dropLast().reduce(into: "") { $0 += "/\($1)" }
         let hidden = try makeHidden(parts.last.map(String.init) ?? "", in: directory)
         defer { FolderContents.remove(hidden) }
-        if rename(place, "\(hidden)/removed") == 0 { return }
+        if rename(path, "\(hidden)/removed") == 0 { return }
         // A folder of a lower layer of an overlay cannot be renamed.
-        guard errno == EXDEV else { throw FileFailure(place, "cannot be removed") }
-        FolderContents.remove(place)
+        guard errno == EXDEV else { throw FileFailure(path, "cannot be removed") }
+        FolderContents.remove(path)
     }
 
     private static func makeHidden(_ name: String, in directory: String) throws(FileFailure) -> String {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 
 /// A folder that is there whole, or not at all: it is filled under another name, and renamed at the end; one that is
-/// there already, and is empty, is filled in its place.
+/// there already, and is empty, is filled in place.
 enum NewFolder {
     /// Writes files into a folder that is not there yet, or is empty. Blocks.
     ///

@@ -38,8 +38,8 @@ extension PluginTemplate {
 
                     CFLAGS ?= -O2 -g
                     # Where trestle_plugin.h and trestle_json.h are.
-                    TRESTLE_INCLUDE ?= \(make(place.header))
-                    TRESTLE ?= \(make(place.program))
+                    TRESTLE_INCLUDE ?= \(make(paths.header))
+                    TRESTLE ?= \(make(paths.program))
 
                     build/lib\(name.camel)Plugin.so: \(name.text).c
                     \t@mkdir -p build

@@ -10,11 +10,11 @@ extension PluginTemplate {
                     let package = Package(
                         name: "\(name.camel)",
                         products: [.library(name: "\(name.camel)Plugin", type: .dynamic, targets: ["\(name.camel)Plugin"])],
-                        dependencies: [.package(\(place.package), traits: [])],
+                        dependencies: [.package(\(paths.package), traits: [])],
                         targets: [
                             .target(
                                 name: "\(name.camel)Plugin",
-                                dependencies: [.product(name: "TaskKit", package: "\(place.packageName)")]),
+                                dependencies: [.product(name: "TaskKit", package: "\(paths.packageName)")]),
                             .testTarget(name: "\(name.camel)PluginTests", dependencies: ["\(name.camel)Plugin"]),
                         ]
                     )
@@ -62,7 +62,7 @@ extension PluginTemplate {
                 further: """
                     Tests that call its tasks use `TaskKitTesting`, which is in a checkout of Trestle: in Package.swift
                     `traits: ["Testing"]` in place of `traits: []`, and
-                    `.product(name: "TaskKitTesting", package: "\(place.packageName)")` among the dependencies of the tests.
+                    `.product(name: "TaskKitTesting", package: "\(paths.packageName)")` among the dependencies of the tests.
                     Trestle's docs/plugins.md has all that a plugin can do.
                     """),
         ]

@@ -42,7 +42,7 @@ extension PluginTemplate {
                     """),
             workerMakefile(
                 variables:
-                    "# Where trestle_bridge is, for the test of the function; the daemon sets it for the plugin.\nTRESTLE_PYTHON ?= \(make(place.python))\n",
+                    "# Where trestle_bridge is, for the test of the function; the daemon sets it for the plugin.\nTRESTLE_PYTHON ?= \(make(paths.python))\n",
                 test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
                 says: "its function alone, and the plugin in a daemon of its own"),
             File(path: ".gitignore", text: "__pycache__/\n"),
@@ -121,7 +121,7 @@ extension PluginTemplate {
             text: """
                 # make: builds what has to be compiled, which is nothing so far; make test: tries \(says).
 
-                \(variables)TRESTLE ?= \(make(place.program))
+                \(variables)TRESTLE ?= \(make(paths.program))
 
                 .PHONY: all test
                 all: ;

@@ -9,7 +9,7 @@ struct PluginTemplate: Sendable {
     }
 
     let name: PluginName
-    let place: TrestlePlace
+    let paths: TrestlePaths
 
     /// The files for a language.
     func files(_ language: PluginLanguage) -> [File] {
@@ -31,11 +31,11 @@ struct PluginTemplate: Sendable {
             }
         return build + [
             (
-                "\(shell(place.program)) plugin check . --call \(name.text)='\(Self.sampleOptions)'",
+                "\(shell(paths.program)) plugin check . --call \(name.text)='\(Self.sampleOptions)'",
                 "holds it against all that a plugin must do"
             ),
-            ("\(shell(place.program)) plugin dev", "runs it, and builds and reloads it with every save"),
-            ("sudo \(shell(place.program)) plugin install .", "builds it for release, and installs it for good"),
+            ("\(shell(paths.program)) plugin dev", "runs it, and builds and reloads it with every save"),
+            ("sudo \(shell(paths.program)) plugin install .", "builds it for release, and installs it for good"),
         ]
     }
 
@@ -83,7 +83,7 @@ struct PluginTemplate: Sendable {
                 `plugin dev` prints the socket of its daemon. From another terminal:
 
                 ```sh
-                \(shell(place.program)) --socket SOCKET call \(name.text) who=World
+                \(shell(paths.program)) --socket SOCKET call \(name.text) who=World
                 ```
 
                 \(further)

@@ -8,9 +8,15 @@ enum PrintedConfiguration: String, CaseIterable, ExpressibleByArgument, Sendable
     case reference
     /// A JSON Schema.
     case schema
+    /// The values in force, and where they come from.
+    case effective
 
-    func text(of document: ConfigurationDocument) -> String {
+    /// Whether it depends on the configuration file.
+    var readsFile: Bool { self == .effective }
+
+    func text(of document: ConfigurationDocument, _ configuration: Configuration) -> String {
         switch self {
+        case .effective: EffectiveConfiguration(configuration).text
         case .sample: ConfigurationSample(document: document).text
         case .reference: ConfigurationReference(document: document).text
         case .schema: ConfigurationSchema(document: document).text

@@ -5,11 +5,11 @@ import TaskKitTesting
 import Testing
 
 @Suite("A plugin in a test")
-struct PlaceTests {
-    @Test("answers the same wherever it runs", arguments: PluginPlace.all)
-    func answers(place: PluginPlace) async throws {
-        try await withPlugin(.echo(), in: place) { bridge in
-            #expect(bridge.place == place)
+struct PluginEnvironmentTests {
+    @Test("answers the same wherever it runs", arguments: PluginEnvironment.all)
+    func answers(environment: PluginEnvironment) async throws {
+        try await withPlugin(.echo(), in: environment) { bridge in
+            #expect(bridge.environment == environment)
             let options: JSON = ["b": 1, "a": [nil, "é\n"]]
             let answer = try await bridge.call("Echo", options)
             #expect(answer == options)
@@ -18,9 +18,9 @@ struct PlaceTests {
         }
     }
 
-    @Test("has clients that provide tasks, hear events, and leave, wherever it runs", arguments: PluginPlace.all)
-    func clients(place: PluginPlace) async throws {
-        try await withPlugin(.echo(), in: place) { bridge in
+    @Test("has clients that provide tasks, hear events, and leave, wherever it runs", arguments: PluginEnvironment.all)
+    func clients(environment: PluginEnvironment) async throws {
+        try await withPlugin(.echo(), in: environment) { bridge in
             let provider = try await bridge.session()
             let listener = try await bridge.session()
             try await listener.subscribe("session.closed")
@@ -37,9 +37,9 @@ struct PlaceTests {
         }
     }
 
-    @Test("has calls that end at their deadline, wherever it runs", arguments: PluginPlace.all)
-    func deadlines(place: PluginPlace) async throws {
-        try await withPlugin(.echo(), in: place) { bridge in
+    @Test("has calls that end at their deadline, wherever it runs", arguments: PluginEnvironment.all)
+    func deadlines(environment: PluginEnvironment) async throws {
+        try await withPlugin(.echo(), in: environment) { bridge in
             let provider = try await bridge.session()
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)
             try await provider.provide("late") { _ in
@@ -55,9 +55,9 @@ struct PlaceTests {
         }
     }
 
-    @Test("has calls that end where their client has left, wherever it runs", arguments: PluginPlace.all)
-    func left(place: PluginPlace) async throws {
-        try await withPlugin(.echo(), in: place) { bridge in
+    @Test("has calls that end where their client has left, wherever it runs", arguments: PluginEnvironment.all)
+    func left(environment: PluginEnvironment) async throws {
+        try await withPlugin(.echo(), in: environment) { bridge in
             let client = try await bridge.session()
             await client.leave()
             let error = await #expect(throws: BridgeError.self) { try await client.call("Echo") }
@@ -65,13 +65,13 @@ struct PlaceTests {
         }
     }
 
-    @Test("What the body throws comes out, and what it returns too", arguments: PluginPlace.all)
-    func outcome(place: PluginPlace) async throws {
+    @Test("What the body throws comes out, and what it returns too", arguments: PluginEnvironment.all)
+    func outcome(environment: PluginEnvironment) async throws {
         struct Mine: Error, Equatable {}
-        let number = try await withPlugin(.echo(), in: place) { _ in 7 }
+        let number = try await withPlugin(.echo(), in: environment) { _ in 7 }
         #expect(number == 7)
         do {
-            try await withPlugin(.echo(), in: place) { _ in throw Mine() }
+            try await withPlugin(.echo(), in: environment) { _ in throw Mine() }
             Issue.record("Nothing was thrown.")
         } catch {
             #expect(error is Mine)

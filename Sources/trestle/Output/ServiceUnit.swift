@@ -2,7 +2,7 @@ import BridgeClient
 import BridgeJSON
 import Glibc
 
-/// The systemd units behind a socket at one of their places.
+/// The systemd units behind a socket at one of their paths.
 struct ServiceUnit {
     /// Whose manager runs them: the machine's, or the user's own.
     private var isUsers: Bool

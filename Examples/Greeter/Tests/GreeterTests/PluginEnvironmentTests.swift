@@ -4,17 +4,17 @@ import Testing
 
 @testable import GreeterPlugin
 
-@Test("The plugin greets, wherever it runs", arguments: PluginPlace.all)
-func greets(place: PluginPlace) async throws {
-    try await withPlugin(makeGreeter(), in: place) { bridge in
+@Test("The plugin greets, wherever it runs", arguments: PluginEnvironment.all)
+func greets(environment: PluginEnvironment) async throws {
+    try await withPlugin(makeGreeter(), in: environment) { bridge in
         let answer = try await bridge.call("greet", ["who": "World"])
         #expect(answer == ["greeting": "Hello, World"])
     }
 }
 
-@Test("Options that do not fit are refused, wherever the plugin runs", arguments: PluginPlace.all)
-func refuses(place: PluginPlace) async throws {
-    try await withPlugin(makeGreeter(), in: place) { bridge in
+@Test("Options that do not fit are refused, wherever the plugin runs", arguments: PluginEnvironment.all)
+func refuses(environment: PluginEnvironment) async throws {
+    try await withPlugin(makeGreeter(), in: environment) { bridge in
         let error = await #expect(throws: BridgeError.self) { try await bridge.call("greet", ["who": 7]) }
         #expect(error?.code == .optionsInvalid)
     }
@@ -22,9 +22,9 @@ func refuses(place: PluginPlace) async throws {
 
 @Test(
     "A guest signs as often as the configuration says, and others hear of it, wherever the plugin runs",
-    arguments: PluginPlace.all)
-func signs(place: PluginPlace) async throws {
-    try await withPlugin(makeGreeter(), in: place, configuration: ["signatures": 2]) { bridge in
+    arguments: PluginEnvironment.all)
+func signs(environment: PluginEnvironment) async throws {
+    try await withPlugin(makeGreeter(), in: environment, configuration: ["signatures": 2]) { bridge in
         let guest = try await bridge.session()
         let other = try await bridge.session()
         try await other.subscribe("greet.signed")
@@ -37,10 +37,10 @@ func signs(place: PluginPlace) async throws {
 }
 
 @Test(
-    "Progress comes in order, and a client provides what the plugin calls, wherever it runs", arguments: PluginPlace.all
-)
-func introduces(place: PluginPlace) async throws {
-    try await withPlugin(makeGreeter(), in: place) { bridge in
+    "Progress comes in order, and a client provides what the plugin calls, wherever it runs",
+    arguments: PluginEnvironment.all)
+func introduces(environment: PluginEnvironment) async throws {
+    try await withPlugin(makeGreeter(), in: environment) { bridge in
         let desktop = try await bridge.session()
         try await desktop.provide("Alert") { options in ["button": options["buttons"]?[0] ?? .null] }
         #expect(try await bridge.call("greet.introduce", ["who": "Ann"]) == ["button": "Hello"])
@@ -52,10 +52,10 @@ func introduces(place: PluginPlace) async throws {
     }
 }
 
-@Test("A section that the plugin refuses is an error, wherever it runs", arguments: PluginPlace.all)
-func refusesConfiguration(place: PluginPlace) async throws {
+@Test("A section that the plugin refuses is an error, wherever it runs", arguments: PluginEnvironment.all)
+func refusesConfiguration(environment: PluginEnvironment) async throws {
     do {
-        try await withPlugin(makeGreeter(), in: place, configuration: ["signatures": 0]) { _ in }
+        try await withPlugin(makeGreeter(), in: environment, configuration: ["signatures": 0]) { _ in }
         Issue.record("It was taken.")
     } catch let error as BridgeError {
         #expect(error.message.contains("signatures"))

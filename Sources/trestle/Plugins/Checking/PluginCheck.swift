@@ -3,11 +3,11 @@ import BridgeJSON
 import EventLoop
 import PrivateDaemon
 
-/// Checks a plugin in one place: in a process of its own, or in the daemon's.
+/// Checks a plugin as it runs with one isolation: in a process of its own, or in the daemon's.
 @LoopActor
-struct PlaceCheck {
+struct PluginCheck {
     /// Where it is meant to run; once it runs, where it does.
-    private(set) var place: CheckFinding.Place
+    private(set) var isolation: CheckFinding.Isolation
     let settings: PrivateDaemon.Settings
     let folder: PrivateFolder
     let choice: CheckChoice
@@ -15,7 +15,7 @@ struct PlaceCheck {
     let report: @LoopActor (CheckFinding) -> Void
 
     private func say(_ task: String?, _ check: String, _ outcome: CheckFinding.Outcome, _ says: String) {
-        report(CheckFinding(place: place, task: task, check: check, outcome: outcome, says: says))
+        report(CheckFinding(isolation: isolation, task: task, check: check, outcome: outcome, says: says))
     }
 
     /// A second answer that comes later than this is not seen.
@@ -24,10 +24,10 @@ struct PlaceCheck {
     private static let quickCall = Duration.seconds(1)
 
     init(
-        place: CheckFinding.Place, settings: PrivateDaemon.Settings, folder: PrivateFolder, choice: CheckChoice,
+        isolation: CheckFinding.Isolation, settings: PrivateDaemon.Settings, folder: PrivateFolder, choice: CheckChoice,
         timeout: Duration, report: @escaping @LoopActor (CheckFinding) -> Void
     ) {
-        self.place = place
+        self.isolation = isolation
         self.settings = settings
         self.folder = folder
         self.choice = choice
@@ -47,7 +47,7 @@ struct PlaceCheck {
         var name: String?
         do {
             if let plugin = try await runningPlugin(daemon) {
-                place = plugin["isolation"]?.stringValue == "none" ? .inProcess : .isolated
+                isolation = plugin["isolation"]?.stringValue == "none" ? .inProcess : .isolated
                 name = try await check(daemon, plugin)
             } else {
                 _ = await daemon.stop()
@@ -222,7 +222,7 @@ struct PlaceCheck {
                 nil, "output", .failed,
                 "it wrote to standard output, which is the daemon's: "
                     + "\"\(PlainText.cut(PlainText.line(line), to: 80))\"; lines for operators go to the log")
-        } else if place == .inProcess {
+        } else if isolation == .inProcess {
             say(nil, "output", .passed, "it wrote nothing to standard output")
         }
         if let line = daemon.lines(saying: "'s thread for ").last(where: { $0.contains("; use call.blocking") }) {

@@ -6,12 +6,12 @@ public import TaskKit
 import TaskHosts
 import Testing
 
-/// Runs the body of a test with a plugin in one place, so that one test holds in all of them:
+/// Runs the body of a test with a plugin in one environment, so that one test holds in all of them:
 ///
 /// ```swift
-/// @Test(arguments: PluginPlace.all)
-/// func greets(place: PluginPlace) async throws {
-///     try await withPlugin(makeGreeter(), in: place) { bridge in
+/// @Test(arguments: PluginEnvironment.all)
+/// func greets(environment: PluginEnvironment) async throws {
+///     try await withPlugin(makeGreeter(), in: environment) { bridge in
 ///         let answer = try await bridge.call("greet", ["who": "World"])
 ///         #expect(answer == ["greeting": "Hello, World"])
 ///     }
@@ -20,16 +20,16 @@ import Testing
 ///
 /// The built library is looked for where the test was built, Trestle's programs there, in the builds of the checkout
 /// that TaskKitTesting comes from, and on the PATH; the environment variable `TRESTLE_BIN` names another folder. Where
-/// something is missing, the test is skipped in that place (`Test.cancel`), and a warning names what is missing: it is
-/// not passed.
+/// something is missing, the test is skipped in that environment (`Test.cancel`), and a warning names what is missing:
+/// it is not passed.
 ///
 /// The environment variable `TRESTLE_TEST_SOCKET` names the socket of a daemon that runs already, has loaded the
-/// plugin, and is to be used for ``PluginPlace/live``; it goes by its own configuration.
+/// plugin, and is to be used for ``PluginEnvironment/live``; it goes by its own configuration.
 ///
 /// - Parameters:
-///   - plugin: the plugin, which runs itself only in ``PluginPlace/inProcess``; elsewhere its name is all that counts,
-///     and the library is what is tested: build it before the test, as `swift test` does.
-///   - place: where it runs.
+///   - plugin: the plugin, which runs itself only in ``PluginEnvironment/inProcess``; elsewhere its name is all that
+///     counts, and the library is what is tested: build it before the test, as `swift test` does.
+///   - environment: where it runs.
 ///   - library: the library's path, or the name of its product, such as `GreeterPlugin`; nil: the product `XPlugin`
 ///     whose X is the plugin's name, or the only one that there is.
 ///   - configuration: the plugin's section of the configuration.
@@ -37,40 +37,42 @@ import Testing
 /// - Returns: what the body returns.
 /// - Throws: what the body throws; ``BridgeError`` where the plugin refuses its configuration or does not start.
 public func withPlugin<R: Sendable>(
-    _ plugin: @autoclosure () -> Plugin, in place: PluginPlace, library: String? = nil, configuration: JSON = [:],
-    _ body: (PluginBridge) async throws -> R
+    _ plugin: @autoclosure () -> Plugin, in environment: PluginEnvironment, library: String? = nil,
+    configuration: JSON = [:], _ body: (PluginBridge) async throws -> R
 ) async throws -> R {
     let plugin = plugin()
-    switch place {
+    switch environment {
     case .inProcess:
         let bridge = try await TestBridge.start(plugin, configuration: [plugin.name: configuration])
-        return try await run(body, in: place, on: bridge)
+        return try await run(body, in: environment, on: bridge)
     case .isolated:
-        let built = try skipping(place) { () throws(MissingPlace) in
+        let built = try skipping(environment) { () throws(MissingBuildProduct) in
             let built = try BuiltPlugin(plugin.name, library: library)
             guard built.programs.pluginHost != nil else {
-                throw MissingPlace("trestle-plugin-host is not beside \(built.programs.daemon)")
+                throw MissingBuildProduct("trestle-plugin-host is not beside \(built.programs.daemon)")
             }
             return built
         }
         let bridge = try await TestBridge.start(isolated: built, name: plugin.name, configuration: configuration)
-        return try await run(body, in: place, on: bridge)
+        return try await run(body, in: environment, on: bridge)
     case .live:
         if let socket = BuiltPlugin.variable(BuiltPlugin.socketVariable) {
             return try await body(
-                PluginBridge(place, pass: { try await Task.sleep(for: $0) }) { try await .live(socket) })
+                PluginBridge(environment, pass: { try await Task.sleep(for: $0) }) { try await .live(socket) })
         }
-        let built = try skipping(place) { () throws(MissingPlace) in try BuiltPlugin(plugin.name, library: library) }
+        let built = try skipping(environment) { () throws(MissingBuildProduct) in
+            try BuiltPlugin(plugin.name, library: library)
+        }
         return try await run(body, live: built, TOMLText.section(plugin.name, configuration))
     }
 }
 
 /// What there is; where something is missing, the test is skipped, and says why.
 private func skipping(
-    _ place: PluginPlace, _ find: () throws(MissingPlace) -> BuiltPlugin
+    _ environment: PluginEnvironment, _ find: () throws(MissingBuildProduct) -> BuiltPlugin
 ) throws -> BuiltPlugin {
-    do throws(MissingPlace) { return try find() } catch {
-        let reason = "Not tested \(place): \(error)."
+    do throws(MissingBuildProduct) { return try find() } catch {
+        let reason = "Not tested \(environment): \(error)."
         // A case that is cancelled is not shown where the others of its test pass.
         Issue.record(Comment(rawValue: reason), severity: .warning)
         try Test.cancel(Comment(rawValue: reason))
@@ -78,11 +80,11 @@ private func skipping(
 }
 
 private func run<R: Sendable>(
-    _ body: (PluginBridge) async throws -> R, in place: PluginPlace, on bridge: TestBridge
+    _ body: (PluginBridge) async throws -> R, in environment: PluginEnvironment, on bridge: TestBridge
 ) async throws -> R {
     do {
         let result = try await body(
-            PluginBridge(place, pass: { await bridge.advance(by: $0) }) { PluginSession(await bridge.session()) })
+            PluginBridge(environment, pass: { await bridge.advance(by: $0) }) { PluginSession(await bridge.session()) })
         await bridge.stop()
         return result
     } catch {

@@ -3,7 +3,7 @@ import PrivateDaemon
 
 /// Where the things of Trestle are that a new plugin is built with: in the installation that the running program
 /// belongs to, or in the checkout that it was built in.
-struct TrestlePlace: Sendable, Equatable {
+struct TrestlePaths: Sendable, Equatable {
     /// What stands behind `.package(` in a Swift manifest, but for the traits.
     var package: String
     /// The name by which products of that package are asked for.
@@ -15,16 +15,16 @@ struct TrestlePlace: Sendable, Equatable {
     /// How to call this program from a shell.
     var program: String
 
-    /// The places for the running program.
+    /// The paths for the running program.
     ///
     /// - Parameter package: the path or the URL of Trestle's Swift package; nil: the one that belongs to the program.
     /// - Throws: ``UsageFailure`` where something is not there.
-    static func find(package: String?) throws -> TrestlePlace {
+    static func find(package: String?) throws -> TrestlePaths {
         guard let folder = TrestlePrograms.ownFolder else { throw UsageFailure("/proc is not there") }
         return try find(programFolder: folder, package: package)
     }
 
-    static func find(programFolder: String, package: String?) throws -> TrestlePlace {
+    static func find(programFolder: String, package: String?) throws -> TrestlePaths {
         let parts = programFolder.split(separator: "/")
         // .build/TRIPLE/CONFIGURATION/trestle, or .build/NAME/TRIPLE/CONFIGURATION/trestle with a scratch path of its
         // own.
@@ -39,7 +39,7 @@ struct TrestlePlace: Sendable, Equatable {
             )
         }
         let chosen = package ?? standard
-        return TrestlePlace(
+        return TrestlePaths(
             package: declaration(of: chosen), packageName: name(of: chosen),
             header: checkout.map { "\($0)/Sources/CTaskPlugin/include" } ?? "\(prefix)/include",
             python: checkout.map { "\($0)/Clients/Python" } ?? "\(share)/python",

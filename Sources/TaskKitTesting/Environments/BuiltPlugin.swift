@@ -16,15 +16,15 @@ struct BuiltPlugin {
     ///
     /// - Parameter library: its path, or the name of its product, such as `GreeterPlugin`; nil: the one of the plugin's
     ///   name.
-    /// - Throws: ``MissingPlace`` with a sentence that says what is missing and where it was looked for.
-    init(_ name: String, library: String?) throws(MissingPlace) {
+    /// - Throws: ``MissingBuildProduct`` with a sentence that says what is missing and where it was looked for.
+    init(_ name: String, library: String?) throws(MissingBuildProduct) {
         self.library = try Self.library(of: name, named: library)
         programs = try Self.findPrograms()
     }
 
-    static func findPrograms() throws(MissingPlace) -> TrestlePrograms {
+    static func findPrograms() throws(MissingBuildProduct) -> TrestlePrograms {
         do throws(MissingPrograms) { return try TrestlePrograms(in: folders) } catch {
-            throw MissingPlace(
+            throw MissingBuildProduct(
                 "\(error); build Trestle there with `swift build`, or name the folder of its programs with "
                     + "\(programsVariable)"
             )
@@ -47,12 +47,12 @@ struct BuiltPlugin {
     // MARK: The library
 
     /// The test's program lies where the library was built.
-    private static func library(of name: String, named: String?) throws(MissingPlace) -> String {
+    private static func library(of name: String, named: String?) throws(MissingBuildProduct) -> String {
         let folder = TrestlePrograms.ownFolder ?? "."
         if let named {
             let path = named.contains("/") ? named : "\(folder)/lib\(named).so"
             guard access(path, R_OK) == 0 else {
-                throw MissingPlace("there is no library \(path): `swift build` builds it")
+                throw MissingBuildProduct("there is no library \(path): `swift build` builds it")
             }
             return path
         }
@@ -61,7 +61,7 @@ struct BuiltPlugin {
         let plain = plain(name)
         let matching = found.filter { self.plain($0.dropFirst(3).dropLast("Plugin.so".count)) == plain }
         if let match = matching.first ?? (found.count == 1 ? found.first : nil) { return "\(folder)/\(match)" }
-        throw MissingPlace(
+        throw MissingBuildProduct(
             found.isEmpty
                 ? "no library lib…Plugin.so is in \(folder): give the package a dynamic library as its product"
                 : "none of the libraries in \(folder) has the name of the plugin \(name) "
@@ -75,8 +75,8 @@ struct BuiltPlugin {
     }
 }
 
-/// Why a plugin cannot be tested in a place.
-struct MissingPlace: Error, CustomStringConvertible {
+/// Why a plugin cannot be tested in an environment: something that it needs was not built.
+struct MissingBuildProduct: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }

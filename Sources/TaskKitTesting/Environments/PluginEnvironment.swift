@@ -1,5 +1,5 @@
 /// Where a plugin runs while it is tested.
-public enum PluginPlace: String, CaseIterable, Sendable, CustomStringConvertible {
+public enum PluginEnvironment: String, CaseIterable, Sendable, CustomStringConvertible {
     /// In the test's own process, from its own code: the daemon's runtime without a socket. Always to be had, the
     /// fastest, and the one in which a debugger sees the plugin.
     case inProcess
@@ -9,7 +9,7 @@ public enum PluginPlace: String, CaseIterable, Sendable, CustomStringConvertible
     /// In a daemon: the built library, in a `trestled` that the test starts, or in one that runs already.
     case live
 
-    /// All places.
+    /// All environments.
     public static let all = Self.allCases
 
     /// In words.

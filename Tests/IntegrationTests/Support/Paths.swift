@@ -1,7 +1,7 @@
 import Glibc
 
 /// Where things are that the tests need.
-enum Place {
+enum Paths {
     /// The build folder: the tests' own program stands in it, and beside it the daemon, the commands, the plugins.
     static let build: String = {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -4,17 +4,17 @@ public import BridgeJSON
 /// Any thread.
 public final class PluginBridge: Sendable {
     /// Where the plugin runs.
-    public let place: PluginPlace
+    public let environment: PluginEnvironment
     private let open: @Sendable () async throws -> PluginSession
     private let pass: @Sendable (Duration) async throws -> Void
     private let first: PluginSession
 
     /// - Parameter pass: lets time pass, for deadlines.
     init(
-        _ place: PluginPlace, pass: @escaping @Sendable (Duration) async throws -> Void,
+        _ environment: PluginEnvironment, pass: @escaping @Sendable (Duration) async throws -> Void,
         open: @escaping @Sendable () async throws -> PluginSession
     ) async throws {
-        self.place = place
+        self.environment = environment
         self.pass = pass
         self.open = open
         first = try await open()
@@ -25,17 +25,17 @@ public final class PluginBridge: Sendable {
     /// - Throws: ``BridgeError`` where a daemon does not take it.
     public func session() async throws -> PluginSession { try await open() }
 
-    /// Lets time pass, so that one test of deadlines holds in all places. In ``PluginPlace/live`` it waits, so let the
-    /// time be short; elsewhere it moves the bridge's clock, and deadlines that come on the way take effect in their
-    /// order. What the plugin itself waits for, as with `Task.sleep`, passes in real time everywhere.
+    /// Lets time pass, so that one test of deadlines holds in all environments. In ``PluginEnvironment/live`` it waits,
+    /// so let the time be short; elsewhere it moves the bridge's clock, and deadlines that come on the way take effect
+    /// in their order. What the plugin itself waits for, as with `Task.sleep`, passes in real time everywhere.
     ///
     /// - Throws: `CancellationError` where the Swift task is cancelled while it waits.
     public func advance(by duration: Duration) async throws { try await pass(duration) }
 
     /// Calls a task, by a session that the bridge has from the beginning. Cancelling the Swift task cancels the call.
     ///
-    /// - Parameter timeout: the call's deadline, in real time only where ``place`` is ``PluginPlace/live``; elsewhere
-    ///   the clock stands still until ``advance(by:)``. Nil: the task's own.
+    /// - Parameter timeout: the call's deadline, in real time only where ``environment`` is
+    ///   ``PluginEnvironment/live``; elsewhere the clock stands still until ``advance(by:)``. Nil: the task's own.
     /// - Returns: the result.
     /// - Throws: ``BridgeError`` as the callback bears it.
     @discardableResult
@@ -56,7 +56,7 @@ public final class PluginBridge: Sendable {
 
 /// A client of a bridge with one plugin. Any thread.
 public final class PluginSession: Sendable {
-    /// What a place does for a session.
+    /// What an environment does for a session.
     struct Face: Sendable {
         var call: @Sendable (String, JSON, Duration?) async throws -> (progress: [JSON], result: JSON)
         var provide: @Sendable (String, @escaping @Sendable (JSON) async throws -> JSON) async throws -> Void
