@@ -23,7 +23,7 @@ private struct FileKind: Sendable {
 
     static let all: [FileKind] = [
         .toml(configuration),
-        .toml(workerManifest),
+        .toml(processManifest),
         FileKind(read: sessionTable),
         .toml(rules),
     ]
@@ -62,10 +62,10 @@ private struct FileKind: Sendable {
     }
 
     /// NAME.plugin.toml.
-    private static func workerManifest(_ document: TOMLDocument, _ lines: Int) throws(Violation) {
-        let command: WorkerCommand
+    private static func processManifest(_ document: TOMLDocument, _ lines: Int) throws(Violation) {
+        let command: PluginProcessCommand
         do throws(BridgeError) {
-            command = try WorkerManifest.command(of: document, at: "/nowhere/w.plugin.toml")
+            command = try PluginProcessManifest.command(of: document, at: "/nowhere/w.plugin.toml")
         } catch {
             return try require(error.code == .pluginUnavailable, "refused with \(error.code)")
         }

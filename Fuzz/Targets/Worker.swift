@@ -45,10 +45,10 @@ private final class FuzzedWorker {
     private let clock = FuzzClock()
     private let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     private let runtime: TaskRuntime
-    private let host: WorkerHost
+    private let host: PluginProcessHost
     private let instance: PluginInstance
     private var clients: [FuzzClient] = []
-    private var process: WorkerEnd
+    private var process: PluginProcessEnd
 
     private static let standardManifest = """
         {"name":"worker","version":"1","tasks":[{"name":"work","summary":""},{"name":"one","summary":"","concurrency":1},
@@ -61,10 +61,10 @@ private final class FuzzedWorker {
             limits: RuntimeLimits(), policy: Policy(daemonUID: 900),
             daemon: DaemonDescription(version: "1.2.3", pid: 77), clock: clock, log: log)
         clock.runtime = runtime
-        host = WorkerHost(runtime: runtime, log: HostLog(log, plugin: "worker"))
+        host = PluginProcessHost(runtime: runtime, log: HostLog(log, plugin: "worker"))
         instance = try Self.add(try Self.manifest(text), to: runtime, host)
         host.attach(instance)
-        process = try WorkerEnd(host)
+        process = try PluginProcessEnd(host)
         do throws(BridgeError) { try runtime.open(instance) } catch {
             throw Violation(description: "a plugin that was taken in is not opened: \(error)")
         }
@@ -86,7 +86,7 @@ private final class FuzzedWorker {
 
     /// The plugin of a manifest, or of one that is good.
     private static func add(
-        _ manifest: PluginManifest?, to runtime: TaskRuntime, _ host: WorkerHost
+        _ manifest: PluginManifest?, to runtime: TaskRuntime, _ host: PluginProcessHost
     ) throws(Violation) -> PluginInstance {
         if let manifest, let instance = try? runtime.add(manifest, path: "/w", host: host) { return instance }
         guard let json = try? JSON(parsing: standardManifest), let standard = try? PluginManifest(json),
@@ -134,7 +134,7 @@ private final class FuzzedWorker {
 
     private func startAgain() throws(Violation) {
         if !process.isClosed { endProcess() }
-        process = try WorkerEnd(host)
+        process = try PluginProcessEnd(host)
         instance.restarted()
     }
 
@@ -162,8 +162,8 @@ private final class FuzzedWorker {
 
 /// The process: the other end of the socket, and the account of its own calls.
 @LoopActor
-private final class WorkerEnd {
-    let link: WorkerLink
+private final class PluginProcessEnd {
+    let link: PluginProcessLink
     private let channel: MessageChannel
     private let socket: Int32
     private var account = CallbackAccount()
@@ -173,8 +173,8 @@ private final class WorkerEnd {
     private(set) var isOver = false
     private(set) var isClosed = false
 
-    init(_ host: WorkerHost) throws(Violation) {
-        let link = WorkerLink(host)
+    init(_ host: PluginProcessHost) throws(Violation) {
+        let link = PluginProcessLink(host)
         self.link = link
         var ends: (MessageChannel, Int32)?
         do {

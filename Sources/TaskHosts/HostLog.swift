@@ -37,7 +37,7 @@ struct HostLog: Sendable {
         write(level: level, message(), runtime.logMetadata(of: call))
     }
 
-    /// The level that a worker names; what it calls otherwise is information.
+    /// The level that a process names; what it calls otherwise is information.
     static func level(named name: String) -> UInt32 {
         switch name {
         case "error": UInt32(TRESTLE_LOG_ERROR)

@@ -1,5 +1,6 @@
 // TaskHosts: where plugins run: libraries in the daemon's process (InProcess), libraries and programs in processes of
-// their own (Workers). Each host reaches the runtime through a plugin's instance, and knows no clients and no dialects.
+// their own (Processes). Each host reaches the runtime through a plugin's instance, and knows no clients and no
+// dialects.
 public import BridgeJSON
 public import EventLoop
 public import Logging
@@ -32,7 +33,7 @@ public final class PluginLoader {
     let runtime: TaskRuntime
     private(set) var settings: Settings
     /// Of all processes that were started for plugins.
-    private var supervisors: [WorkerSupervisor] = []
+    private var supervisors: [PluginProcessSupervisor] = []
     /// Those that finish what they have.
     var leaving: [ObjectIdentifier: Task<Void, Never>] = [:]
     /// How often the library of a path was loaded.
@@ -91,14 +92,14 @@ public final class PluginLoader {
     ///   - old: the plugin whose place it is to take.
     /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
     public func load(
-        _ command: WorkerCommand, pool: (String) throws(BridgeError) -> PoolSettings? = { _ in nil },
+        _ command: PluginProcessCommand, pool: (String) throws(BridgeError) -> PoolSettings? = { _ in nil },
         inPlaceOf old: PluginInstance? = nil
     ) async throws(BridgeError) -> PluginInstance {
         let hostLog = HostLog(log, plugin: command.name ?? command.path)
-        let host = WorkerHost(runtime: runtime, log: hostLog)
-        let times = WorkerSupervisor.Times(
+        let host = PluginProcessHost(runtime: runtime, log: hostLog)
+        let times = PluginProcessSupervisor.Times(
             hello: settings.helloTimeout, ping: settings.pingInterval, start: settings.startTimeout)
-        let supervisor = WorkerSupervisor(
+        let supervisor = PluginProcessSupervisor(
             command, host: host, runtime: runtime, scheduler: settings.scheduler, times: times, log: hostLog)
         host.supervisor = supervisor
         supervisors.append(supervisor)
@@ -113,7 +114,7 @@ public final class PluginLoader {
             let settings = try pool(manifest.name) ?? command.pool
             let instance = try enter(manifest, path: command.path, host: host, inPlaceOf: old)
             host.attach(instance)
-            if let settings { supervisor.pool = WorkerPool(settings, supervisor) }
+            if let settings { supervisor.pool = PluginProcessPool(settings, supervisor) }
             return instance
         } catch {
             supervisor.end()
@@ -149,7 +150,7 @@ public final class PluginLoader {
     }
 
     /// Waits for the end of a plugin's processes, and knows of them no longer.
-    func forget(_ supervisor: WorkerSupervisor) async {
+    func forget(_ supervisor: PluginProcessSupervisor) async {
         await supervisor.hasEnded()
         supervisors.removeAll { $0 === supervisor }
     }
@@ -199,7 +200,7 @@ public final class PluginLoader {
         supervisor(of: plugin)?.openPool()
     }
 
-    func supervisor(of plugin: PluginInstance) -> WorkerSupervisor? { supervisors.first { $0.serves(plugin) } }
+    func supervisor(of plugin: PluginInstance) -> PluginProcessSupervisor? { supervisors.first { $0.serves(plugin) } }
 
     /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
     private func prewarming(of plugin: PluginInstance) -> [LaunchWorker] {

@@ -42,9 +42,9 @@ final class TestCore {
     func add(isolated built: BuiltPlugin, _ configuration: [String: JSON]) async throws {
         let host = built.programs.pluginHost ?? ""
         let folder = built.library.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
-        let command = WorkerCommand(
+        let command = PluginProcessCommand(
             path: built.library, name: nil, arguments: [host, built.library], directory: folder,
-            limits: WorkerCommand.Limits(descriptors: nil))
+            limits: PluginProcessCommand.Limits(descriptors: nil))
         let instance = try await loader.load(command)
         try await loader.configure(instance, section: configuration[instance.name] ?? [:])
         try await loader.start(instance)

@@ -250,7 +250,7 @@ final class IsolatedPluginHost: PluginReceiver {
         say("plugin.log", .object(line))
     }
 
-    /// Calls a task that is for workers alone.
+    /// Calls a task that is for plugin processes alone.
     func say(_ task: String, _ options: JSON) {
         JSON.string(task).bytes.withUnsafeBytes { name in
             options.bytes.withUnsafeBytes { options in

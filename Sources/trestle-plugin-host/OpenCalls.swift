@@ -28,7 +28,7 @@ struct OpenCalls {
     mutating func begin(tasks: Int) { counts = Counts(tasks) }
 
     mutating func insert(_ number: UInt64, of task: Int? = nil) {
-        let index = WorkerCallNumber(number).index
+        let index = PluginProcessCallNumber(number).index
         // Slots are taken in order, so this grows by one at a time but for a number that no daemon of ours would give.
         while slots.count <= index { slots.append(Slot()) }
         slots[index] = Slot(number: number, task: Int32(task ?? -1))
@@ -36,13 +36,13 @@ struct OpenCalls {
     }
 
     func contains(_ number: UInt64) -> Bool {
-        let index = WorkerCallNumber(number).index
+        let index = PluginProcessCallNumber(number).index
         return number != 0 && index < slots.count && slots[index].number == number
     }
 
     mutating func remove(_ number: UInt64) {
         guard contains(number) else { return }
-        let index = WorkerCallNumber(number).index
+        let index = PluginProcessCallNumber(number).index
         slots[index].number = 0
         if slots[index].task >= 0 { count(Int(slots[index].task), -1) }
     }

@@ -1,4 +1,4 @@
-// trestle-plugin-host: loads a plugin's library in a process of its own, and speaks the worker protocol for it.
+// trestle-plugin-host: loads a plugin's library in a process of its own, and speaks the plugin protocol for it.
 import EventLoop
 import Glibc
 import PluginInterface

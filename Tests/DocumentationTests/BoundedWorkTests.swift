@@ -215,11 +215,11 @@ struct BoundedWorkTests {
             2, "at most 20 bytes, and at most 64 KiB, asked beside it"
         ),
         "Sources/PluginInterface/ForeignBytes.swift value": (1, "at most 64 KiB, asked above it"),
-        "Sources/TaskHosts/Workers/WorkerHost.swift value": (5, "once for each step of a plugin's life"),
-        "Sources/TaskHosts/Workers/WorkerLink.swift value": (1, "at most 64 KiB, asked above it"),
-        "Sources/TaskHosts/Workers/WorkerMember.swift value": (1, "in the lane where it is long"),
-        "Sources/TaskHosts/Workers/WorkerOwnCalls-news.swift value": (3, "at most 64 KiB, asked above it"),
-        "Sources/TaskHosts/Workers/WorkerOwnCalls.swift value": (
+        "Sources/TaskHosts/Processes/PluginProcessHost.swift value": (5, "once for each step of a plugin's life"),
+        "Sources/TaskHosts/Processes/PluginProcessLink.swift value": (1, "at most 64 KiB, asked above it"),
+        "Sources/TaskHosts/Processes/PluginProcessMember.swift value": (1, "in the lane where it is long"),
+        "Sources/TaskHosts/Processes/PluginProcessOwnCalls-news.swift value": (3, "at most 64 KiB, asked above it"),
+        "Sources/TaskHosts/Processes/PluginProcessOwnCalls.swift value": (
             2, "an id of at most 128 bytes; a number of at most 20"
         ),
         "Sources/TaskKit/Export.swift value": (2, "once for each step of a plugin's life"),

@@ -73,7 +73,7 @@ struct FolderOrderTests {
                 "LoginService.swift", "SessionTokens.swift", "Token.swift",
             ]),
         FolderOrder(
-            path: "Sources/TaskHosts", folders: ["InProcess", "Workers"],
+            path: "Sources/TaskHosts", folders: ["InProcess", "Processes"],
             besides: ["HostLog.swift", "PluginHandover.swift", "PluginLoader.swift", "PluginReplacement.swift"]),
         FolderOrder(
             path: "Sources/trestle",

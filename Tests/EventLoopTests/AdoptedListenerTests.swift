@@ -13,7 +13,7 @@ struct AdoptedListenerTests {
 
     /// A socket of that kind, bound to a path or, with `@` in front, to an abstract name.
     private func bound(_ path: String, _ kind: __socket_type = SOCK_STREAM) throws -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(kind.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(path.utf8)
@@ -43,7 +43,7 @@ struct AdoptedListenerTests {
             #expect(listener.isAdopted)
             listener.close()
         }
-        let nameless = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let nameless = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         // Such a socket cannot be made to listen.
         #expect(listen(nameless, 1) != 0)
         close(nameless)

@@ -6,7 +6,7 @@ import Testing
     @Test("A watcher tells when a descriptor can be read or written, and nothing once it watches for nothing")
     func readiness() async throws {
         var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }
         var count = 0
         let waiting = AsyncSignal<Void>()

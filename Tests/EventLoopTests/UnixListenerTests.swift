@@ -224,7 +224,7 @@ import Testing
     }
 
     private func boundDescriptor() throws -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -251,7 +251,7 @@ private func outOfDescriptors() async throws {
     server.listener.rejection = Array("full\n".utf8)
     let troubles = Troubles(of: server.listener)
     // The client's descriptor is made first; connecting needs no other.
-    let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     limitDescriptors(waiting + 8)
     var fillers: [Int32] = []
     while true {
@@ -281,7 +281,7 @@ private func manyConnections() async throws {
     let server = try Server(directory.file("s"))
     let troubles = Troubles(of: server.listener)
     // The clients' descriptors are made first, below those that the listener's side will have.
-    let clients = (0..<64).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
+    let clients = (0..<64).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
     let limit = clients[63] + 1 + 64
     limitDescriptors(limit)
     await troubles.next {

@@ -122,7 +122,7 @@ struct DevelopmentTests {
     }
 
     @Test("A worker is not built, and what it logs is shown")
-    func worker() throws {
+    func pluginProcess() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
         let development = try Development(path)
@@ -139,7 +139,7 @@ struct DevelopmentTests {
     }
 
     @Test("A worker with a Makefile is built, before it runs and with every save, and its lines of any level are shown")
-    func madeWorker() throws {
+    func madePluginProcess() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
         // What is in the repository is a source; what runs is made of it.

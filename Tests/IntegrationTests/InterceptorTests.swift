@@ -199,13 +199,13 @@ struct InterceptorTests {
         }
     }
 
-    // MARK: Workers
+    // MARK: Plugin processes
 
     @Test("a worker is asked as a library is: question, caller and time left go in, its decision comes back")
-    func worker() throws {
+    func pluginProcess() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.settings = """
+        var process = PluginInPython()
+        process.settings = """
             [[interceptors]]
             name = "specimen.look"
             summary = "Looks."
@@ -213,10 +213,10 @@ struct InterceptorTests {
             onFailure = "pass"
 
             """
-        worker.call = """
+        process.call = """
             say({"callbackId": id, "result": [m["options"], m["caller"]["uid"]]})
             """
-        worker.intercept = """
+        process.intercept = """
             o = q["options"]
             if o == "redirect": say({"callbackId": id, "result": {"task": "specimen", "options": [q["task"], q["interceptor"], m["timeout"] > 0]}})
             elif o == "who": say({"callbackId": id, "result": {"result": m["caller"]["uid"]}})
@@ -226,7 +226,7 @@ struct InterceptorTests {
             elif o == "deep": f.write('{"callbackId":%d,"result":{"result":%s}}\\n' % (id, "[" * 127 + "]" * 127)); f.flush()
             else: say({"callbackId": id, "result": {"pass": True}})
             """
-        try worker.write(to: folder)
+        try process.write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon throws in
             let client = try daemon.connect()
             let uid = JSON.number(JSONNumber(UInt64(getuid())))
@@ -246,11 +246,11 @@ struct InterceptorTests {
     @Test("a worker that does not know the question is a failure of its interceptor, not an answer")
     func unknowing() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.settings =
+        var process = PluginInPython()
+        process.settings =
             "interceptors = [{ name = \"specimen.look\", summary = \"Looks.\", tasks = [\"specimen.good\"] }]"
-        worker.intercept = #"say({"callbackId": id, "error": {"code": "task.not_found", "message": "no"}})"#
-        try worker.write(to: folder)
+        process.intercept = #"say({"callbackId": id, "error": {"code": "task.not_found", "message": "no"}})"#
+        try process.write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon throws in
             let error = try daemon.connect().call("specimen.good")["error"]
             #expect(error?["code"] == "task.not_found")
@@ -261,20 +261,20 @@ struct InterceptorTests {
     @Test("a worker that is loaded again may be for other tasks, and have other interceptors")
     func reload() throws {
         let folder = try TemporaryFolder()
-        func worker(_ interceptor: String) throws {
-            var worker = WorkerInPython()
-            worker.settings = "interceptors = [{ summary = \"Looks.\", \(interceptor) }]"
-            worker.intercept = #"say({"callbackId": id, "result": {"result": "looked"}})"#
-            try worker.write(to: folder)
+        func writeProcess(_ interceptor: String) throws {
+            var process = PluginInPython()
+            process.settings = "interceptors = [{ summary = \"Looks.\", \(interceptor) }]"
+            process.intercept = #"say({"callbackId": id, "result": {"result": "looked"}})"#
+            try process.write(to: folder)
         }
-        try worker(#"name = "specimen.look", tasks = ["specimen.good"]"#)
+        try writeProcess(#"name = "specimen.look", tasks = ["specimen.good"]"#)
         try withDaemon(pluginDirectory: folder.path) { daemon throws in
             let client = try daemon.connect()
             #expect(try client.result("specimen.good", 1) == "looked" && client.result("specimen", 1) == 1)
-            try worker(#"name = "specimen.look", tasks = ["specimen"]"#)
+            try writeProcess(#"name = "specimen.look", tasks = ["specimen"]"#)
             _ = try client.result("bridge.plugin.reload", ["name": "specimen"])
             #expect(try client.result("specimen.good", 1) == 1 && client.result("specimen", 1) == "looked")
-            try worker(#"name = "specimen.other", tasks = ["specimen.good"]"#)
+            try writeProcess(#"name = "specimen.other", tasks = ["specimen.good"]"#)
             _ = try client.result("bridge.plugin.reload", ["name": "specimen"])
             #expect(try client.result("specimen.good", 1) == "looked" && client.result("specimen", 1) == 1)
         }
@@ -283,9 +283,9 @@ struct InterceptorTests {
     @Test("a worker's manifest says what is wrong with its interceptors")
     func badManifest() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.settings = "interceptors = [{ name = \"a\", summary = \"b\", tasks = [\"c\"], failures = \"pass\" }]"
-        try worker.write(to: folder)
+        var process = PluginInPython()
+        process.settings = "interceptors = [{ name = \"a\", summary = \"b\", tasks = [\"c\"], failures = \"pass\" }]"
+        try process.write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon throws in
             let error = try daemon.connect().result("bridge.plugins")["plugins"]?[0]?["error"]?.stringValue
             #expect(

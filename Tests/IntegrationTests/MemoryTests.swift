@@ -80,10 +80,10 @@ struct MemoryTests {
     func environment(kind: String) throws {
         let folder = try TemporaryFolder()
         if kind == "worker" {
-            var worker = WorkerInPython()
-            worker.call = #"say({"callbackId": id, "result": sorted(os.environ)})"#
-            worker.settings = "environment = { OWN = \"1\" }"
-            try worker.write(to: folder)
+            var process = PluginInPython()
+            process.call = #"say({"callbackId": id, "result": sorted(os.environ)})"#
+            process.settings = "environment = { OWN = \"1\" }"
+            try process.write(to: folder)
         } else {
             var plugin = PluginInC()
             plugin.definitions = """

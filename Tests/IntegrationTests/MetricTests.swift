@@ -61,9 +61,9 @@ struct MetricTests {
     @Test("of a pool add up: counters over all processes that there were, gauges over those that there are")
     func pool() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython(settings: "[pool]\nmin = 2\nmax = 2\nper = \"session\"\nuses = 1")
-        worker.start = "counts = {}"
-        worker.call = """
+        var process = PluginInPython(settings: "[pool]\nmin = 2\nmax = 2\nper = \"session\"\nuses = 1")
+        process.start = "counts = {}"
+        process.call = """
             made = m["options"]
             counts["made"] = counts.get("made", 0) + made
             say({"task": "plugin.metrics", "options": {"metrics": [
@@ -71,7 +71,7 @@ struct MetricTests {
                 {"name": "open", "kind": "gauge", "value": made}]}})
             say({"callbackId": id, "result": counts["made"]})
             """
-        try worker.write(to: folder)
+        try process.write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             let one = try daemon.connect()

@@ -7,7 +7,7 @@ import Testing
 enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
     case inProcess = "in the daemon"
     case isolated = "in a process of its own"
-    case worker = "an executable"
+    case executable = "an executable"
 
     var testDescription: String { rawValue }
 
@@ -15,7 +15,7 @@ enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
     var configuration: String {
         switch self {
         case .inProcess: "[plugins.specimen]\nisolation = \"none\""
-        case .isolated, .worker: ""
+        case .isolated, .executable: ""
         }
     }
 
@@ -27,12 +27,13 @@ enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
         -> String
     {
         switch self {
-        case .worker:
-            var worker = WorkerInPython(call: "say({\"callbackId\": id, \"result\": \"\(version)\"})", version: version)
-            if task != "specimen" { worker.call = "pass" }
-            worker.settings = task == "specimen" ? "" : "[[tasks]]\nname = \"\(task)\"\nsummary = \"Another one.\""
-            if !begins { worker.start = "os._exit(1)" }
-            try worker.write(to: folder)
+        case .executable:
+            var process = PluginInPython(
+                call: "say({\"callbackId\": id, \"result\": \"\(version)\"})", version: version)
+            if task != "specimen" { process.call = "pass" }
+            process.settings = task == "specimen" ? "" : "[[tasks]]\nname = \"\(task)\"\nsummary = \"Another one.\""
+            if !begins { process.start = "os._exit(1)" }
+            try process.write(to: folder)
             return folder.file("specimen.plugin.toml")
         case .inProcess, .isolated:
             let failure = """
@@ -136,7 +137,7 @@ struct PluginChangeTests {
             #expect(try client.call("more")["error"]?["code"] == "task.not_found")
             var library = PluginInC(task: "more", version: "2")
             library.call = #"host->reply(host, request->call, text("2"));"#
-            if kind == .worker {
+            if kind == .executable {
                 try folder.write(
                     """
                     import sys
@@ -217,13 +218,13 @@ struct PluginChangeTests {
     @Test("what is unloaded finishes its calls within stop_timeout; those that take longer end with plugin.unavailable")
     func drain() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             if m["options"] == "never": return
             import threading
             threading.Timer(0.3, lambda: say({"callbackId": id, "result": m["options"]})).start()
             """
-        try worker.write(to: folder)
+        try process.write(to: folder)
         try withDaemon("stop_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             try client.send(#"{"task":"specimen","options":"slow","callbackId":1}"#)
@@ -246,13 +247,13 @@ struct PluginChangeTests {
     func stopWhileFinishing() throws {
         let folder = try TemporaryFolder()
         let stopped = folder.file("stopped")
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             if m["options"] == "stay": return
             say({"callbackId": id, "result": m["options"]})
             """
-        worker.other = "if task == \"plugin.stop\": open(\"\(stopped)\", \"a\").write(\"stopped\\n\")"
-        try worker.write(to: folder)
+        process.other = "if task == \"plugin.stop\": open(\"\(stopped)\", \"a\").write(\"stopped\\n\")"
+        try process.write(to: folder)
         try withDaemon("drain_timeout = \"100ms\"\nstop_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             try client.send(#"{"task":"specimen","options":"stay","callbackId":1}"#)
@@ -267,11 +268,11 @@ struct PluginChangeTests {
     @Test("a daemon that is told to stop does not wait for a version that was about to come")
     func stopMeanwhile() throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython().write(to: folder)
+        try PluginInPython().write(to: folder)
         try withDaemon("plugin_timeout = \"10m\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             let started = folder.file("started")
-            try WorkerInPython(hello: "(open(\"\(started)\", \"w\").close(), signal.pause())[1]").write(to: folder)
+            try PluginInPython(hello: "(open(\"\(started)\", \"w\").close(), signal.pause())[1]").write(to: folder)
             try client.send(#"{"task":"bridge.plugin.reload","options":{"name":"specimen"}}"#)
             _ = try client.result("bridge.ping") { _ in access(started, F_OK) == 0 }
             #expect(try daemon.stop() == .exited(0))
@@ -354,13 +355,13 @@ struct PluginChangeTests {
     @Test("a worker is loaded anew when the program changes that its manifest names")
     func watchedProgram() throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython(call: #"say({"callbackId": id, "result": "old"})"#).write(to: folder)
+        try PluginInPython(call: #"say({"callbackId": id, "result": "old"})"#).write(to: folder)
         let home = try DaemonHome("plugin_watch = true", pluginDirectory: folder.path)
         try withDaemon(in: home) { daemon in
             let client = try daemon.connect()
             #expect(try client.result("specimen") == "old")
             let other = try TemporaryFolder()
-            try WorkerInPython(call: #"say({"callbackId": id, "result": "new"})"#).write(to: other)
+            try PluginInPython(call: #"say({"callbackId": id, "result": "new"})"#).write(to: other)
             #expect(rename(other.file("specimen.py"), folder.file("specimen.py")) == 0)
             _ = try client.result("specimen") { $0 == "new" }
         }

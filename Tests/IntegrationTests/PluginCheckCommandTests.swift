@@ -85,7 +85,7 @@ struct PluginCheckCommandTests {
             ("garbage-hello", ["load"]),
             ("wrong-version", ["load"]),
         ])
-    func hostileWorkers(_ name: String, _ expected: [String]) throws {
+    func hostilePluginProcesses(_ name: String, _ expected: [String]) throws {
         let (names, run) = try checkFailures("\(Self.hostile)/\(name).plugin.toml", "--call-all")
         #expect(names == expected, "\(run.output)")
     }
@@ -117,18 +117,18 @@ struct PluginCheckCommandTests {
     @Test("finds a result and progress that do not fit, and options that are taken against the schema")
     func schemas() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             if m.get("progress"): say({"callbackId": id, "progress": "half"})
             say({"callbackId": id, "result": "seven"})
             """
         // Told when somebody asks, so that the task itself has to check; which it does not.
-        worker.hello = """
+        process.hello = """
             {"tasks": [{"name": "specimen", "summary": "A specimen.", "result": {"type": "integer"},
                         "progress": {"type": "number"}},
                        {"name": "specimen.good", "summary": "Answers with its options."}]}
             """
-        try worker.write(to: folder)
+        try process.write(to: folder)
         let manifest = folder.file("specimen.plugin.toml")
         try folder.write("command = [\"./specimen.py\"]\n", to: "specimen.plugin.toml")
         let script = contents(of: folder.file("specimen.py")).replacing(
@@ -147,9 +147,9 @@ struct PluginCheckCommandTests {
     @Test("calls no task that nobody named, unless its schema refuses the options")
     func callsNothing() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.call = #"open("\#(folder.file("called"))", "a").close(); say({"callbackId": id, "result": 1})"#
-        try worker.write(to: folder)
+        var process = PluginInPython()
+        process.call = #"open("\#(folder.file("called"))", "a").close(); say({"callbackId": id, "result": 1})"#
+        try process.write(to: folder)
         let (names, run) = try checkFailures(folder.file("specimen.plugin.toml"))
         #expect(names == [] && run.output.contains("--call"), "\(run.output)")
         #expect(!exists(folder.file("called")))
@@ -181,9 +181,9 @@ struct PluginCheckCommandTests {
     @Test("leaves nothing behind, also where it is interrupted")
     func interrupted() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.call = #"open("\#(folder.file("called"))", "a").close()"#
-        try worker.write(to: folder)
+        var process = PluginInPython()
+        process.call = #"open("\#(folder.file("called"))", "a").close()"#
+        try process.write(to: folder)
         let output = folder.file("output")
         let check = try SpawnedProcess(
             Paths.program("trestle"),
@@ -203,9 +203,9 @@ struct PluginCheckCommandTests {
     @Test("A daemon of a tool's own ends with the tool, even where that is killed")
     func killed() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.call = #"open("\#(folder.file("called"))", "a").close()"#
-        try worker.write(to: folder)
+        var process = PluginInPython()
+        process.call = #"open("\#(folder.file("called"))", "a").close()"#
+        try process.write(to: folder)
         let check = try SpawnedProcess(
             Paths.program("trestle"),
             ["plugin", "check", folder.file("specimen.plugin.toml"), "--call", "specimen", "--timeout", "60"])

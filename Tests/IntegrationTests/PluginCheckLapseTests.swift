@@ -4,7 +4,7 @@ import Testing
 
 @Suite("trestle plugin check of a plugin with one lapse", .blocking)
 struct PluginCheckLapseTests {
-    /// What a worker in Python does wrong, by the number of the call: two are answered, one is cancelled, one has a
+    /// What a plugin in Python does wrong, by the number of the call: two are answered, one is cancelled, one has a
     /// millisecond, and one is under way when the daemon is told to end.
     private static let lapses: [(call: String, failures: [String])] = [
         ("if n != 3: answer(id)", ["specimen cancel"]),
@@ -19,16 +19,16 @@ struct PluginCheckLapseTests {
     @Test("finds what is wrong with the work of a call, whatever the first answer was", arguments: lapses)
     func lapse(_ lapse: (call: String, failures: [String])) throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.start = """
+        var process = PluginInPython()
+        process.start = """
             import threading
             n = 0
             def answer(id): say({"callbackId": id, "result": "done"})
             """
-        worker.call = "global n\nn += 1\n" + lapse.call
+        process.call = "global n\nn += 1\n" + lapse.call
         // Its own call is never answered.
-        worker.other = "if task == 'specimen.good': continue"
-        try worker.write(to: folder)
+        process.other = "if task == 'specimen.good': continue"
+        try process.write(to: folder)
         let (names, run) = try checkFailures(folder.file("specimen.plugin.toml"), "--call", "specimen")
         #expect(names == lapse.failures, "\(run.output)")
     }
@@ -36,13 +36,13 @@ struct PluginCheckLapseTests {
     @Test("finds answers that are too many once, though some of them come while another task is checked")
     func late() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.start = """
+        var process = PluginInPython()
+        process.start = """
             import threading
             def answer(id): say({"callbackId": id, "result": "done"})
             """
-        worker.call = "answer(id)\nanswer(id)\nthreading.Timer(0.2, answer, [id]).start()"
-        try worker.write(to: folder)
+        process.call = "answer(id)\nanswer(id)\nthreading.Timer(0.2, answer, [id]).start()"
+        try process.write(to: folder)
         let (names, run) = try checkFailures(
             folder.file("specimen.plugin.toml"), "--call", "specimen", "--call", "specimen.good")
         #expect(names == ["specimen once"], "\(run.output)")
@@ -51,13 +51,13 @@ struct PluginCheckLapseTests {
     @Test("finds a plugin that does not start on what it left")
     func restart() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.start = """
+        var process = PluginInPython()
+        process.start = """
             mark = "\(folder.file("mark"))"
             if os.path.exists(mark): os._exit(3)
             open(mark, "w").close()
             """
-        try worker.write(to: folder)
+        try process.write(to: folder)
         let (names, run) = try checkFailures(folder.file("specimen.plugin.toml"), "--call", "specimen")
         #expect(names == ["restart"], "\(run.output)")
     }

@@ -53,7 +53,7 @@ struct PluginCommandTests {
     @Test("list tells of every plugin, and reload starts one anew")
     func listing() throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython().write(to: folder)
+        try PluginInPython().write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon in
             let listed = try daemon.home.trestle("plugin", "list")
             let plugin = try JSON(parsing: listed.output)
@@ -76,7 +76,7 @@ struct PluginCommandTests {
     @Test("load brings a plugin, and unload takes it away")
     func loadingAndUnloading() throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython().write(to: folder)
+        try PluginInPython().write(to: folder)
         try withDaemon { daemon in
             let loaded = try daemon.home.trestle("plugin", "load", folder.file("specimen.plugin.toml"))
             #expect(try JSON(parsing: loaded.output)["name"] == "specimen", "\(loaded.errors)")

@@ -28,7 +28,7 @@ struct PluginInstallTests {
 
     @Test(
         "A worker is there beside the plugins of the daemon, finds trestle_bridge, survives a restart, and goes again")
-    func worker() throws {
+    func pluginProcess() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("python")
         #expect(!contents(of: project + "/greet.plugin.toml").contains("PYTHONPATH"))

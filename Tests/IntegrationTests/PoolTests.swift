@@ -5,11 +5,11 @@ import Testing
 
 @Suite("A pool of a plugin's processes", .blocking)
 struct PoolTests {
-    /// A worker that answers with its process's id. Where its options are the path of a gate, it waits there first.
-    private func worker(_ pool: String) -> WorkerInPython {
-        var worker = WorkerInPython(settings: "[pool]\n\(pool)")
-        worker.start = "state = []"
-        worker.call = """
+    /// A plugin that answers with its process's id. Where its options are the path of a gate, it waits there first.
+    private func pluginProcess(_ pool: String) -> PluginInPython {
+        var process = PluginInPython(settings: "[pool]\n\(pool)")
+        process.start = "state = []"
+        process.call = """
             o = m["options"]
             if o == "crash": os._exit(3)
             if o == "grow": state.append(bytearray(b"x" * (8 << 20)))
@@ -18,14 +18,14 @@ struct PoolTests {
             elif isinstance(o, str): fcntl.flock(open(o), fcntl.LOCK_SH)
             say({"callbackId": id, "result": os.getpid()})
             """
-        return worker
+        return process
     }
 
     private func withPool<R>(
-        _ worker: WorkerInPython, _ body: (DaemonProcess, Wire) throws -> R
+        _ process: PluginInPython, _ body: (DaemonProcess, Wire) throws -> R
     ) throws -> R {
         let folder = try TemporaryFolder()
-        try worker.write(to: folder)
+        try process.write(to: folder)
         return try withDaemon(pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
     }
 
@@ -46,7 +46,7 @@ struct PoolTests {
 
     @Test("has as many as are to be there started ahead, by a launch worker, and tells what it has")
     func prewarmed() throws {
-        try withPool(worker("min = 3\nmax = 4")) { _, client in
+        try withPool(pluginProcess("min = 3\nmax = 4")) { _, client in
             let full = try pool(client) { $0["reusable"] == 3 }
             #expect(
                 full == [
@@ -68,7 +68,7 @@ struct PoolTests {
     func maximum() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
-        try withPool(worker("min = 1\nmax = 3")) { _, client in
+        try withPool(pluginProcess("min = 1\nmax = 3")) { _, client in
             try pool(client) { $0["reusable"] == 1 }
             try sendCalls(1...9, at: gate, client)
             try pool(client) { $0["inUse"] == 3 }
@@ -85,7 +85,7 @@ struct PoolTests {
     @Test("ends those beyond the fewest that nobody has needed for a while, and starts others when they are needed")
     func idle() throws {
         let folder = try TemporaryFolder()
-        try withPool(worker("min = 1\nmax = 4\nidle = \"200ms\"")) { _, client in
+        try withPool(pluginProcess("min = 1\nmax = 4\nidle = \"200ms\"")) { _, client in
             for _ in 1...2 {
                 let gate = try Gate(in: folder)
                 try sendCalls(1...4, at: gate, client)
@@ -102,7 +102,7 @@ struct PoolTests {
 
     @Test("without any started ahead starts one for the call that needs it")
     func cold() throws {
-        try withPool(worker("max = 1")) { _, client in
+        try withPool(pluginProcess("max = 1")) { _, client in
             _ = try #require(try client.result("specimen").int64Value)
             #expect(try pool(client)?["min"] == 0)
         }
@@ -110,15 +110,15 @@ struct PoolTests {
 
     @Test("has a process forget its last caller before the next one has it")
     func clean() throws {
-        var worker = worker("min = 1\nmax = 1")
-        worker.clean = "state.clear()"
-        try withPool(worker) { _, client in
+        var process = pluginProcess("min = 1\nmax = 1")
+        process.clean = "state.clear()"
+        try withPool(process) { _, client in
             let pid = try client.result("specimen", "keep")
             #expect(try client.result("specimen", "kept") == 0)
             #expect(try client.result("specimen") == pid)
         }
         // One that does not know how is given on as it is.
-        try withPool(self.worker("min = 1\nmax = 1")) { _, client in
+        try withPool(pluginProcess("min = 1\nmax = 1")) { _, client in
             _ = try client.result("specimen", "keep")
             #expect(try client.result("specimen", "kept") == 1)
         }
@@ -126,9 +126,9 @@ struct PoolTests {
 
     @Test("kills a process that does not get clean, and calls go on")
     func dirty() throws {
-        var worker = worker("min = 1\nmax = 1")
-        worker.clean = #"return say({"callbackId": id, "error": {"code": "x.stuck", "message": "It is stuck."}})"#
-        try withPool(worker) { daemon, client in
+        var process = pluginProcess("min = 1\nmax = 1")
+        process.clean = #"return say({"callbackId": id, "error": {"code": "x.stuck", "message": "It is stuck."}})"#
+        try withPool(process) { daemon, client in
             let first = try client.result("specimen")
             #expect(try client.result("specimen") != first)
             #expect(daemon.log.contains("cannot be cleaned: It is stuck."))
@@ -137,13 +137,13 @@ struct PoolTests {
 
     @Test("replaces a process that was given away so often, or has grown so much")
     func worn() throws {
-        try withPool(worker("min = 1\nmax = 1\nuses = 2")) { _, client in
+        try withPool(pluginProcess("min = 1\nmax = 1\nuses = 2")) { _, client in
             let pids = try (0..<6).map { _ in try client.result("specimen") }
             #expect(pids[0] == pids[1] && pids[2] == pids[3] && pids[4] == pids[5], "\(pids)")
             #expect(Set(pids.map(\.text)).count == 3)
             try pool(client) { $0["recycled"] == 3 }
         }
-        try withPool(worker("min = 1\nmax = 1\ngrowth = \"4MiB\"")) { _, client in
+        try withPool(pluginProcess("min = 1\nmax = 1\ngrowth = \"4MiB\"")) { _, client in
             let pid = try client.result("specimen")
             #expect(try client.result("specimen", "grow") == pid)
             #expect(try client.result("specimen") != pid)
@@ -153,9 +153,9 @@ struct PoolTests {
 
     @Test("gives a process to a session from its first call to its end, and then to another")
     func perSession() throws {
-        var worker = worker("min = 1\nmax = 2\nper = \"session\"")
-        worker.clean = "state.clear()"
-        try withPool(worker) { daemon, client in
+        var process = pluginProcess("min = 1\nmax = 2\nper = \"session\"")
+        process.clean = "state.clear()"
+        try withPool(process) { daemon, client in
             try pool(client) { $0["reusable"] == 1 }
             let mine = try client.result("specimen", "keep")
             #expect(try client.result("specimen", "kept") == 1)
@@ -178,7 +178,7 @@ struct PoolTests {
     func crash() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
-        try withPool(worker("min = 2\nmax = 2")) { _, client in
+        try withPool(pluginProcess("min = 2\nmax = 2")) { _, client in
             try pool(client) { $0["reusable"] == 2 }
             try sendCalls([1], at: gate, client)
             try client.send(#"{"task":"specimen","options":"crash","callbackId":2}"#)
@@ -195,7 +195,7 @@ struct PoolTests {
 
     @Test("whose processes crash again and again is given up, and a reload brings it back")
     func crashLoop() throws {
-        try withPool(worker("min = 2\nmax = 2")) { _, client in
+        try withPool(pluginProcess("min = 2\nmax = 2")) { _, client in
             var codes: [String] = []
             while codes.last != "plugin.unavailable", codes.count < 10 {
                 codes.append(try client.call("specimen", "crash")["error"]?["code"]?.stringValue ?? "none")
@@ -211,7 +211,7 @@ struct PoolTests {
     @Test("is replaced as a whole without losing a call")
     func reload() throws {
         let folder = try TemporaryFolder()
-        try withPool(worker("min = 2\nmax = 3")) { _, client in
+        try withPool(pluginProcess("min = 2\nmax = 3")) { _, client in
             for round in 0..<5 {
                 let gate = try Gate(in: folder)
                 try sendCalls(0..<20, at: gate, client)
@@ -252,7 +252,7 @@ struct PoolTests {
 
     @Test("without any to be there comes back after its last one crashed, for the calls that come then")
     func crashOfTheOnlyOne() throws {
-        try withPool(worker("max = 2")) { _, client in
+        try withPool(pluginProcess("max = 2")) { _, client in
             #expect(try client.call("specimen", "crash")["error"]?["code"] == "plugin.crashed")
             _ = try #require(try client.result("specimen").int64Value)
             #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
@@ -262,12 +262,12 @@ struct PoolTests {
     @Test("of which there is no process at the moment is loaded anew, and its configuration read again, all the same")
     func reloadWithoutProcess() throws {
         let folder = try TemporaryFolder()
-        var worker = worker("max = 2\nidle = \"100ms\"")
-        worker.other = """
+        var process = pluginProcess("max = 2\nidle = \"100ms\"")
+        process.other = """
             if task == "plugin.configure": state.append(m["options"].get("n"))
             if task == "specimen" and m["options"] == "n": task = ""; say({"callbackId": id, "result": state})
             """
-        try worker.write(to: folder)
+        try process.write(to: folder)
         let section = "[plugins.specimen]\nn = "
         try withDaemon(section + "1", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
@@ -282,15 +282,15 @@ struct PoolTests {
 
     @Test("never has more processes than the most, however they are worn and whoever waits")
     func neverMore() throws {
-        var worker = worker("min = 1\nmax = 3\nuses = 1")
+        var process = pluginProcess("min = 1\nmax = 3\nuses = 1")
         let folder = try TemporaryFolder()
-        worker.start = """
+        process.start = """
             state = []
             open("\(folder.path)/" + str(os.getpid()), "w").close()
             there = [n for n in os.listdir("\(folder.path)") if os.path.exists("/proc/" + n)]
             """
-        worker.call = #"say({"callbackId": id, "result": len(there)})"#
-        try withPool(worker) { _, client in
+        process.call = #"say({"callbackId": id, "result": len(there)})"#
+        try withPool(process) { _, client in
             for id in 0..<60 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
             let counts = try (0..<60).compactMap { _ in try client.receive()["result"]?.int64Value }
             // One that is on its way out is there for a moment still, for each that takes its place.
@@ -301,7 +301,7 @@ struct PoolTests {
     @Test("whose process is replaced in the moment in which its plugin is unloaded goes, and the daemon ends")
     func unloadedWhileWorn() throws {
         let folder = try TemporaryFolder()
-        try worker("min = 1\nmax = 1\nuses = 1").write(to: folder)
+        try pluginProcess("min = 1\nmax = 1\nuses = 1").write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             for _ in 0..<5 {
@@ -322,10 +322,10 @@ struct PoolTests {
 
     @Test("takes a process from a caller who has gone, and replaces it where it works on nevertheless")
     func overdue() throws {
-        var worker = worker("min = 1\nmax = 1")
-        worker.call = #"say({"callbackId": id, "result": os.getpid()}) if m["options"] != "never" else None"#
+        var process = pluginProcess("min = 1\nmax = 1")
+        process.call = #"say({"callbackId": id, "result": os.getpid()}) if m["options"] != "never" else None"#
         let folder = try TemporaryFolder()
-        try worker.write(to: folder)
+        try process.write(to: folder)
         try withDaemon("plugin_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             let first = try client.result("specimen")
@@ -341,7 +341,7 @@ struct PoolTests {
     func fallTogether() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
-        try withPool(worker("min = 8\nmax = 8")) { _, client in
+        try withPool(pluginProcess("min = 8\nmax = 8")) { _, client in
             try pool(client) { $0["reusable"] == 8 }
             try sendCalls(1...8, at: gate, client)
             try pool(client) { $0["inUse"] == 8 }
@@ -362,9 +362,9 @@ struct PoolTests {
     func sessions() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
-        var worker = worker("min = 1\nmax = 2")
-        worker.hello = #"{"sessions": True}"#
-        worker.other = """
+        var process = pluginProcess("min = 1\nmax = 2")
+        process.hello = #"{"sessions": True}"#
+        process.other = """
             if task == "plugin.start": state.append("start")
             if m.get("event") == "plugin.session": state.append(m["data"]["change"])
             if task == "specimen" and m["options"] == "heard":
@@ -372,7 +372,7 @@ struct PoolTests {
                 \(gate.python)
                 say({"callbackId": id, "result": state})
             """
-        try withPool(worker) { daemon, client in
+        try withPool(process) { daemon, client in
             try pool(client) { $0["reusable"] == 1 }
             let others = try (0..<3).map { _ in try daemon.connect() }
             for other in others { _ = try other.result("bridge.ping") }
@@ -402,7 +402,7 @@ struct PoolTests {
         ])
     func badSettings(line: String, key: String) throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython().write(to: folder)
+        try PluginInPython().write(to: folder)
         let home = try DaemonHome("[plugins.specimen]\n\(line)", pluginDirectory: folder.path)
         let daemon = try DaemonProcess(in: home)
         #expect(try daemon.wait() == .exited(78))

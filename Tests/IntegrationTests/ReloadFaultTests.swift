@@ -5,9 +5,9 @@ import Testing
 @Suite("A configuration that is read again while a plugin has no process", .blocking)
 struct ReloadFaultTests {
     /// A daemon whose plugin `specimen` was given up.
-    private func withGivenUpWorker(_ body: (DaemonProcess, Wire) throws -> Void) throws {
+    private func withGivenUpProcess(_ body: (DaemonProcess, Wire) throws -> Void) throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython(call: "os._exit(3)").write(to: folder)
+        try PluginInPython(call: "os._exit(3)").write(to: folder)
         let home = try DaemonHome("[plugins.specimen]\nx = 1", pluginDirectory: folder.path)
         try withDaemon(in: home) { daemon in
             let client = try daemon.connect()
@@ -19,7 +19,7 @@ struct ReloadFaultTests {
 
     @Test("holds all the same, where that plugin's section is as it was")
     func sectionAsItWas() throws {
-        try withGivenUpWorker { daemon, client in
+        try withGivenUpProcess { daemon, client in
             try daemon.home.write(configuration: "log_level = \"error\"\n[plugins.specimen]\nx = 1")
             #expect(try client.result("bridge.reload")["restart"] == [])
             #expect(try client.result("bridge.plugin.reload", ["name": "specimen"])["version"] == "1")
@@ -29,7 +29,7 @@ struct ReloadFaultTests {
 
     @Test("is refused where that plugin's section has changed, because nobody can say whether it is good")
     func changedSection() throws {
-        try withGivenUpWorker { daemon, client in
+        try withGivenUpProcess { daemon, client in
             try daemon.home.write(configuration: "[plugins.specimen]\nx = 2")
             let error = try client.call("bridge.reload")["error"]
             #expect(error?["code"] == "configuration.invalid")
@@ -44,11 +44,11 @@ struct ReloadFaultTests {
     @Test("has no say in what the next process gets, where the process before refused it")
     func refusedSection() throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.hello = #"{"reloadable": True}"#
-        worker.start = "section = None"
+        var process = PluginInPython()
+        process.hello = #"{"reloadable": True}"#
+        process.start = "section = None"
         // It finds fault with a section only when it is to take it.
-        worker.other = """
+        process.other = """
             if task == "plugin.configure": section = m["options"]
             if task == "plugin.reconfigure":
                 say({"callbackId": id, "error": {"code": "configuration.invalid", "message": "No."}})
@@ -60,8 +60,8 @@ struct ReloadFaultTests {
                 say({"callbackId": id, "result": section})
                 continue
             """
-        worker.call = "os._exit(3)"
-        try worker.write(to: folder)
+        process.call = "os._exit(3)"
+        try process.write(to: folder)
         let home = try DaemonHome("[plugins.specimen]\nx = 1", pluginDirectory: folder.path)
         try withDaemon(in: home) { daemon in
             let client = try daemon.connect()

@@ -28,7 +28,7 @@ struct SendingOrderTests {
             case .c: try inC(work: "send(argument);", done: "finish(argument);").build(in: folder)
             case .cPost: try inC(work: "send(argument); host->post(host, finish, argument);").build(in: folder)
             case .cReply: try inC(work: "send(argument); finish(argument);").build(in: folder)
-            case .python: try Self.writeWorker(to: folder)
+            case .python: try Self.writePluginProcess(to: folder)
             }
         }
 
@@ -68,7 +68,7 @@ struct SendingOrderTests {
                     """)
         }
 
-        private static func writeWorker(to folder: TemporaryFolder) throws {
+        private static func writePluginProcess(to folder: TemporaryFolder) throws {
             try folder.write(
                 """
                 import sys, threading

@@ -61,16 +61,17 @@ extension SessionHandoverTests {
         try end(daemon)
     }
 
-    /// Has a worker in the place of the daemon's own plugins. It answers what `other` says, Python.
-    private func addWorker(_ other: String, configuration: String = "") throws {
-        var worker = WorkerInPython()
-        worker.other = other
-        try worker.write(to: home.folder)
+    /// Has a plugin process in the place of the daemon's own plugins. It answers what `other` says, Python.
+    private func addPluginProcess(_ other: String, configuration: String = "") throws {
+        var process = PluginInPython()
+        process.other = other
+        try process.write(to: home.folder)
         home.arguments += ["--plugin-dir", home.folder.path]
         try home.folder.write(configuration, to: "trestled.toml")
     }
 
-    /// Has a worker keep something of every session, unless `fails` does something else, and go on with all but one.
+    /// Has a plugin process keep something of every session, unless `fails` does something else, and go on with all but
+    /// one.
     private func keeping(_ fails: String, notRestoring lost: Int = 0) -> String {
         """
         if task == "plugin.save_sessions":
@@ -87,7 +88,7 @@ extension SessionHandoverTests {
 
     @Test("ends the sessions of which a plugin cannot say what it knows, and of an origin that it cannot go on with")
     func pluginFails() throws {
-        try addWorker(
+        try addPluginProcess(
             keeping(
                 """
                 if 1 in numbers or 4 in numbers:
@@ -113,7 +114,7 @@ extension SessionHandoverTests {
 
     @Test("waits a bounded time for a plugin that does not answer for a session, and goes on with the others")
     func pluginHangs() throws {
-        try addWorker(keeping("if 1 in numbers: continue"), configuration: "stop_timeout = \"3s\"\n")
+        try addPluginProcess(keeping("if 1 in numbers: continue"), configuration: "stop_timeout = \"3s\"\n")
         var daemon = try start()
         let wires = try (1...3).map { number in
             let wire = try home.connect()
@@ -129,7 +130,7 @@ extension SessionHandoverTests {
 
     @Test("ends all sessions that a plugin has not spoken of where its process ends as it is asked")
     func pluginCrashes() throws {
-        try addWorker(keeping("os._exit(3)"))
+        try addPluginProcess(keeping("os._exit(3)"))
         let daemon = try start()
         let wire = try home.connect()
         _ = try wire.result("bridge.ping")

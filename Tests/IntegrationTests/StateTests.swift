@@ -48,14 +48,14 @@ struct StateTests {
     func mask() throws {
         let home = try DaemonHome()
         let plugins = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             folder = m["options"]
             os.mkdir(folder)
             open(folder + "/file", "w").close()
             say({"callbackId": id, "result": 1})
             """
-        try worker.write(to: plugins)
+        try process.write(to: plugins)
         for plugin in ["Persistence", "Login"] {
             symlink(Paths.program("lib\(plugin)Plugin.so"), plugins.file("lib\(plugin)Plugin.so"))
         }

@@ -81,11 +81,11 @@ struct StoreRightsTests {
     @Test(
         "the policy says also of a worker's task, by its manifest or by what the worker says itself",
         arguments: [true, false])
-    func worker(_ isInManifest: Bool) throws {
+    func pluginProcess(_ isInManifest: Bool) throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
+        var process = PluginInPython()
         if isInManifest {
-            worker.settings = """
+            process.settings = """
                 [[tasks]]
                 name = "specimen.kept"
                 summary = "Answers."
@@ -93,11 +93,11 @@ struct StoreRightsTests {
                 optionPermissions = { namespace = "store" }
                 """
         } else {
-            worker.hello =
+            process.hello =
                 #"{"tasks": [{"name": "specimen.kept", "summary": "s", "optionPermissions": {"namespace": "store"}}]}"#
         }
-        worker.other = #"if task == "specimen.kept": say({"callbackId": id, "result": 1}); continue"#
-        try worker.write(to: folder)
+        process.other = #"if task == "specimen.kept": say({"callbackId": id, "result": 1}); continue"#
+        try process.write(to: folder)
         if !isInManifest {
             try folder.write("command = [\"./specimen.py\"]\nversion = \"1\"\n", to: "specimen.plugin.toml")
         }

@@ -82,7 +82,7 @@ struct TrustedFileTests {
     @Test("A worker is not started where others may write its manifest, or a file that this names")
     func manifests() throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython().write(to: folder)
+        try PluginInPython().write(to: folder)
         #expect(try refusal(folder.path) == nil)
         for name in ["specimen.plugin.toml", "specimen.py"] {
             let path = folder.file(name)
@@ -96,7 +96,7 @@ struct TrustedFileTests {
     @Test("A worker is not started where others may put another program in its place, by its path or by PATH")
     func programs() throws {
         let (folder, programs) = (try TemporaryFolder(), try TemporaryFolder())
-        try WorkerInPython().write(to: folder)
+        try PluginInPython().write(to: folder)
         rename(folder.file("specimen.py"), programs.file("specimen"))
         let manifest = contents(of: folder.file("specimen.plugin.toml"))
         let commands = [

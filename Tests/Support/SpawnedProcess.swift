@@ -64,7 +64,8 @@ public final class SpawnedProcess {
         for index in handedOver.indices {
             posix_spawn_file_actions_adddup2(&actions, above + Int32(index), Int32(3 + index))
         }
-        for index in handedOver.indices { posix_spawn_file_actions_addclose(&actions, above + Int32(index)) }
+        // Nothing else is inherited: other tests, which run meanwhile, open descriptors that are not closed at exec.
+        Self.closeAll(from: Int32(3 + handedOver.count), &actions)
 
         if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
 
@@ -83,6 +84,14 @@ public final class SpawnedProcess {
             waitpid(pid, nil, 0)
             throw TestFailure("\(file) cannot be watched: \(String(cString: strerror(errno)))")
         }
+    }
+
+    private static func closeAll(from first: Int32, _ actions: inout posix_spawn_file_actions_t) {
+        typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        // Looked up by name, because the header declares it for _GNU_SOURCE alone; glibc has had it since 2.34.
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+        // The type is that of the header.
+        _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, first)
     }
 
     private static func connect(_ stream: Stream, to number: Int32, _ actions: inout posix_spawn_file_actions_t) {

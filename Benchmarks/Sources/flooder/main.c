@@ -1,5 +1,5 @@
-/* A worker whose tasks flood the daemon: flood.publish, flood.array, flood.metrics, flood.log, flood.progress and
- * flood.answers. Each call has it write one flood, and is answered behind it. flood.error answers with an error of
+/* A plugin process whose tasks flood the daemon: flood.publish, flood.array, flood.metrics, flood.log, flood.progress
+ * and flood.answers. Each call has it write one flood, and is answered behind it. flood.error answers with an error of
  * 1 MB; a call of flood.decision is answered by its interceptor, with a decision of 100,000 members. */
 #include <stdio.h>
 #include <stdlib.h>

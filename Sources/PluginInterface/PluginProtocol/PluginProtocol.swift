@@ -1,17 +1,17 @@
-// PluginProtocol: what the daemon and worker processes say to each other, for both ends: names, and lines over a
+// PluginProtocol: what the daemon and plugin processes say to each other, for both ends: names, and lines over a
 // socket. The protocol itself is docs/workers.md.
 
 /// The names of the protocol.
 package enum PluginProtocol {
     /// What it is called in `plugin.hello`.
     package static let name = "trestle-plugin"
-    /// Its version. A worker of another major one is refused.
+    /// Its version. A process of another major one is refused.
     package static let version = "1.0"
-    /// The environment variable with the number of the worker's descriptor.
+    /// The environment variable with the number of the process's descriptor.
     package static let descriptorVariable = "TRESTLE_PLUGIN_FD"
     /// The environment variable with the plugin's name.
     package static let pluginVariable = "TRESTLE_PLUGIN"
-    /// The worker's descriptor.
+    /// The process's descriptor.
     package static let descriptor: Int32 = 3
     /// As much of a line for the log as is written, in bytes.
     package static let logLineBytes = 8 << 10

@@ -86,7 +86,7 @@ extension TaskRuntime {
             "restarts": .number(JSONNumber(plugin.restartCount)),
         ]
         summary["lagMs"] = describeLag(of: plugin)
-        summary["pool"] = plugin.host.workerStatus?.pool.map(describe)
+        summary["pool"] = plugin.host.processStatus?.pool.map(describe)
         return .object(summary)
     }
 
@@ -151,10 +151,10 @@ extension TaskRuntime {
         if !plugin.interceptors.isEmpty {
             described["interceptors"] = .array(plugin.interceptors.map { .string($0.name) })
         }
-        if let worker = plugin.host.workerStatus {
-            described["pid"] = worker.pid.map { .number(JSONNumber(Int($0))) } ?? .null
-            described["lastFault"] = worker.lastFault.map { .string($0) }
-            described["pool"] = worker.pool.map(describe)
+        if let process = plugin.host.processStatus {
+            described["pid"] = process.pid.map { .number(JSONNumber(Int($0))) } ?? .null
+            described["lastFault"] = process.lastFault.map { .string($0) }
+            described["pool"] = process.pool.map(describe)
         }
         return .object(described)
     }

@@ -78,7 +78,7 @@ public final class PluginInstance: TaskProvider {
     /// How many sessions wait.
     public var waitingSessionCount: Int { waiting.lineCount }
     /// How often it was started anew; never, where it runs in the daemon's process and ends with it.
-    var restartCount: Int { host.workerStatus?.restarts ?? 0 }
+    var restartCount: Int { host.processStatus?.restarts ?? 0 }
 
     // MARK: Calls in
 

@@ -22,9 +22,9 @@ public protocol TaskHost: AnyObject {
     /// The plugin is no longer known: whatever runs for it ends.
     func end()
     /// How it fares; nil: it runs where the daemon runs.
-    var workerStatus: WorkerStatus? { get }
+    var processStatus: PluginProcessStatus? { get }
     /// The longest that its code held its loop within the last five to ten seconds, of several processes the longest of
-    /// all; nil: that is not known, as of a worker without a loop. Of a plugin in the daemon's own process, zero where
+    /// all; nil: that is not known, as of a process without a loop. Of a plugin in the daemon's own process, zero where
     /// it was less than half a second.
     var lag: Duration? { get }
 }
@@ -37,7 +37,7 @@ extension TaskHost {
     /// Nothing runs for it but in the daemon itself.
     public func end() {}
     /// It runs where the daemon runs.
-    public var workerStatus: WorkerStatus? { nil }
+    public var processStatus: PluginProcessStatus? { nil }
     /// It is not known.
     public var lag: Duration? { nil }
 }
@@ -53,7 +53,7 @@ public enum HostRoom: Sendable {
 }
 
 /// How a plugin in a process of its own fares.
-public struct WorkerStatus: Sendable {
+public struct PluginProcessStatus: Sendable {
     /// The process; nil: there is none at present.
     public var pid: Int32?
     /// How often it was started anew after a fault.
@@ -129,7 +129,7 @@ public struct PluginManifest: Sendable {
         public var name: String
         /// When it runs.
         public var phase: LaunchPhase
-        /// The workers that must have run before.
+        /// The launch workers that must have run before.
         public var after: [String]
         /// Whether the daemon cannot start without it.
         public var isRequired: Bool
@@ -164,7 +164,7 @@ public struct EventSummary: Sendable, Hashable {
 }
 
 extension PluginWork {
-    /// The work's name, as the worker protocol calls it.
+    /// The work's name, as the plugin protocol calls it.
     public var name: String {
         switch self {
         case .configure: "configure"

@@ -1,4 +1,5 @@
-/// The one rule for the names of tasks that are not the daemon's own: those of clients, workers and libraries alike.
+/// The one rule for the names of tasks that are not the daemon's own: those of clients, plugin processes and libraries
+/// alike.
 enum TaskName {
     /// What a name must be, as the end of a sentence.
     static let rule = "a name of \(PublicName.rule), that does not begin with bridge., plugin. or rpc."

@@ -120,8 +120,8 @@ struct LocalPluginDirectory {
             let folder = PluginSearch.Directory(path: "\(path)/\(name)")
             // Files, and what this process may not read: the user who installs a plugin sees to that.
             guard let found = try? folder.libraries() else { continue }
-            // A worker may have libraries that are no plugins.
-            let manifests = found.filter { $0.hasSuffix(WorkerManifest.suffix) }
+            // A plugin process may have libraries that are no plugins.
+            let manifests = found.filter { $0.hasSuffix(PluginProcessManifest.suffix) }
             libraries += manifests.isEmpty ? found : manifests
         }
         return libraries
@@ -150,7 +150,7 @@ extension PluginSearch.Directory {
     /// Whether a file of that name is a plugin.
     func counts(_ name: String) -> Bool {
         guard !name.hasPrefix(".") else { return false }
-        if name.hasSuffix(WorkerManifest.suffix) { return true }
+        if name.hasSuffix(PluginProcessManifest.suffix) { return true }
         guard name.hasSuffix(".so") else { return false }
         return !onlyPluginNames || (name.hasPrefix("lib") && name.hasSuffix("Plugin.so"))
     }

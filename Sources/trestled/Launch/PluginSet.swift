@@ -84,8 +84,8 @@ struct PluginSet {
     ///
     /// - Parameter old: the plugin whose place it is to take.
     func open(_ path: String, inPlaceOf old: PluginInstance? = nil) async throws(BridgeError) -> PluginInstance {
-        if path.hasSuffix(WorkerManifest.suffix) {
-            return try await startProcess(try WorkerManifest.command(at: path), inPlaceOf: old)
+        if path.hasSuffix(PluginProcessManifest.suffix) {
+            return try await startProcess(try PluginProcessManifest.command(at: path), inPlaceOf: old)
         }
         let usual = configuration.isShipped(path) ? PluginIsolation.none : .process
         if let old { return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old) }
@@ -104,7 +104,7 @@ struct PluginSet {
         }
     }
 
-    private func startProcess(_ command: WorkerCommand, inPlaceOf old: PluginInstance?) async throws(BridgeError)
+    private func startProcess(_ command: PluginProcessCommand, inPlaceOf old: PluginInstance?) async throws(BridgeError)
         -> PluginInstance
     {
         try await loader.load(command, pool: { configuration.pool(of: $0) }, inPlaceOf: old)

@@ -54,10 +54,10 @@ extension Daemon {
     }
 
     private func checkPath(_ path: String) throws(BridgeError) {
-        guard path.hasSuffix(".so") || path.hasSuffix(WorkerManifest.suffix) else {
+        guard path.hasSuffix(".so") || path.hasSuffix(PluginProcessManifest.suffix) else {
             throw BridgeError(
                 JSONMismatch(
-                    path: "$.path", expected: "a library, NAME.so, or a manifest, NAME\(WorkerManifest.suffix)",
+                    path: "$.path", expected: "a library, NAME.so, or a manifest, NAME\(PluginProcessManifest.suffix)",
                     got: "\"\(path)\""))
         }
     }

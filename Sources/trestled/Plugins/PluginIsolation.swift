@@ -61,7 +61,7 @@ enum PluginHostProgram {
     /// What to start for a library.
     ///
     /// - Throws: `plugin.unavailable` where the program is not there, or others may change the library.
-    static func command(forLibrary path: String) throws(BridgeError) -> WorkerCommand {
+    static func command(forLibrary path: String) throws(BridgeError) -> PluginProcessCommand {
         // The link by which it was found, too: the process sees only where that leads.
         do throws(PluginLoadError) { try PluginFile.check(path) } catch {
             throw BridgeError(.pluginUnavailable, error.description)
@@ -81,8 +81,8 @@ enum PluginHostProgram {
             throw BridgeError(.pluginUnavailable, "it cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { free(library) }
-        return WorkerCommand(
+        return PluginProcessCommand(
             path: path, name: nil, arguments: [program, String(cString: library)], directory: path.parentFolder,
-            limits: WorkerCommand.Limits(descriptors: nil))
+            limits: PluginProcessCommand.Limits(descriptors: nil))
     }
 }

@@ -2,7 +2,7 @@
 import BridgeJSON
 import TaskHosts
 
-/// What a plugin's section says of its processes, or a worker's manifest: `pool = { min = 1, max = 4 }`.
+/// What a plugin's section says of its processes, or a plugin process's manifest: `pool = { min = 1, max = 4 }`.
 enum PluginPool {
     /// The key that says so; the plugin is not handed it.
     static let key = "pool"

@@ -16,7 +16,7 @@ final class PluginWatch {
     private unowned let daemon: Daemon
     private var watchers: [FolderWatcher] = []
     private var changed: Set<String> = []
-    /// Files that are no plugins, and may be what workers run.
+    /// Files that are no plugins, and may be what plugin processes run.
     private var touched: Set<String> = []
     private var timer: LoopTimer?
     private var isDue = false
@@ -64,19 +64,19 @@ final class PluginWatch {
     }
 
     /// The manifests whose command names one of these files.
-    private func workers(running files: Set<String>) -> [String] {
+    private func processes(running files: Set<String>) -> [String] {
         daemon.runtime.plugins.map(\.path).filter { path in
-            guard path.hasSuffix(WorkerManifest.suffix), let command = try? WorkerManifest.command(at: path) else {
-                return false
-            }
-            return !files.isDisjoint(with: WorkerManifest.files(of: command.arguments, in: command.directory))
+            guard path.hasSuffix(PluginProcessManifest.suffix),
+                let command = try? PluginProcessManifest.command(at: path)
+            else { return false }
+            return !files.isDisjoint(with: PluginProcessManifest.files(of: command.arguments, in: command.directory))
         }
     }
 
     private func carryOut() {
         isDue = false
         // Once for all of them: it reads the manifests.
-        if !touched.isEmpty { changed.formUnion(workers(running: touched)) }
+        if !touched.isEmpty { changed.formUnion(processes(running: touched)) }
         touched = []
         let paths = changed.sorted()
         changed = []

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The Python package `trestle_bridge` that came with the daemon. Workers find it without further ado.
+/// The Python package `trestle_bridge` that came with the daemon. Plugin processes find it without further ado.
 enum PythonPackage {
     /// The directory that holds it; nil: it did not come with this daemon.
     static let folder = "/proc/self/exe".resolvedPath.flatMap { folder(executable: $0) }
 
-    /// The environment of a worker, with that directory behind those that it names itself.
+    /// The environment of a plugin process, with that directory behind those that it names itself.
     static func added(to environment: [String: String]) -> [String: String] {
         guard let folder else { return environment }
         var environment = environment

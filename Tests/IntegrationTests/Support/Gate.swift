@@ -19,7 +19,7 @@ final class Gate {
     /// Lets pass who waits, and who comes later.
     func open() { flock(descriptor, LOCK_UN) }
 
-    /// A statement that waits at the gate, in a `WorkerInPython`.
+    /// A statement that waits at the gate, in a `PluginInPython`.
     var python: String { "fcntl.flock(open(\"\(path)\"), fcntl.LOCK_SH)" }
 
     /// A statement that waits at the gate, in C; needs <fcntl.h> and <sys/file.h>.

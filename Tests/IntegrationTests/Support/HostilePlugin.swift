@@ -24,20 +24,20 @@ enum Isolation: String, Sendable, CaseIterable, CustomTestStringConvertible {
 
 /// One of the plugins of Tests/HostilePlugins.
 enum HostilePlugin: Sendable {
-    case worker(String)
+    case process(String)
     case library(String)
 
     private static let folder = Paths.package + "/Tests/HostilePlugins"
 
     var name: String {
         switch self {
-        case .worker(let name), .library(let name): name
+        case .process(let name), .library(let name): name
         }
     }
 
     var file: String {
         switch self {
-        case .worker(let name): "\(name).plugin.toml"
+        case .process(let name): "\(name).plugin.toml"
         case .library(let name): "lib\(name)Plugin.so"
         }
     }
@@ -45,7 +45,7 @@ enum HostilePlugin: Sendable {
     /// Puts it into a plugin directory.
     func put(into folder: TemporaryFolder) throws {
         switch self {
-        case .worker:
+        case .process:
             try Self.copy("\(Self.folder)/hostile.py", to: folder, as: "hostile.py", mode: 0o755)
             try Self.copy("\(Self.folder)/\(file)", to: folder, as: file, mode: 0o644)
         case .library:

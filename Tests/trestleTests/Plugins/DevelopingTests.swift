@@ -52,11 +52,11 @@ struct DevelopingTests {
         #expect(made.command == ["make"])
         #expect(try made.plugin() == "\(made.folder)/a.plugin.toml")
         try files.removeItem(at: folder.appending(path: "Makefile"))
-        let worker = try PluginProject(path, plugin: nil)
-        #expect(worker.command == nil)
-        #expect(try worker.plugin() == "\(worker.folder)/a.plugin.toml")
+        let process = try PluginProject(path, plugin: nil)
+        #expect(process.command == nil)
+        #expect(try process.plugin() == "\(process.folder)/a.plugin.toml")
         try touch("b.plugin.toml")
-        let error = #expect(throws: ProjectFailure.self) { try worker.plugin() }
+        let error = #expect(throws: ProjectFailure.self) { try process.plugin() }
         #expect(error?.description.contains("--plugin") == true)
         try touch("Package.swift")
         let package = try PluginProject(path, plugin: nil, cache: { _ in nil })

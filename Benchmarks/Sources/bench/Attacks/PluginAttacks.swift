@@ -1,6 +1,6 @@
 // A plugin's process that floods the daemon: Benchmarks/Sources/flooder.
 
-/// A worker of the tasks that flood, and Echo in the daemon's own process.
+/// A plugin process with the tasks that flood, and Echo in the daemon's own process.
 private func addFlooder(_ bench: Bench, _ settings: inout DaemonSettings) throws {
     let folder = bench.place.sockets + "/flooder-\(bench.startedDaemons)"
     _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
@@ -18,7 +18,7 @@ private func addFlooder(_ bench: Bench, _ settings: inout DaemonSettings) throws
 }
 
 /// - Parameters:
-///   - bytes: what the worker sends at each call.
+///   - bytes: what the process sends at each call.
 ///   - lines: in how many lines.
 private func flood(_ name: String, task: String, bytes: Int, lines: Int = 1) -> Attack {
     Attack(name: name, prepareDaemon: addFlooder) { field in

@@ -14,7 +14,7 @@ struct PluginProject: Sendable, Equatable {
 
     let folder: String
     let build: Build
-    /// Whether the plugin is a manifest, be its worker built or not.
+    /// Whether the plugin is a manifest, be its program built or not.
     private let hasManifest: Bool
     /// The plugin that was named; nil: the one that there is.
     let named: String?

@@ -40,7 +40,7 @@ extension PluginTemplate {
                         unittest.main()
 
                     """),
-            workerMakefile(
+            processMakefile(
                 variables:
                     "# Where trestle_bridge is, for the test of the function; the daemon sets it for the plugin.\nTRESTLE_PYTHON ?= \(make(paths.python))\n",
                 test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
@@ -78,7 +78,7 @@ extension PluginTemplate {
                     done
 
                     """#, isExecutable: true),
-            workerMakefile(variables: "", test: nil, says: "the worker in a daemon of its own"),
+            processMakefile(variables: "", test: nil, says: "the worker in a daemon of its own"),
             readme(
                 .sh,
                 files: [
@@ -114,7 +114,7 @@ extension PluginTemplate {
                 """)
     }
 
-    private func workerMakefile(variables: String, test: String?, says: String) -> File {
+    private func processMakefile(variables: String, test: String?, says: String) -> File {
         let first = test.map { "\t\($0)\n" } ?? ""
         return File(
             path: "Makefile",

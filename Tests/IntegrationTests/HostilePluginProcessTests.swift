@@ -3,26 +3,26 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The workers of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
+/// The plugin processes of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
 @Suite("A hostile worker", .blocking)
-struct HostileWorkerTests {
+struct HostilePluginProcessTests {
     private static let cases = [
-        HostileCase(plugin: .worker("crash-in-call"), end: .crashed(["signal": 11])),
-        HostileCase(plugin: .worker("exit-in-call"), end: .crashed(["exit": 3])),
+        HostileCase(plugin: .process("crash-in-call"), end: .crashed(["signal": 11])),
+        HostileCase(plugin: .process("exit-in-call"), end: .crashed(["exit": 3])),
         HostileCase(
-            plugin: .worker("never-answers"), end: .error("call.timeout"), timeoutMilliseconds: 200, dropped: 1),
-        HostileCase(plugin: .worker("answers-twice"), end: .result("first"), dropped: 2),
+            plugin: .process("never-answers"), end: .error("call.timeout"), timeoutMilliseconds: 200, dropped: 1),
+        HostileCase(plugin: .process("answers-twice"), end: .result("first"), dropped: 2),
         // The last of the ids is none: null.
-        HostileCase(plugin: .worker("answers-unknown"), end: .killed("callbackId"), dropped: 6),
-        HostileCase(plugin: .worker("garbage-bytes"), end: .killed("no message")),
-        HostileCase(plugin: .worker("floods-progress"), end: .result("flooded"), options: ["count": 20_000]),
-        HostileCase(plugin: .worker("eats-memory"), end: .crashed(["exit": 1])),
+        HostileCase(plugin: .process("answers-unknown"), end: .killed("callbackId"), dropped: 6),
+        HostileCase(plugin: .process("garbage-bytes"), end: .killed("no message")),
+        HostileCase(plugin: .process("floods-progress"), end: .result("flooded"), options: ["count": 20_000]),
+        HostileCase(plugin: .process("eats-memory"), end: .crashed(["exit": 1])),
         HostileCase(
-            plugin: .worker("leaks-descriptors"),
+            plugin: .process("leaks-descriptors"),
             end: .satisfying { (1..<64).contains($0["opened"]?.int64Value ?? 0) }),
         // Echo answers at once, so that the number of those in flight is a matter of chance.
         HostileCase(
-            plugin: .worker("floods-calls"),
+            plugin: .process("floods-calls"),
             end: .satisfying { ($0["result"]?.int64Value ?? 0) + ($0["busy"]?.int64Value ?? 0) == 5_000 },
             options: ["count": 5_000]),
     ]
@@ -34,7 +34,7 @@ struct HostileWorkerTests {
     func floodOfCalls() throws {
         // It answers nothing before it has called for the last time: all are in flight until then.
         try HostileCase(
-            plugin: .worker("floods-calls"), end: .result(["busy": 3_976, "result": 1_024]),
+            plugin: .process("floods-calls"), end: .result(["busy": 3_976, "result": 1_024]),
             options: ["count": 5_000, "task": "hostile.floods-calls.good"]
         ).meet(in: .process)
     }
@@ -42,7 +42,7 @@ struct HostileWorkerTests {
     @Test(
         "that writes a gigabyte line is killed at the bound, and the daemon does not grow", arguments: Isolation.apart)
     func longLine(isolation: Isolation) throws {
-        let test = HostileCase(plugin: .worker("long-line"), end: .killed("longer than"))
+        let test = HostileCase(plugin: .process("long-line"), end: .killed("longer than"))
         try test.plugin.withDaemon(in: isolation) { daemon, client in
             try test.meet(in: isolation, daemon, client)
             #expect(maximumResidentBytes(of: daemon.pid) < 100 << 20)
@@ -53,7 +53,7 @@ struct HostileWorkerTests {
         "that floods the log has a hundred lines a second in it, and the rest is counted",
         arguments: ["floods-log", "floods-output"], Isolation.apart)
     func floodOfLines(name: String, isolation: Isolation) throws {
-        let test = HostileCase(plugin: .worker(name), end: .result("flooded"), options: ["count": 20_000])
+        let test = HostileCase(plugin: .process(name), end: .result("flooded"), options: ["count": 20_000])
         try test.plugin.withDaemon(in: isolation, HostileCase.withoutHaste) { daemon, client in
             try test.meet(in: isolation, daemon, client)
             // How many were left out is told with the next line that is not.
@@ -98,7 +98,7 @@ struct HostileWorkerTests {
         "that forks and exits has ended, though its child holds the socket", arguments: [false, true], Isolation.apart)
     func forks(leave: Bool, isolation: Isolation) throws {
         let test = HostileCase(
-            plugin: .worker("forks-and-exits"), end: .crashed(["exit": 0]), options: ["leave": .bool(leave)])
+            plugin: .process("forks-and-exits"), end: .crashed(["exit": 0]), options: ["leave": .bool(leave)])
         try test.plugin.withDaemon(in: isolation) { daemon, client in
             try test.meet(in: isolation, daemon, client)
             try daemon.awaitLog("child ", client)
@@ -112,7 +112,7 @@ struct HostileWorkerTests {
         "that stops in the midst of its work is found out by a ping",
         arguments: ["busy-loop", "half-line", "stops-reading"], Isolation.apart)
     func hanging(name: String, isolation: Isolation) throws {
-        let plugin = HostilePlugin.worker(name)
+        let plugin = HostilePlugin.process(name)
         try plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { daemon, client in
             try plugin.expectRunning(in: isolation, client)
             let ended = try client.call("hostile.\(name)")
@@ -137,7 +137,7 @@ struct HostileWorkerTests {
             ("garbage-hello", "$.version"), ("never-hello", "plugin.hello within"),
         ], Isolation.apart)
     func badBeginning(test: (name: String, why: String), isolation: Isolation) throws {
-        let plugin = HostilePlugin.worker(test.name)
+        let plugin = HostilePlugin.process(test.name)
         try plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { _, client in
             try plugin.expectRefused(test.why, client)
         }
@@ -145,7 +145,7 @@ struct HostileWorkerTests {
 
     @Test("that says it is another plugin is known by its own name all the same", arguments: Isolation.apart)
     func otherName(isolation: Isolation) throws {
-        let plugin = HostilePlugin.worker("other-name")
+        let plugin = HostilePlugin.process("other-name")
         try plugin.withDaemon(in: isolation) { _, client in
             try plugin.expectRunning(in: isolation, client)
             let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
@@ -160,7 +160,7 @@ struct HostileWorkerTests {
         ],
         Isolation.apart)
     func badEnd(test: (name: String, why: String), isolation: Isolation) throws {
-        let plugin = HostilePlugin.worker(test.name)
+        let plugin = HostilePlugin.process(test.name)
         let configuration = "stop_timeout = \"1s\"\ndrain_timeout = \"1s\""
         let daemon = try plugin.withDaemon(in: isolation, configuration) { daemon, client in
             try plugin.expectRunning(in: isolation, client)

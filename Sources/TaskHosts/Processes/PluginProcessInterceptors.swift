@@ -20,7 +20,7 @@ extension JSON {
     }
 }
 
-extension WorkerHost {
+extension PluginProcessHost {
     /// The interceptors are asked about what this manifest says from now on.
     func takeInterceptedTasks(of manifest: JSON) {
         guard let instance, let interceptors = manifest["interceptors"]?.arrayValue else { return }

@@ -2,7 +2,7 @@ import BridgeJSON
 import TaskRuntime
 
 /// Who calls, as it is sent to a plugin process, kept from call to call. Loop thread only.
-final class WorkerCallers {
+final class PluginProcessCallers {
     private struct Entry {
         var session: UInt64
         var revision: UInt32

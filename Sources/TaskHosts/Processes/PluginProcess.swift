@@ -6,9 +6,9 @@ import PluginInterface
 
 /// One process of a plugin: started, listened to, ended with all that it has started. Loop thread only.
 @LoopActor
-final class WorkerProcess {
+final class PluginProcess {
     /// What the process and the daemon say to each other.
-    let link: WorkerLink
+    let link: PluginProcessLink
     /// Its id.
     var pid: Int32 { child.pid }
     /// Whether it is to end, so that its end is no fault.
@@ -16,12 +16,12 @@ final class WorkerProcess {
 
     private let child: ChildProcess
     private let channel: MessageChannel
-    private let outputs: [WorkerOutput]
+    private let outputs: [PluginProcessOutput]
     /// Why it was killed.
     private var reason: String?
     private var timer: LoopTimer?
     private var hasExited = false
-    private let ended: (WorkerProcess, WorkerFault) -> Void
+    private let ended: (PluginProcess, PluginProcessFault) -> Void
 
     /// As much as is read of what it had said when it ended.
     private static let maximumRestBytes = 16 << 20
@@ -35,8 +35,8 @@ final class WorkerProcess {
     ///   - scheduler: what shares the loop between this process and all others; nil: it is read whenever it sends.
     ///   - ended: called once at its end, whether it was expected or not.
     init(
-        _ command: WorkerCommand, link: WorkerLink, lineBytes: Int, scheduler: FairScheduler? = nil,
-        ended: @escaping (WorkerProcess, WorkerFault) -> Void
+        _ command: PluginProcessCommand, link: PluginProcessLink, lineBytes: Int, scheduler: FairScheduler? = nil,
+        ended: @escaping (PluginProcess, PluginProcessFault) -> Void
     ) throws(SystemError) {
         self.link = link
         self.ended = ended
@@ -45,7 +45,7 @@ final class WorkerProcess {
         let host = link.host
         outputs = [(child.standardOutput, TRESTLE_LOG_INFO), (child.standardError, TRESTLE_LOG_WARNING)]
             .compactMap { stream, level in
-                stream.map { WorkerOutput($0) { [weak host] in host?.say(UInt32(level), $0(), of: nil) } }
+                stream.map { PluginProcessOutput($0) { [weak host] in host?.say(UInt32(level), $0(), of: nil) } }
             }
         let socket = UnixSocket(adopting: ours)
         do {
@@ -75,7 +75,7 @@ final class WorkerProcess {
     // MARK: Starting
 
     /// The process, and our end of the socket.
-    private static func spawn(_ command: WorkerCommand) throws(SystemError) -> (ChildProcess, Int32) {
+    private static func spawn(_ command: PluginProcessCommand) throws(SystemError) -> (ChildProcess, Int32) {
         var program = command.arguments.first ?? ""
         if program.contains("/"), !program.hasPrefix("/") {
             // Tracebacks show this path.
@@ -110,11 +110,11 @@ final class WorkerProcess {
         }
     }
 
-    /// What every worker has of the daemon's environment. The last two choose what a crash writes, of Swift and C, and
+    /// What every process has of the daemon's environment. The last two choose what a crash writes, of Swift and C, and
     /// of Python.
     private static let inherited = ["PATH", "LANG", "TZ", "SWIFT_BACKTRACE", "PYTHONFAULTHANDLER"]
 
-    private static func environment(_ command: WorkerCommand) -> [String: String] {
+    private static func environment(_ command: PluginProcessCommand) -> [String: String] {
         var environment: [String: String] = [:]
         for name in inherited {
             if let value = getenv(name) { environment[name] = String(cString: value) }
@@ -126,11 +126,11 @@ final class WorkerProcess {
     }
 
     /// Before it has said anything: what it would have taken until then stays within what every process may.
-    private static func limit(_ child: ChildProcess, _ limits: WorkerCommand.Limits) throws(SystemError) {
+    private static func limit(_ child: ChildProcess, _ limits: PluginProcessCommand.Limits) throws(SystemError) {
         if let bytes = limits.memoryBytes { try child.limit(.addressSpaceBytes, to: bytes) }
         if let count = limits.descriptors { try child.limit(.descriptors, to: count) }
         if let count = limits.processes { try child.limit(.processes, to: count) }
-        // A worker's memory may hold what callers sent: it is written nowhere.
+        // A process's memory may hold what callers sent: it is written nowhere.
         try child.limit(.coreBytes, to: 0)
     }
 
@@ -178,6 +178,6 @@ final class WorkerProcess {
         timer?.close()
         timer = nil
         for output in outputs { output.finish() }
-        ended(self, WorkerFault(status: status, reason: reason))
+        ended(self, PluginProcessFault(status: status, reason: reason))
     }
 }

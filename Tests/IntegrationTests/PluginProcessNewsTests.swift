@@ -5,12 +5,12 @@ import Testing
 /// What a plugin's process says without being asked has its bounds: what is beyond them is cut or left out, and the log
 /// says so.
 @Suite("What a worker says by itself", .blocking)
-struct WorkerNewsTests {
-    private func withWorker(_ call: String, _ body: (DaemonProcess, Wire) throws -> Void) throws {
+struct PluginProcessNewsTests {
+    private func withPluginProcess(_ call: String, _ body: (DaemonProcess, Wire) throws -> Void) throws {
         let folder = try TemporaryFolder()
-        var worker = WorkerInPython()
-        worker.call = call + "\nsay({\"callbackId\": id, \"result\": \"said\"})"
-        try worker.write(to: folder)
+        var process = PluginInPython()
+        process.call = call + "\nsay({\"callbackId\": id, \"result\": \"said\"})"
+        try process.write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             _ = try client.result("bridge.subscribe", ["events": ["*"]])
@@ -21,7 +21,7 @@ struct WorkerNewsTests {
 
     @Test("is at most 64 figures at once, each with 256 bytes of help")
     func figures() throws {
-        try withWorker(
+        try withPluginProcess(
             """
             figures = [{"name": "n%d" % n, "kind": "gauge", "value": n, "help": "é" * 1000} for n in range(65)]
             say({"task": "plugin.metrics", "options": {"metrics": [dict(f, help="x") for f in figures] * 3}})
@@ -42,7 +42,7 @@ struct WorkerNewsTests {
 
     @Test("is at most 64 KiB in a call of plugin.log or plugin.metrics")
     func size() throws {
-        try withWorker(
+        try withPluginProcess(
             """
             say({"task": "plugin.log", "options": {"level": "error", "message": "much " + "y" * 70000}})
             say({"task": "plugin.metrics", "options": {"metrics": [], "more": "y" * 70000}})
@@ -56,7 +56,7 @@ struct WorkerNewsTests {
 
     @Test("is at most 8 KiB of a line of the log")
     func lines() throws {
-        try withWorker(
+        try withPluginProcess(
             #"say({"task": "plugin.log", "options": {"level": "error", "message": "long " + "z" * 20000}})"#
         ) { daemon, client in
             try daemon.awaitLog("long z", client)
@@ -67,7 +67,7 @@ struct WorkerNewsTests {
 
     @Test("is no event whose name has none or more than 128 bytes")
     func events() throws {
-        try withWorker(
+        try withPluginProcess(
             """
             for name in ["", "e" * 129, "e" * 128]:
                 say({"task": "plugin.publish", "options": {"event": name, "data": [1.50, {"a": "\\u00e9"}]}})
@@ -89,7 +89,7 @@ struct WorkerNewsTests {
 
     @Test("is one event, of whose repeated members the last one counts, and alone is read")
     func repeatedMembers() throws {
-        try withWorker(
+        try withPluginProcess(
             """
             f.write('{"task":"plugin.publish","options":{"event":[],"event":"x","sessions":"all","sessions":null}}\\n')
             """

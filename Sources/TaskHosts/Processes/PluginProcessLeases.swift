@@ -1,12 +1,12 @@
 import TaskRuntime
 
 /// Which of a pool's processes are reusable, and who has which of the others. Loop thread only.
-final class WorkerLeases {
+final class PluginProcessLeases {
     let per: PoolSettings.Lease
     /// The one that was given back last is given away next: what it needs is in the caches, and the others may be
     /// ended.
-    private(set) var reusable: [WorkerLink] = []
-    private var bySession: [UInt64: WorkerLink] = [:]
+    private(set) var reusable: [PluginProcessLink] = []
+    private var bySession: [UInt64: PluginProcessLink] = [:]
     private(set) var inUseCount = 0
     /// Called when a call found none.
     var lacking: (() -> Void)?
@@ -20,10 +20,10 @@ final class WorkerLeases {
     init(per: PoolSettings.Lease) { self.per = per }
 
     /// A process is reusable.
-    func add(_ link: WorkerLink) { reusable.append(link) }
+    func add(_ link: PluginProcessLink) { reusable.append(link) }
 
     /// A process is no longer there, or no longer there for others.
-    func remove(_ link: WorkerLink) {
+    func remove(_ link: PluginProcessLink) {
         reusable.removeAll { $0 === link }
         guard link.isLeased else { return }
         link.isLeased = false
@@ -43,7 +43,7 @@ final class WorkerLeases {
     }
 
     /// The process that works on a call, from now on its caller's; nil: there is none.
-    func take(for call: Call) -> WorkerLink? {
+    func take(for call: Call) -> PluginProcessLink? {
         if let link = lease(of: call) { return link }
         guard let link = reusable.popLast() else { return nil }
         minimumReusable = min(minimumReusable, reusable.count)
@@ -59,7 +59,7 @@ final class WorkerLeases {
         return link
     }
 
-    private func lease(of call: Call) -> WorkerLink? {
+    private func lease(of call: Call) -> PluginProcessLink? {
         guard per == .session, let session = call.session else { return nil }
         return bySession[session.number]
     }
@@ -67,8 +67,8 @@ final class WorkerLeases {
     /// A session has gone.
     ///
     /// - Returns: the process that it had.
-    func end(_ session: UInt64) -> WorkerLink? { bySession.removeValue(forKey: session) }
+    func end(_ session: UInt64) -> PluginProcessLink? { bySession.removeValue(forKey: session) }
 
     /// Whether a session has it still.
-    func isKept(_ link: WorkerLink) -> Bool { bySession.contains { $0.value === link } }
+    func isKept(_ link: PluginProcessLink) -> Bool { bySession.contains { $0.value === link } }
 }

@@ -3,7 +3,7 @@ import TaskRuntime
 
 /// The metrics of the processes of a plugin, put together: a counter is the sum over all processes that there
 /// were, a gauge the sum over those that there are. Loop thread only.
-struct WorkerMetrics {
+struct PluginProcessMetrics {
     private struct Metric {
         let kind: MetricDeclaration.Kind
         /// What processes counted that are gone, or that began anew.
@@ -21,7 +21,7 @@ struct WorkerMetrics {
     ///
     /// - Throws: ``MetricRefusal`` where it is none of the plugin's.
     mutating func take(
-        _ declaration: MetricDeclaration, _ value: Double, from link: WorkerLink, into all: PluginMetrics
+        _ declaration: MetricDeclaration, _ value: Double, from link: PluginProcessLink, into all: PluginMetrics
     ) throws(MetricRefusal) {
         let number = try all.declare(declaration)
         var metric = metrics[number] ?? Metric(kind: declaration.kind)
@@ -33,7 +33,7 @@ struct WorkerMetrics {
     }
 
     /// The process is no longer there.
-    mutating func forget(_ link: WorkerLink, in all: PluginMetrics?) {
+    mutating func forget(_ link: PluginProcessLink, in all: PluginMetrics?) {
         for number in metrics.keys {
             guard let last = metrics[number]?.last.removeValue(forKey: ObjectIdentifier(link)) else { continue }
             if metrics[number]?.kind == .counter { metrics[number]?.past += last }

@@ -1,9 +1,9 @@
 import Glibc
 import TestSupport
 
-/// A worker in Python that a test writes: one task of its name, which answers with its options, unless it is told to do
+/// A plugin in Python that a test writes: one task of its name, which answers with its options, unless it is told to do
 /// otherwise.
-struct WorkerInPython {
+struct PluginInPython {
     var name = "specimen"
     /// What a call does, as the body of a function: `m` is the message, `id` its id, `say(message)` sends one.
     var call = #"say({"callbackId": id, "result": m["options"]})"#

@@ -6,13 +6,13 @@ import TaskRuntime
 /// The processes of a plugin of which each works for one caller at a time: started ahead, given away, cleaned, given
 /// back, replaced when they are worn. Loop thread only.
 ///
-/// Who has which is ``WorkerLeases``; this sees to it that there are enough of them.
+/// Who has which is ``PluginProcessLeases``; this sees to it that there are enough of them.
 @LoopActor
-final class WorkerPool {
+final class PluginProcessPool {
     private let settings: PoolSettings
-    private let leases: WorkerLeases
+    private let leases: PluginProcessLeases
     /// Owns this; nil once it is over, when a process that was on its way may still report.
-    private weak var supervisor: WorkerSupervisor?
+    private weak var supervisor: PluginProcessSupervisor?
     private var starting = 0
     /// Of those, the ones that have no process yet.
     private var due = 0
@@ -26,10 +26,10 @@ final class WorkerPool {
     /// configuration.
     private var stale: Set<ObjectIdentifier> = []
 
-    init(_ settings: PoolSettings, _ supervisor: WorkerSupervisor) {
+    init(_ settings: PoolSettings, _ supervisor: PluginProcessSupervisor) {
         self.settings = settings
         self.supervisor = supervisor
-        leases = WorkerLeases(per: settings.per)
+        leases = PluginProcessLeases(per: settings.per)
         leases.lacking = { [weak self] in LoopActor.assumeIsolated { self?.fillSoon() } }
         leases.leased = { [weak host = supervisor.host] in host?.instance?.roomWasMade(forCallsOf: $0) }
         supervisor.host.leases = leases
@@ -45,7 +45,7 @@ final class WorkerPool {
     // MARK: Enough of them
 
     /// A process that is ready is the next caller's.
-    func add(_ member: WorkerMember) {
+    func add(_ member: PluginProcessMember) {
         member.link.becameIdle = { [weak self, weak member] in
             LoopActor.assumeIsolated {
                 if let self, let member { self.becameIdle(member) }
@@ -61,11 +61,11 @@ final class WorkerPool {
         if memberCount > settings.minimum, thriftTimer == nil { shrink() }
     }
 
-    private var members: [WorkerMember] { supervisor?.members ?? [] }
+    private var members: [PluginProcessMember] { supervisor?.members ?? [] }
     /// Those that are there, on their way, or about to be started.
     private var memberCount: Int { members.count + due }
 
-    private func member(of link: WorkerLink) -> WorkerMember? { members.first { $0.link === link } }
+    private func member(of link: PluginProcessLink) -> PluginProcessMember? { members.first { $0.link === link } }
 
     /// Ends, again and again, those that have not been needed since the last time, down to those that are to be there.
     private func shrink() {
@@ -155,7 +155,7 @@ final class WorkerPool {
 
     // MARK: From one caller to the next
 
-    private func becameIdle(_ member: WorkerMember) {
+    private func becameIdle(_ member: PluginProcessMember) {
         guard member.link.isLeased, !leases.isKept(member.link) else { return }
         recycle(member)
     }
@@ -167,13 +167,13 @@ final class WorkerPool {
     }
 
     /// No caller waits any longer for a call that the process works on.
-    private func callerLeft(_ member: WorkerMember) {
+    private func callerLeft(_ member: PluginProcessMember) {
         if !leases.isKept(member.link) { expectIdle(member) }
     }
 
     /// A process that is no longer needed by a call or a session gets some time to come to an end with what it does;
     /// then another takes its place.
-    private func expectIdle(_ member: WorkerMember) {
+    private func expectIdle(_ member: PluginProcessMember) {
         let id = ObjectIdentifier(member)
         guard overdue[id] == nil, let supervisor else { return }
         let timeout = supervisor.timeout
@@ -193,7 +193,7 @@ final class WorkerPool {
         overdue[id]?.schedule(after: timeout)
     }
 
-    private func recycle(_ member: WorkerMember) {
+    private func recycle(_ member: PluginProcessMember) {
         leases.remove(member.link)
         overdue.removeValue(forKey: ObjectIdentifier(member))?.close()
         guard !isWorn(member) else { return replace(member) }
@@ -205,12 +205,12 @@ final class WorkerPool {
         }
     }
 
-    private func isWorn(_ member: WorkerMember) -> Bool {
+    private func isWorn(_ member: PluginProcessMember) -> Bool {
         stale.contains(ObjectIdentifier(member)) || member.link.uses >= settings.maximumUses
             || member.grownBytes > settings.growthBytes
     }
 
-    private func replace(_ member: WorkerMember) {
+    private func replace(_ member: PluginProcessMember) {
         recycled += 1
         supervisor?.retire(member)
         fill()
@@ -228,7 +228,7 @@ final class WorkerPool {
     }
 
     /// That process is no longer there.
-    func forget(_ member: WorkerMember) {
+    func forget(_ member: PluginProcessMember) {
         leases.remove(member.link)
         stale.remove(ObjectIdentifier(member))
         overdue.removeValue(forKey: ObjectIdentifier(member))?.close()

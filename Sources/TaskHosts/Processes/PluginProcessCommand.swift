@@ -1,7 +1,7 @@
 public import BridgeJSON
 
 /// What a plugin's process is started with.
-public struct WorkerCommand: Sendable, Equatable {
+public struct PluginProcessCommand: Sendable, Equatable {
     /// What it may use; nil: as much as the daemon may.
     public struct Limits: Sendable, Equatable {
         /// Its address space, in bytes.
@@ -25,7 +25,7 @@ public struct WorkerCommand: Sendable, Equatable {
     public var name: String?
     /// The program and its arguments.
     public var arguments: [String]
-    /// What its environment has besides what every worker's has.
+    /// What its environment has besides what every process's has.
     public var environment: [String: String]
     /// Where it starts.
     public var directory: String

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 @Suite("Calls of a worker that does not keep up", .blocking)
-struct WorkerBoundsTests {
-    private func withWorker(
-        _ worker: WorkerInPython, _ configuration: String = "", in folder: TemporaryFolder,
+struct PluginProcessBoundsTests {
+    private func withPluginProcess(
+        _ process: PluginInPython, _ configuration: String = "", in folder: TemporaryFolder,
         _ body: (DaemonProcess, Wire) throws -> Void
     ) throws {
-        try worker.write(to: folder)
+        try process.write(to: folder)
         try withDaemon(configuration, pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
     }
 
@@ -28,15 +28,15 @@ struct WorkerBoundsTests {
         let folder = try TemporaryFolder()
         let first = folder.file("first")
         let gate = try Gate(in: folder)
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             if not os.path.exists("\(first)"):
                 open("\(first)", "w").close()
                 \(gate.python)
                 os._exit(3)
             say({"callbackId": id, "result": len(m["options"])})
             """
-        try withWorker(worker, in: folder) { _, client in
+        try withPluginProcess(process, in: folder) { _, client in
             // Twice as much as the daemon hands to a process that does not read.
             let count = 80
             let text = String(repeating: "x", count: 100_000)
@@ -59,13 +59,13 @@ struct WorkerBoundsTests {
     func unanswered() throws {
         let folder = try TemporaryFolder()
         let first = folder.file("first")
-        var worker = WorkerInPython()
-        worker.start = """
+        var process = PluginInPython()
+        process.start = """
             is_first = not os.path.exists("\(first)")
             open("\(first)", "w").close()
             """
-        worker.call = #"if not is_first: say({"callbackId": id, "result": "next"})"#
-        try withWorker(worker, "plugin_timeout = \"1m\"\n[limits]\ncalls_in_flight = 100000", in: folder) {
+        process.call = #"if not is_first: say({"callbackId": id, "result": "next"})"#
+        try withPluginProcess(process, "plugin_timeout = \"1m\"\n[limits]\ncalls_in_flight = 100000", in: folder) {
             daemon, client in
             let count = 65_536
             let calls = (1...count).map { #"{"task":"specimen","callbackId":\#($0)}"# + "\n" }.joined()
@@ -80,11 +80,11 @@ struct WorkerBoundsTests {
 
     @Test("end with a defined error where the process's own is longer than is read, and it goes on")
     func longErrors() throws {
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             say({"callbackId": id, "error": {"code": "specimen.failed", "message": "x" * m["options"]}})
             """
-        try withWorker(worker, in: TemporaryFolder()) { daemon, client in
+        try withPluginProcess(process, in: TemporaryFolder()) { daemon, client in
             #expect(try client.call("specimen", 60_000)["error"]?["code"] == "specimen.failed")
             let error = try client.call("specimen", 70_000)["error"]
             #expect(error?["code"] == "reply.invalid")
@@ -95,9 +95,9 @@ struct WorkerBoundsTests {
 
     @Test("are cancelled one by one: the process is told of those, and of no others")
     func cancelled() throws {
-        var worker = WorkerInPython()
-        worker.start = "(numbers, cancelled) = ({}, [])"
-        worker.other = """
+        var process = PluginInPython()
+        process.start = "(numbers, cancelled) = ({}, [])"
+        process.other = """
             if "cancel" in m:
                 cancelled.append(numbers[m["cancel"]])
                 say({"callbackId": m["cancel"], "error": {"code": "call.cancelled", "message": "It was cancelled."}})
@@ -106,11 +106,11 @@ struct WorkerBoundsTests {
                 say({"callbackId": id, "result": cancelled})
                 continue
             """
-        worker.call = """
+        process.call = """
             if m["options"] < 0: say({"callbackId": id, "result": 0})
             else: numbers[id] = m["options"]
             """
-        try withWorker(worker, in: TemporaryFolder()) { _, client in
+        try withPluginProcess(process, in: TemporaryFolder()) { _, client in
             for round in 0..<3 {
                 // Slots of the calls before are taken again, in another order.
                 for _ in 0..<round * 7 { #expect(try client.result("specimen", -1) == 0) }

@@ -7,9 +7,9 @@ import PluginInterface
 /// One process of a plugin from its start on: what it is asked before it takes calls, and whether it still answers.
 /// Loop thread only.
 @LoopActor
-final class WorkerMember {
-    let process: WorkerProcess
-    var link: WorkerLink { process.link }
+final class PluginProcessMember {
+    let process: PluginProcess
+    var link: PluginProcessLink { process.link }
     /// Whether it takes calls.
     private(set) var isReady = false
     /// Whether it knows `plugin.clean`; not to know it is to have nothing to clean.
@@ -17,13 +17,13 @@ final class WorkerMember {
     /// Its resident memory when it was ready, in bytes.
     private var residentBytesAtFirst: UInt64 = 0
 
-    private let times: WorkerSupervisor.Times
+    private let times: PluginProcessSupervisor.Times
     private var pingTimer: ProcessTimeout?
     private var pingRequest: UInt64?
     /// Whether it takes pings while it works.
     private var isPingedAlways = false
 
-    init(_ process: WorkerProcess, times: WorkerSupervisor.Times) {
+    init(_ process: PluginProcess, times: PluginProcessSupervisor.Times) {
         self.process = process
         self.times = times
     }
@@ -33,14 +33,14 @@ final class WorkerMember {
     /// Says hello.
     ///
     /// - Parameter options: those of `plugin.hello`.
-    /// - Returns: what the worker says of itself.
+    /// - Returns: what the process says of itself.
     func greet(_ options: JSON) async throws(BridgeError) -> JSON {
         let answer = try await ask("plugin.hello", options, within: times.hello)
         let other = answer["protocol"]?["version"]?.stringValue ?? PluginProtocol.version
         guard other.split(separator: ".").first == PluginProtocol.version.split(separator: ".").first else {
             throw BridgeError(
                 .pluginUnavailable,
-                "it speaks version \(other.prefix(32)) of the worker protocol, this daemon \(PluginProtocol.version)")
+                "it speaks version \(other.prefix(32)) of the plugin protocol, this daemon \(PluginProtocol.version)")
         }
         isPingedAlways = answer["ping"] == "always"
         return answer

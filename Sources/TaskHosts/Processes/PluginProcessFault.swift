@@ -3,7 +3,7 @@ import TaskRuntime
 import EventLoop
 
 /// Why a plugin's process has ended unexpectedly.
-struct WorkerFault: Sendable {
+struct PluginProcessFault: Sendable {
     /// How it ended; nil: it could not be started.
     var status: ExitStatus?
     /// What it did before it was killed for it; nil: it ended by itself.

@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 @Suite("A worker", .blocking)
-struct WorkerTests {
-    private func withWorker<R>(
-        _ worker: WorkerInPython, _ body: (DaemonProcess, Wire) throws -> R
+struct PluginProcessTests {
+    private func withPluginProcess<R>(
+        _ process: PluginInPython, _ body: (DaemonProcess, Wire) throws -> R
     ) throws -> R {
         let folder = try TemporaryFolder()
-        try worker.write(to: folder)
+        try process.write(to: folder)
         return try withDaemon(pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
     }
 
@@ -21,8 +21,8 @@ struct WorkerTests {
 
     @Test("lends its tasks: options go in, results, errors and progress come back, and it is told who calls")
     func calls() throws {
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             if m["options"] == "who": say({"callbackId": id, "result": m["caller"]["uid"]})
             elif m["options"] == "fail": say({"callbackId": id, "error": {"code": "door.locked", "message": "It is locked."}})
             elif m["options"] == "slow":
@@ -31,7 +31,7 @@ struct WorkerTests {
                 say({"callbackId": id, "result": m.get("timeout", 0) > 0})
             else: say({"callbackId": id, "result": m["options"]})
             """
-        try withWorker(worker) { _, client in
+        try withPluginProcess(process) { _, client in
             #expect(try client.result("specimen", ["a": [1, 2.50]]) == ["a": [1, 2.50]])
             #expect(try client.result("specimen", "who") == .number(JSONNumber(UInt64(getuid()))))
             #expect(
@@ -74,8 +74,8 @@ struct WorkerTests {
 
     @Test("calls other tasks on behalf of its caller, publishes, and its figures and lines are shown")
     func ownCalls() throws {
-        var worker = WorkerInPython()
-        worker.call = """
+        var process = PluginInPython()
+        process.call = """
             say({"task": "plugin.log", "options": {"level": "warning", "message": "from the worker", "call": id}})
             say({"task": "plugin.metrics", "options": {"metrics": [{"name": "seen", "kind": "counter", "value": 3}]}})
             say({"task": "plugin.publish", "options": {"event": "specimen.seen", "data": 5}})
@@ -87,7 +87,7 @@ struct WorkerTests {
             print("on standard output", flush=True)
             say({"callbackId": id, "result": answer["result"]})
             """
-        try withWorker(worker) { daemon, client in
+        try withPluginProcess(process) { daemon, client in
             _ = try client.result("bridge.subscribe", ["events": ["specimen.*"]])
             try client.send(#"{"task":"specimen","callbackId":1}"#)
             #expect(try client.receive() == ["event": "specimen.seen", "data": 5])
@@ -103,9 +103,9 @@ struct WorkerTests {
 
     @Test("that crashes ends its own calls at once; those that were not handed over wait for its next start")
     func crash() throws {
-        var worker = WorkerInPython(call: "os.kill(os.getpid(), signal.SIGSEGV)")
-        worker.settings = ""
-        try withWorker(worker) { _, client in
+        var process = PluginInPython(call: "os.kill(os.getpid(), signal.SIGSEGV)")
+        process.settings = ""
+        try withPluginProcess(process) { _, client in
             _ = try client.result("bridge.subscribe", ["events": ["plugin.*"]])
             try client.send(#"{"task":"specimen","callbackId":1}"#)
             let lost = try client.receive()
@@ -122,7 +122,7 @@ struct WorkerTests {
 
     @Test("that crashes again and again is given up, and bridge.plugin.reload brings it back")
     func crashLoop() throws {
-        try withWorker(WorkerInPython(call: "os._exit(3)")) { _, client in
+        try withPluginProcess(PluginInPython(call: "os._exit(3)")) { _, client in
             for round in 1...5 {
                 let error = error(try client.call("specimen"))
                 #expect(error?["code"] == "plugin.crashed" && error?["data"]?["exit"] == 3, "\(round)")
@@ -143,7 +143,7 @@ struct WorkerTests {
             #"f.write("{\"callbackId\":"); f.flush(); os._exit(0)"#,
         ])
     func garbage(call: String) throws {
-        try withWorker(WorkerInPython(call: call)) { _, client in
+        try withPluginProcess(PluginInPython(call: call)) { _, client in
             let error = error(try client.call("specimen"))
             #expect(error?["code"] == "plugin.crashed", "\(error ?? nil)")
             #expect(try client.result("specimen.good", 1) == 1)
@@ -153,12 +153,12 @@ struct WorkerTests {
     @Test("that does not read the answers to its calls is killed before they fill the daemon's memory")
     func unreadAnswers() throws {
         let folder = try TemporaryFolder()
-        try WorkerInPython(name: "long", call: #"say({"callbackId": id, "result": "x" * 900_000})"#).write(to: folder)
+        try PluginInPython(name: "long", call: #"say({"callbackId": id, "result": "x" * 900_000})"#).write(to: folder)
         let deaf = """
             for n in range(150): say({"task": "long", "callbackId": n})
             signal.pause()
             """
-        try WorkerInPython(call: deaf).write(to: folder)
+        try PluginInPython(call: deaf).write(to: folder)
         try withDaemon(pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             let error = error(try client.call("specimen"))
@@ -170,9 +170,9 @@ struct WorkerTests {
 
     @Test("that answers twice, or what nobody asked, harms nobody")
     func strayAnswers() throws {
-        let worker = WorkerInPython(
+        let process = PluginInPython(
             call: #"[say({"callbackId": n, "result": n}) for n in (id, id, 999, "x")]"#)
-        try withWorker(worker) { _, client in
+        try withPluginProcess(process) { _, client in
             try client.send(#"{"task":"specimen","callbackId":"c"}"#)
             #expect(try client.receive()["callbackId"] == "c")
             // The others come behind it.
@@ -184,7 +184,7 @@ struct WorkerTests {
     func leftBehind() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("pid")
-        let worker = WorkerInPython(
+        let process = PluginInPython(
             call: """
                 (is_written, written) = os.pipe()
                 if os.fork() == 0:
@@ -194,7 +194,7 @@ struct WorkerTests {
                 os.read(is_written, 1)
                 os._exit(0)
                 """)
-        try withWorker(worker) { _, client in
+        try withPluginProcess(process) { _, client in
             #expect(error(try client.call("specimen"))?["code"] == "plugin.crashed")
             let pid = try #require(Int32(contents(of: file)))
             try awaitEnd(of: pid)
@@ -205,12 +205,12 @@ struct WorkerTests {
 
     @Test("inherits nothing but its socket, and has the limits that its manifest says")
     func inheritance() throws {
-        var worker = WorkerInPython()
-        worker.settings = """
+        var process = PluginInPython()
+        process.settings = """
             environment = { COLOUR = "red" }
             limits = { descriptors = 50, memory = "1GiB" }
             """
-        worker.call = """
+        process.call = """
             import resource
             open_files = sorted(int(n) for n in os.listdir("/proc/self/fd"))
             say({"callbackId": id, "result": [
@@ -218,7 +218,7 @@ struct WorkerTests {
                 resource.getrlimit(resource.RLIMIT_NOFILE)[0], resource.getrlimit(resource.RLIMIT_AS)[0],
                 resource.getrlimit(resource.RLIMIT_CORE)[0], os.getsid(0) == os.getpid()]})
             """
-        try withWorker(worker) { _, client in
+        try withPluginProcess(process) { _, client in
             let told = try client.result("specimen")
             #expect(told[0] == [0, 1, 2, 3])
             // A python that is a shell's script, as version managers have them, adds variables of its own.
@@ -237,7 +237,7 @@ struct WorkerTests {
 
     @Test("that has much to say of itself starts as others do")
     func longHello() throws {
-        try withWorker(WorkerInPython(hello: #"{"more": ["x"] * 50000}"#)) { _, client in
+        try withPluginProcess(PluginInPython(hello: #"{"more": ["x"] * 50000}"#)) { _, client in
             let result = try client.result("specimen", 1)
             #expect(result == 1)
         }
@@ -245,15 +245,15 @@ struct WorkerTests {
 
     @Test("that does not start is refused with the reason, and the daemon goes on")
     func noStart() throws {
-        for (worker, words) in [
-            (WorkerInPython(start: "os._exit(9)"), "exit status 9"),
-            (WorkerInPython(hello: #"{"protocol": {"version": "2.0"}}"#), "version 2.0"),
-            (WorkerInPython(hello: #"{"tasks": 5}"#, settings: ""), "specimen"),
+        for (process, words) in [
+            (PluginInPython(start: "os._exit(9)"), "exit status 9"),
+            (PluginInPython(hello: #"{"protocol": {"version": "2.0"}}"#), "version 2.0"),
+            (PluginInPython(hello: #"{"tasks": 5}"#, settings: ""), "specimen"),
         ] {
-            try withWorker(worker) { _, client in
+            try withPluginProcess(process) { _, client in
                 let plugin = try plugin(client)
                 if words == "specimen" {
-                    // What the manifest says counts, whatever the worker says.
+                    // What the manifest says counts, whatever the process says.
                     #expect(plugin?["name"] == "specimen")
                 } else {
                     #expect(plugin?["state"] == "refused")
@@ -292,9 +292,9 @@ struct WorkerTests {
             let start =
                 "open(\"\(file)\", \"w\").write(str(os.getpid()))"
                 + (deaf ? "; signal.signal(signal.SIGTERM, signal.SIG_IGN)" : "")
-            var worker = WorkerInPython(start: start)
-            if deaf { worker.call = "signal.pause()" }
-            try withWorker(worker) { daemon, client in
+            var process = PluginInPython(start: start)
+            if deaf { process.call = "signal.pause()" }
+            try withPluginProcess(process) { daemon, client in
                 if deaf { try client.send(#"{"task":"specimen"}"#) }
                 _ = try client.result("bridge.ping")
                 let pid = try #require(Int32(contents(of: file)))

@@ -6,7 +6,7 @@ import TaskRuntime
 
 // What a plugin's process says without waiting for an answer: lines of the log, events, metrics. Each is bounded before
 // it is decoded.
-extension WorkerOwnCalls {
+extension PluginProcessOwnCalls {
     private struct Line: Decodable {
         var level: String
         var message: String

@@ -6,8 +6,8 @@ import TaskRuntime
 import Glibc
 import TOMLDocument
 
-/// Reads a worker's manifest; docs/workers.md says what stands in it.
-enum WorkerManifest {
+/// Reads a plugin process's manifest; docs/workers.md says what stands in it.
+enum PluginProcessManifest {
     /// What the names of such files end with.
     static let suffix = ".plugin.toml"
 
@@ -50,7 +50,7 @@ enum WorkerManifest {
     /// The command of the manifest at a path. Blocks.
     ///
     /// - Throws: `plugin.unavailable` with a sentence that names the location of what is wrong.
-    static func command(at path: String) throws(BridgeError) -> WorkerCommand {
+    static func command(at path: String) throws(BridgeError) -> PluginProcessCommand {
         try check(path)
         let document: TOMLDocument
         do throws(TOMLError) { document = try TOMLDocument(contentsOf: path) } catch {
@@ -60,7 +60,7 @@ enum WorkerManifest {
     }
 
     /// The command of the manifest at a path that was read. Blocks: looks at the files that it names.
-    static func command(of document: TOMLDocument, at path: String) throws(BridgeError) -> WorkerCommand {
+    static func command(of document: TOMLDocument, at path: String) throws(BridgeError) -> PluginProcessCommand {
         if let problem = unknownKey(document) { throw refusal("\(problem)") }
         let text: Text
         do { text = try JSONCoding.decode(Text.self, from: JSON(document.root)) } catch {
@@ -81,7 +81,7 @@ enum WorkerManifest {
             }
         }
         for key in ["command", "environment", "limits", "pool"] { manifest[key] = nil }
-        return WorkerCommand(
+        return PluginProcessCommand(
             path: path, name: name(of: path), arguments: text.command,
             environment: PythonPackage.added(to: text.environment ?? [:]),
             directory: directory, limits: try limits(text.limits, document), pool: pool,
@@ -95,7 +95,7 @@ enum WorkerManifest {
     }
 
     /// Where the manifest is, in which its command starts. Where the path is a link, that is the folder of the file
-    /// that it leads to: so a worker runs from its own files, and its tracebacks name them.
+    /// that it leads to: so the process runs from its own files, and its tracebacks name them.
     private static func folder(ofManifest path: String) -> String {
         guard let real = realpath(path, nil) else { return path.parentFolder }
         defer { free(real) }
@@ -121,8 +121,8 @@ enum WorkerManifest {
 
     private static func limits(
         _ limits: Text.Limits?, _ document: TOMLDocument
-    ) throws(BridgeError) -> WorkerCommand.Limits {
-        guard let limits else { return WorkerCommand.Limits() }
+    ) throws(BridgeError) -> PluginProcessCommand.Limits {
+        guard let limits else { return PluginProcessCommand.Limits() }
         var memory: UInt64?
         if let text = limits.memory {
             guard let bytes = Quantity.bytes(text), bytes > 0 else {
@@ -132,7 +132,7 @@ enum WorkerManifest {
             }
             memory = UInt64(bytes)
         }
-        return WorkerCommand.Limits(
+        return PluginProcessCommand.Limits(
             memoryBytes: memory, descriptors: limits.descriptors ?? 256, processes: limits.processes)
     }
 

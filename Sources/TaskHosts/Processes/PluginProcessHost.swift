@@ -7,9 +7,9 @@ import TaskRuntime
 
 /// A plugin in a process of its own. Loop thread only.
 ///
-/// This is what the runtime sees; which process there is, and when there is another, is the ``WorkerSupervisor``'s
-/// affair.
-final class WorkerHost: TaskHost {
+/// This is what the runtime sees; which process there is, and when there is another, is the
+/// ``PluginProcessSupervisor``'s affair.
+final class PluginProcessHost: TaskHost {
     let isolation = "process"
     /// Not retained: the runtime owns its hosts.
     private let unownedRuntime: Unmanaged<TaskRuntime>
@@ -17,21 +17,21 @@ final class WorkerHost: TaskHost {
     /// The runtime's end of this host; nil before the plugin has been taken in.
     private(set) var instance: PluginInstance?
     /// Set once, right after both are made.
-    var supervisor: WorkerSupervisor?
+    var supervisor: PluginProcessSupervisor?
     /// The process that calls go to, of a pool the one that is asked about the plugin; nil: there is none.
-    var current: WorkerLink? {
+    var current: PluginProcessLink? {
         didSet {
             // Without one, what waits waits on.
             if current != nil { drained() }
         }
     }
     /// Who has which process of the pool; nil: there is none, and ``current`` has all calls.
-    var leases: WorkerLeases?
+    var leases: PluginProcessLeases?
     /// The processes that calls went to, and that are there.
-    private var links: [WorkerLink] = []
+    private var links: [PluginProcessLink] = []
 
     /// What its processes report of metrics.
-    var metrics = WorkerMetrics()
+    var metrics = PluginProcessMetrics()
 
     private var log: HostLog
     private var lines = LogAllowance()
@@ -63,10 +63,10 @@ final class WorkerHost: TaskHost {
     }
 
     /// A process may get calls.
-    func note(_ link: WorkerLink) { links.append(link) }
+    func note(_ link: PluginProcessLink) { links.append(link) }
 
     /// That process is no longer there.
-    func forget(_ link: WorkerLink) { links.removeAll { $0 === link } }
+    func forget(_ link: PluginProcessLink) { links.removeAll { $0 === link } }
 
     /// There will be no further process.
     func detach() {
@@ -99,7 +99,7 @@ final class WorkerHost: TaskHost {
         if leases == nil { instance?.pause(.unread) }
     }
 
-    private func link(for work: PluginWork, _ call: Call) -> WorkerLink? {
+    private func link(for work: PluginWork, _ call: Call) -> PluginProcessLink? {
         guard let leases else { return current }
         switch work {
         case .task, .intercept: return leases.take(for: call)
@@ -142,7 +142,7 @@ final class WorkerHost: TaskHost {
         if let supervisor { LoopActor.assumeIsolated { supervisor.pool?.replaceOthers() } }
     }
 
-    private func launch(_ call: Call, _ index: Int, _ options: UnsafeRawBufferPointer, over link: WorkerLink) {
+    private func launch(_ call: Call, _ index: Int, _ options: UnsafeRawBufferPointer, over link: PluginProcessLink) {
         guard let worker = instance?.manifest.workers[index] else { return }
         var named = (try? JSON(parsing: options))?.objectValue ?? [:]
         named["worker"] = .string(worker.name)
@@ -153,8 +153,8 @@ final class WorkerHost: TaskHost {
     }
 
     private func send(
-        _ call: Call, _ quotedTask: UnsafeRawBufferPointer, _ options: UnsafeRawBufferPointer, over link: WorkerLink,
-        isLifecycle: Bool = false, isQuestion: Bool = false
+        _ call: Call, _ quotedTask: UnsafeRawBufferPointer, _ options: UnsafeRawBufferPointer,
+        over link: PluginProcessLink, isLifecycle: Bool = false, isQuestion: Bool = false
     ) {
         var outgoing = OutgoingCall(quotedTask: quotedTask, options: options)
         outgoing.timeoutNanoseconds = runtime.nanosecondsLeft(to: call)
@@ -166,7 +166,7 @@ final class WorkerHost: TaskHost {
         }
     }
 
-    private lazy var callers = WorkerCallers(runtime)
+    private lazy var callers = PluginProcessCallers(runtime)
 
     func cancel(_ call: CallHandle, reason: CancelReason) {
         // It may be one that is being replaced, and finishes what it has.
@@ -186,14 +186,14 @@ final class WorkerHost: TaskHost {
         }
     }
 
-    private func report(_ change: SessionChange, _ session: Session, to link: WorkerLink) {
+    private func report(_ change: SessionChange, _ session: Session, to link: PluginProcessLink) {
         link.notify("plugin.session", ["change": .string("\(change)"), "caller": callers.json(of: session)])
     }
 
     /// Reports the sessions that there are to a process of a pool that has come after others.
     ///
     /// - Parameter done: is called when it has heard of all, or is gone.
-    func reportSessions(to link: WorkerLink, done: @escaping () -> Void) {
+    func reportSessions(to link: PluginProcessLink, done: @escaping () -> Void) {
         guard hearsSessions, let instance else { return done() }
         let report = instance.sessionReport { [weak self, weak link] session in
             guard let self, let link, links.contains(where: { $0 === link }) else { return false }
@@ -240,8 +240,8 @@ final class WorkerHost: TaskHost {
 
     var lag: Duration? { links.compactMap(\.lag).max() }
 
-    var workerStatus: WorkerStatus? {
-        guard let supervisor else { return WorkerStatus(pid: nil, restarts: 0, lastFault: nil) }
+    var processStatus: PluginProcessStatus? {
+        guard let supervisor else { return PluginProcessStatus(pid: nil, restarts: 0, lastFault: nil) }
         return LoopActor.assumeIsolated { supervisor.status }
     }
 

@@ -1,13 +1,13 @@
-// How often a worker that fails is started again. Neither clock nor chance of its own.
+// How often a plugin process that fails is started again. Neither clock nor chance of its own.
 import EventLoop
 
-/// The pauses between a worker's faults and its next start, and when it is given up.
+/// The pauses between a process's faults and its next start, and when it is given up.
 struct RestartPolicy {
     /// Before the first start after a fault.
     static let firstPause = Duration.milliseconds(100)
     /// No pause is longer.
     static let maximumPause = Duration.seconds(30)
-    /// A pause is up to so much shorter or longer, so that workers that fail together do not start together.
+    /// A pause is up to so much shorter or longer, so that processes that fail together do not start together.
     static let jitter = 0.2
     /// Without a fault for so long, pauses begin anew.
     static let goodTime = Duration.seconds(60)

@@ -1,4 +1,4 @@
-extension WorkerSupervisor {
+extension PluginProcessSupervisor {
     /// How long things may take.
     struct Times: Sendable {
         /// An answer to `plugin.hello`.

@@ -6,18 +6,18 @@ import PluginInterface
 
 /// Keeps a plugin's processes alive, one or a pool: starts them anew after a fault, up to too many. Loop thread only.
 @LoopActor
-final class WorkerSupervisor {
-    private let command: WorkerCommand
-    let host: WorkerHost
+final class PluginProcessSupervisor {
+    private let command: PluginProcessCommand
+    let host: PluginProcessHost
     private let runtime: TaskRuntime
     private let times: Times
     private let scheduler: FairScheduler?
     let log: HostLog
     /// Its pool; nil: one process has all calls.
-    var pool: WorkerPool?
+    var pool: PluginProcessPool?
 
     /// The processes that are there, or on their way.
-    private(set) var members: [WorkerMember] = []
+    private(set) var members: [PluginProcessMember] = []
     private var policy = RestartPolicy()
     /// Set while nothing is started because something has ended.
     private var pauseTimer: LoopTimer?
@@ -30,8 +30,8 @@ final class WorkerSupervisor {
     private var lastFault: String?
 
     init(
-        _ command: WorkerCommand, host: WorkerHost, runtime: TaskRuntime, scheduler: FairScheduler?, times: Times,
-        log: HostLog
+        _ command: PluginProcessCommand, host: PluginProcessHost, runtime: TaskRuntime, scheduler: FairScheduler?,
+        times: Times, log: HostLog
     ) {
         self.scheduler = scheduler
         self.command = command
@@ -50,8 +50,8 @@ final class WorkerSupervisor {
     func serves(_ plugin: PluginInstance) -> Bool { host.instance === plugin }
 
     /// How they fare.
-    var status: WorkerStatus {
-        WorkerStatus(
+    var status: PluginProcessStatus {
+        PluginProcessStatus(
             pid: host.current.flatMap { link in members.first { $0.link === link }?.process.pid }, restarts: restarts,
             lastFault: lastFault, pool: pool?.status)
     }
@@ -85,10 +85,10 @@ final class WorkerSupervisor {
         if let pool, let first = members.first { pool.add(first) }
     }
 
-    private func spawn() throws(BridgeError) -> WorkerMember {
+    private func spawn() throws(BridgeError) -> PluginProcessMember {
         do {
-            let process = try WorkerProcess(
-                command, link: WorkerLink(host),
+            let process = try PluginProcess(
+                command, link: PluginProcessLink(host),
                 lineBytes: runtime.limits.messageBytes + PluginProtocol.envelopeBytes, scheduler: scheduler
             ) { [self] process, fault in ended(process, fault) }
             running += 1
@@ -96,7 +96,7 @@ final class WorkerSupervisor {
             log.logger.info(
                 "the process \(process.pid) of the plugin \(name) is started",
                 metadata: ["plugin": .string(name), "pid": .stringConvertible(process.pid)])
-            let member = WorkerMember(process, times: times)
+            let member = PluginProcessMember(process, times: times)
             members.append(member)
             host.note(member.link)
             return member
@@ -105,8 +105,8 @@ final class WorkerSupervisor {
         }
     }
 
-    /// Says hello, and puts what the worker answers together with what its file says.
-    private func greet(_ member: WorkerMember) async throws(BridgeError) -> JSON {
+    /// Says hello, and puts what the process answers together with what its file says.
+    private func greet(_ member: PluginProcessMember) async throws(BridgeError) -> JSON {
         let answer = try await member.greet([
             "protocol": ["name": .string(PluginProtocol.name), "version": .string(PluginProtocol.version)],
             "plugin": command.name.map { .string($0) } ?? .null,
@@ -127,13 +127,13 @@ final class WorkerSupervisor {
     /// Starts another process, and brings it to where the one before was.
     ///
     /// - Returns: nil where it is no good, which has been seen to.
-    func startAnother(isWaitedFor: Bool = false) async -> WorkerMember? {
+    func startAnother(isWaitedFor: Bool = false) async -> PluginProcessMember? {
         await ChildProcess.prepareGroup()
         // The code that asked for it did so before this turn.
         guard mayStart else { return nil }
-        let member: WorkerMember
+        let member: PluginProcessMember
         do throws(BridgeError) { member = try spawn() } catch {
-            fault(WorkerFault(), lost: nil, because: error.message)
+            fault(PluginProcessFault(), lost: nil, because: error.message)
             return nil
         }
         member.link.isColdStart = isWaitedFor
@@ -168,7 +168,7 @@ final class WorkerSupervisor {
     }
 
     /// What the plugin does once calls come in.
-    private func launchLate(_ member: WorkerMember) async {
+    private func launchLate(_ member: PluginProcessMember) async {
         do throws(BridgeError) {
             try await member.launch(host.launched.filter { $0.worker.phase > .beforeListening })
         } catch {
@@ -177,7 +177,7 @@ final class WorkerSupervisor {
     }
 
     /// A process that nothing is wrong with gets no further calls, and ends.
-    func retire(_ member: WorkerMember) {
+    func retire(_ member: PluginProcessMember) {
         members.removeAll { $0 === member }
         host.forget(member.link)
         pool?.forget(member)
@@ -187,7 +187,7 @@ final class WorkerSupervisor {
 
     // MARK: Faults
 
-    private func ended(_ process: WorkerProcess, _ fault: WorkerFault) {
+    private func ended(_ process: PluginProcess, _ fault: PluginProcessFault) {
         running -= 1
         defer { if isOver { finish() } }
         guard let index = members.firstIndex(where: { $0.process === process }) else {
@@ -209,7 +209,7 @@ final class WorkerSupervisor {
         self.fault(fault, lost: member, because: nil)
     }
 
-    private func fault(_ fault: WorkerFault, lost member: WorkerMember?, because reason: String?) {
+    private func fault(_ fault: PluginProcessFault, lost member: PluginProcessMember?, because reason: String?) {
         let isOpen = host.instance?.state == .running || host.instance?.state == .restarting
         let pause = isOpen ? pauseAfterFault() : nil
         var error = fault.error(of: name, restart: pause)

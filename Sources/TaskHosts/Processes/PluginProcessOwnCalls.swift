@@ -3,23 +3,23 @@ import BridgeMessage
 import CTaskPlugin
 import TaskRuntime
 
-/// The calls that a plugin's process makes: of any task, and of those that are for workers alone. Loop thread only.
-final class WorkerOwnCalls {
+/// The calls that a plugin's process makes: of any task, and of those for plugin processes alone. Loop thread only.
+final class PluginProcessOwnCalls {
     /// As many as a process may have in flight.
     private static let maximum = 1024
     /// Who asks and does not read the answers is ended before they fill the daemon's memory.
     private static let maximumUnreadBytes = 64 << 20
 
     // Both outlive this: the link owns it, and the link's host is there as long as any of its processes.
-    unowned(unsafe) let link: WorkerLink
-    unowned(unsafe) let host: WorkerHost
+    unowned(unsafe) let link: PluginProcessLink
+    unowned(unsafe) let host: PluginProcessHost
     /// By the id as it was sent.
     private var inFlight: [[UInt8]: CallHandle] = [:]
     let check = JSONCheck()
     /// Those without an id.
     private var oneWay: Set<CallHandle> = []
 
-    init(_ link: WorkerLink, _ host: WorkerHost) {
+    init(_ link: PluginProcessLink, _ host: PluginProcessHost) {
         self.link = link
         self.host = host
     }

@@ -1,9 +1,9 @@
 import EventLoop
 import PluginInterface
 
-/// What a worker writes to its standard output or standard error, a line at a time, for the log.
+/// What a process writes to its standard output or standard error, a line at a time, for the log.
 @LoopActor
-final class WorkerOutput: UnixStreamDelegate {
+final class PluginProcessOutput: UnixStreamDelegate {
     private let stream: UnixStream
     private let say: (() -> String) -> Void
     private var line: [UInt8] = []

@@ -4,7 +4,7 @@ import TaskRuntime
 import PluginInterface
 
 /// The conversation with one process of a plugin: what it was asked, and what it asks. Loop thread only.
-final class WorkerLink {
+final class PluginProcessLink {
     /// Whose answer comes under an id.
     private enum Asked {
         /// The runtime's call.
@@ -28,14 +28,14 @@ final class WorkerLink {
     /// What is said to the process.
     let output = OutputBuffer()
     /// Calls that the process makes.
-    private(set) lazy var own = WorkerOwnCalls(self, host)
+    private(set) lazy var own = PluginProcessOwnCalls(self, host)
     /// The plugin's host, which outlives this: the supervisor holds it until the last of its processes has ended.
-    unowned(unsafe) let host: WorkerHost
+    unowned(unsafe) let host: PluginProcessHost
 
     /// What was asked and not answered, each in a slot of its own.
     private struct Slot {
         /// The id of what is asked there, or was.
-        var number = WorkerCallNumber(0)
+        var number = PluginProcessCallNumber(0)
         var asked: Asked?
         /// Whether no caller waits for the answer any longer.
         var isCancelled = false
@@ -72,7 +72,7 @@ final class WorkerLink {
     /// Ends the process, because it has done what it must not: the end of a sentence says what.
     var fault: ((String) -> Void)?
 
-    init(_ host: WorkerHost) { self.host = host }
+    init(_ host: PluginProcessHost) { self.host = host }
 
     /// Whether the process works on nothing.
     var isIdle: Bool { openCount == 0 }
@@ -90,14 +90,14 @@ final class WorkerLink {
             index = slots.count
             slots.append(Slot())
         }
-        let number = WorkerCallNumber(index: index, after: slots[index].number)
+        let number = PluginProcessCallNumber(index: index, after: slots[index].number)
         slots[index] = Slot(number: number, asked: asked)
         return number.value
     }
 
     /// The index in `slots` of an id, while it is open.
     private func index(of id: UInt64) -> Int? {
-        let index = WorkerCallNumber(id).index
+        let index = PluginProcessCallNumber(id).index
         guard index < slots.count, slots[index].number.value == id, slots[index].asked != nil else { return nil }
         return index
     }
@@ -116,7 +116,7 @@ final class WorkerLink {
         if openCount >= Self.maximumOpen { fault?("left \(Self.maximumOpen) calls unanswered") }
         let id = enter(asked)
         while indexByCallSlot.count <= handle.slot { indexByCallSlot.append(-1) }
-        indexByCallSlot[handle.slot] = Int32(WorkerCallNumber(id).index)
+        indexByCallSlot[handle.slot] = Int32(PluginProcessCallNumber(id).index)
         return id
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import TaskHosts
 
 @Suite("A worker that fails")
-struct WorkerPolicyTests {
+struct PluginProcessPolicyTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
     @Test("is started again after a pause that doubles, and given up at the fifth fault within a minute")

@@ -1,7 +1,7 @@
 /// The number of a call that the daemon hands to a process: an index, which is used again and again, and the number of
 /// its use, so that a second answer is known for one. Who keeps something for each call that is open finds it by its
 /// index.
-package struct WorkerCallNumber: Sendable {
+package struct PluginProcessCallNumber: Sendable {
     /// As on the wire.
     package let value: UInt64
 
@@ -17,7 +17,7 @@ package struct WorkerCallNumber: Sendable {
     /// - Parameters:
     ///   - index: below 2²⁰.
     ///   - last: the number that it had before; 0 where it had none.
-    package init(index: Int, after last: WorkerCallNumber) {
+    package init(index: Int, after last: PluginProcessCallNumber) {
         let use = max((last.value >> Self.indexBits + 1) & Self.useMask, 1)
         value = use << Self.indexBits | UInt64(truncatingIfNeeded: index) & Self.indexMask
     }
