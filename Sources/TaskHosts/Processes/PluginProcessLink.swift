@@ -47,7 +47,7 @@ final class PluginProcessLink {
     /// Of those, the ones that no caller waits for.
     private var cancelledCount = 0
     /// By a call's slot in the call table, the index in `slots` that was last used for one of that slot: whether it
-    /// still is, the entry in `slots` tells.
+    /// still is, the entry in `slots` shows.
     @exclusivity(unchecked) private var indexByCallSlot: [Int32] = []
     /// As many as may be open. Who leaves so many unanswered answers none.
     private static let maximumOpen = 65_536

@@ -20,8 +20,8 @@ enum TerminalRescue {
     }
 
     /// What the handlers read.
-    // Unsafe: written before handlers are installed, and by `restore`, which at worst does the same twice.
-    private nonisolated(unsafe) static let armed: UnsafeMutablePointer<Armed> = {
+    // Written before handlers are installed, and by `restore`, which at worst does the same twice.
+    private nonisolated(unsafe) static let armed: UnsafeMutablePointer<Armed> = {  // see above
         let armed = UnsafeMutablePointer<Armed>.allocate(capacity: 1)
         armed.initialize(to: Armed(descriptor: -1, before: termios(), isArmed: false))
         return armed

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A plugin in Python that a test writes: one task of its name, which answers with its options, unless it is told to do
+/// A plugin in Python that a test writes: one task of its name, which answers with its options, unless its body says
 /// otherwise.
 struct PluginInPython {
     var name = "specimen"

@@ -239,8 +239,8 @@ final class Store: Sendable {
         let isLeft = Set(left.map { ObjectIdentifier($0) })
         let (lanes, whenIdle) = state.withLock { state in
             state.queues.putBack(left, lane)
-            // The last call that was carried out, or the query of which a slice was, has had its user's turn. So has one
-            // who was alone when it began.
+            // The user of the last call that was carried out, or of the query of which a slice was, has had a turn, also
+            // where they were alone when it began.
             let last = lane == .queries ? calls.last : calls.last { !isLeft.contains(ObjectIdentifier($0)) }
             if let last { state.queues.endTurn(of: last.user, lane) }
             let lanes = state.queues.finish(calls.lazy.filter { !isLeft.contains(ObjectIdentifier($0)) })

@@ -11,8 +11,8 @@ protocol StoreTask: RawTask {
     static var effect: BatchPlanner.Effect { get }
     /// Whether a call may leave its session with a watch.
     static var mayWatch: Bool { get }
-    /// How long the options of a call may be; nil: 65,536 bytes, enough to name a record. The daemon refuses longer ones
-    /// before they come to a lane, where other users would wait for their decoding.
+    /// The maximum length of a call's options in bytes; nil: 65,536, enough to name a record. The daemon refuses longer
+    /// options before they come to a lane, where other users would wait for their decoding.
     static var optionBytes: Int? { get }
     var store: Store { get }
 
