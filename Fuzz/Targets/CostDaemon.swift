@@ -119,7 +119,7 @@ final class CostDaemon: Sendable {
             usleep(200)
             try require(DispatchTime.now().uptimeNanoseconds - start < Self.timeout, "output is not written")
         }
-        let heldBytes = Self.onLoop { CostCore.shared?.runtime.queuedBytes ?? 0 }
+        let heldBytes = Self.onLoop { CostCore.shared?.runtime.quotas.queuedBytes ?? 0 }
         try require(heldBytes == 0, "\(heldBytes) bytes are still counted when nothing is held")
     }
 

@@ -149,7 +149,7 @@ private final class FuzzedRuntime {
         let parts = rest.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, runtime.fault(in: parts[1]) == nil else { return }
         _ = Array(parts[1]).withUnsafeBytes {
-            runtime.publish(String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], direct: true)
+            runtime.events.publish(String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], direct: true)
         }
     }
 

@@ -102,7 +102,7 @@ final class FuzzClient: SessionTransport {
             case .listening(.add(let id, _)): account.oweRefusal(id)
             case .listening(.removeAll(_, let id)): if let id { account.owe(id, id.dialect) }
             case .callback(let callback)
-            where !callback.isValid && runtime.forwardedCall(callback.callbackID, session) == nil:
+            where !callback.isValid && runtime.router.forwardedCall(callback.callbackID, session) == nil:
                 account.owe(callback.callbackID, callback.callbackID.dialect)
             default: break
             }

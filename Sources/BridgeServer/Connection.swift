@@ -103,7 +103,7 @@ final class Connection {
         while !session.output.isEmpty {
             var bytes = session.output.bytes
             // Short output, the rule, is written without a look at the others.
-            if bytes.count > TaskRuntime.uncountedBytes || roomBytes != .max {
+            if bytes.count > Session.uncountedBytes || roomBytes != .max {
                 roomBytes = min(roomBytes, server.scheduler.writeBytes)
                 bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(roomBytes))
             }

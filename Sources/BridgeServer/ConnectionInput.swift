@@ -94,7 +94,7 @@ extension Connection {
     func hasTooMuchUnread(_ session: Session) -> Bool {
         let unreadBytes = session.output.count
         return unreadBytes > runtime.limits.unreadBytes
-            || unreadBytes > TaskRuntime.uncountedBytes && isUserOverQuota(session)
+            || unreadBytes > Session.uncountedBytes && isUserOverQuota(session)
     }
 
     private func isUserOverQuota(_ session: Session) -> Bool {

@@ -30,8 +30,8 @@ struct WaitingConnectionTests {
         #expect(await daemon.turn { daemon.server.connections.isEmpty })
         #expect(daemon.runtime.session(session.number) == nil && daemon.lane.count == 1)
         daemon.lane.runNext()
-        #expect(await daemon.turn { daemon.runtime.queuedBytes == 0 && !session.waitsForJobs })
-        #expect(daemon.runtime.registry.find("t") == nil)
+        #expect(await daemon.turn { daemon.runtime.quotas.queuedBytes == 0 && !session.waitsForJobs })
+        #expect(daemon.runtime.tasks.find("t") == nil)
         await daemon.stop()
     }
 

@@ -73,6 +73,15 @@ struct FolderOrderTests {
                 "LoginService.swift", "SessionTokens.swift", "Token.swift",
             ]),
         FolderOrder(
+            path: "Sources/TaskRuntime",
+            folders: [
+                "Policy", "Model", "Launch", "Turns", "Sessions", "Gate", "Tasks", "Output", "Monitoring", "Events",
+                "Calls", "Clients", "Plugins", "Lifecycle", "Routing", "BridgeTasks",
+            ],
+            besides: [
+                "RuntimeRooms.swift", "TaskRuntime.swift", "TaskRuntime-plugins.swift", "TaskRuntime-sessions.swift",
+            ]),
+        FolderOrder(
             path: "Sources/TaskHosts", folders: ["InProcess", "Processes"],
             besides: ["HostLog.swift", "PluginHandover.swift", "PluginLoader.swift", "PluginReplacement.swift"]),
         FolderOrder(

@@ -292,11 +292,11 @@ struct CallTests {
     func slowReader() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1,"progress":true}"#)
-        Array(repeating: UInt8(ascii: " "), count: TaskRuntime.slowReaderBytes).withUnsafeBytes {
+        Array(repeating: UInt8(ascii: " "), count: Session.slowReaderBytes).withUnsafeBytes {
             client.session.output.append($0)
         }
         for value in 0..<10 { bench.progress(0, "\(value)") }
-        #expect(client.session.output.count == TaskRuntime.slowReaderBytes)
+        #expect(client.session.output.count == Session.slowReaderBytes)
         client.session.output.removeFirst(client.session.output.count)
         bench.runtime.refill(client.session)
         #expect(client.readOne() == ["callbackId": 1, "progress": 9, "sequence": 9])

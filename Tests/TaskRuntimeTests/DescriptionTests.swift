@@ -136,7 +136,7 @@ struct DescriptionTests {
         )
         // More than a session may provide, were each of them one.
         #expect(client.readOne()?["result"] == ["tasks": ["scan"]])
-        let task = bench.runtime.registry.find("scan")?.provider as? ClientTask
+        let task = bench.runtime.tasks.find("scan")?.provider as? ClientTask
         #expect(task?.providers.count == 1)
         #expect(client.session.registrations.count == 1)
     }

@@ -178,8 +178,8 @@ struct EventTests {
         }
         let listener = subscriber("*")
         Array("1".utf8).withUnsafeBytes { data in
-            #expect(bench.runtime.publish(name, data: data, to: nil, direct: false) != nil)
-            #expect(bench.runtime.publish("A-1_b.c/d:e", data: data, to: nil, direct: false) == nil)
+            #expect(bench.runtime.events.publish(name, data: data, to: nil, direct: false) != nil)
+            #expect(bench.runtime.events.publish("A-1_b.c/d:e", data: data, to: nil, direct: false) == nil)
         }
         #expect(listener.read().map { $0["event"] } == ["A-1_b.c/d:e"])
         bench.runtime.retain([RetainedEvent(event: name, data: 1, uid: 5)])
@@ -215,11 +215,11 @@ struct EventTests {
         limits.queuedEvents = 10
         let bench = Bench(limits: limits)
         let client = subscriber("e", on: bench)
-        Array(repeating: UInt8(ascii: "\n"), count: TaskRuntime.slowReaderBytes).withUnsafeBytes {
+        Array(repeating: UInt8(ascii: "\n"), count: Session.slowReaderBytes).withUnsafeBytes {
             client.session.output.append($0)
         }
         for number in 0..<25 { bench.runtime.publish("e", data: .number(JSONNumber(number))) }
-        #expect(client.session.output.count == TaskRuntime.slowReaderBytes)
+        #expect(client.session.output.count == Session.slowReaderBytes)
         #expect(client.read().isEmpty)
         let messages = client.read()
         #expect(messages.first == ["event": "bridge.events_dropped", "data": ["count": 15]])
@@ -252,10 +252,10 @@ struct EventTests {
         let deaf = bench.client()
         let numbers = [listener.session.number, deaf.session.number, 999]
         let data = Array("1".utf8)
-        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, direct: false) }
+        _ = data.withUnsafeBytes { bench.runtime.events.publish("e", data: $0, to: numbers, direct: false) }
         #expect(listener.read().count == 1)
         #expect(deaf.read().isEmpty)
-        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, direct: true) }
+        _ = data.withUnsafeBytes { bench.runtime.events.publish("e", data: $0, to: numbers, direct: true) }
         #expect(listener.read().count == 1)
         #expect(deaf.read().count == 1)
         #expect(other.read().isEmpty)
@@ -268,7 +268,7 @@ struct EventTests {
         let unnamed = subscriber("e")
         let numbers = (listeners + others).map(\.session.number)
         let data = Array("1".utf8)
-        _ = data.withUnsafeBytes { bench.runtime.publish("e", data: $0, to: numbers, direct: false) }
+        _ = data.withUnsafeBytes { bench.runtime.events.publish("e", data: $0, to: numbers, direct: false) }
         #expect(listeners.map { $0.read().count } == Array(repeating: 1, count: 10))
         #expect(others.allSatisfy { $0.read().isEmpty } && unnamed.read().isEmpty)
     }
@@ -288,7 +288,7 @@ struct EventTests {
     func repeatedReceivers() {
         let client = bench.client()
         let numbers = Array(repeating: client.session.number, count: 1_000)
-        _ = Array("1".utf8).withUnsafeBytes { bench.runtime.publish("x", data: $0, to: numbers, direct: true) }
+        _ = Array("1".utf8).withUnsafeBytes { bench.runtime.events.publish("x", data: $0, to: numbers, direct: true) }
         #expect(client.read() == [["event": "x", "data": 1]])
     }
 }

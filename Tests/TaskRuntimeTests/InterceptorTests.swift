@@ -94,7 +94,7 @@ struct InterceptorTests {
         let client = bench.client()
         client.send(#"{"task":"slow","callbackId":7}"#)
         #expect(bench.host.started.count == 1 && one.questions.isEmpty)
-        #expect(bench.runtime.registry.find("slow")?.interceptors == nil)
+        #expect(bench.runtime.tasks.find("slow")?.interceptors == nil)
     }
 
     @Test("It rewrites options; what the task gets is one line")
@@ -527,7 +527,7 @@ struct InterceptorTests {
     @Test("Who may not call the other task is not redirected to it, and is told by whom")
     func permission() throws {
         let one = FakeInterceptor(bench, "look", ["work"])
-        let work = try #require(bench.runtime.registry.find("work"))
+        let work = try #require(bench.runtime.tasks.find("work"))
         let caller = bench.client(uid: 5)
         let call = bench.runtime.calls.begin(
             CallRequest(
@@ -535,7 +535,7 @@ struct InterceptorTests {
                 startedAt: bench.clock.now, deadline: .never))
         var errors: [BridgeError] = []
         call.extras.completion = { if case .failure(let error) = $0 { errors.append(error) } }
-        [UInt8]("{}".utf8).withPadding { bench.runtime.dispatch(call, of: work, options: $0) }
+        [UInt8]("{}".utf8).withPadding { bench.runtime.calls.dispatch(call, of: work, options: $0) }
         one.decide(0, #"{"task":"slow"}"#)
         #expect(errors.map(\.code) == [.permissionDenied])
         #expect(
@@ -623,7 +623,7 @@ struct InterceptorTests {
         #expect(strict.host.cancelled.map(\.1) == [.shutdown])
         client.send(#"{"task":"work","callbackId":3}"#)
         #expect(bench.host.started.count == 2)
-        #expect(bench.runtime.registry.find("work")?.interceptors == nil)
+        #expect(bench.runtime.tasks.find("work")?.interceptors == nil)
     }
 
     @Test("A plugin whose task is asked about may stop: its calls end")
@@ -817,9 +817,9 @@ struct InterceptorTests {
         for message in client.read() { ended[message["callbackId"]?.int64Value ?? -1, default: 0] += 1 }
         #expect(Set(ended.keys) == sent)
         #expect(ended.values.allSatisfy { $0 == 1 })
-        #expect(bench.runtime.calls.count == 0 && bench.runtime.clientCallsInFlight == 0)
+        #expect(bench.runtime.calls.count == 0 && bench.runtime.calls.clientCallCount == 0)
         #expect(bench.instance.waitingCount == 0)
-        for task in bench.runtime.registry.all { #expect(task.statistics.inFlight == 0, "\(task.name)") }
+        for task in bench.runtime.tasks.all { #expect(task.statistics.inFlight == 0, "\(task.name)") }
         for one in interceptors { #expect(one.instance.interceptors[0].entry.statistics.inFlight == 0) }
     }
 }

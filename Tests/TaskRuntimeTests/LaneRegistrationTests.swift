@@ -48,7 +48,7 @@ struct LaneRegistrationTests {
         #expect(client.session.waitsForJobs)
         lane.runNext()
         #expect(lane.uids == [0])
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         lane.runNext()
         #expect(client.readOne()?["result"]?["tasks"] == ["t0", "t1", "t2"])
         #expect(!client.session.waitsForJobs)
@@ -82,7 +82,7 @@ struct LaneRegistrationTests {
         register(client, [Self.long, #"{"type":7,"pattern":"x"}"#])
         #expect(lane.runAll() == 2)
         #expect(client.readOne()?.errorCode == "options.invalid")
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(!client.session.waitsForJobs)
         register(client, [Self.long])
         var quotas = QuotaLimits()
@@ -91,7 +91,7 @@ struct LaneRegistrationTests {
         bench.runtime.apply(quotas)
         lane.runAll()
         #expect(client.readOne()?.errorCode == "quota.exceeded")
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
     }
 
     @Test("A registration whose session ends its input meanwhile is refused, and enters nothing")
@@ -103,7 +103,7 @@ struct LaneRegistrationTests {
         lane.runAll()
         let answers = client.read()
         #expect(answers.map { $0["callbackId"] } == ["r"] && answers.first?.errorCode == "session.closed")
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(bench.runtime.callsInFlight == 0)
         // Nothing is left to be answered.
         #expect(client.transport.isToBeClosed)
@@ -121,10 +121,10 @@ struct LaneRegistrationTests {
         }
         #expect(lane.runAll() == 1)
         #expect(client.read().isEmpty)
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(!client.session.waitsForJobs)
         #expect(bench.runtime.callsInFlight == 0)
-        #expect(bench.runtime.queuedBytes == 0)
+        #expect(bench.runtime.quotas.queuedBytes == 0)
     }
 
     @Test(
@@ -144,7 +144,7 @@ struct LaneRegistrationTests {
             maximum = max(maximum, account.descriptionBytes)
         }
         #expect(maximum > 31 << 20 && maximum <= 32 << 20)
-        #expect(bench.runtime.descriptionBytes == account.descriptionBytes)
+        #expect(bench.runtime.quotas.descriptionBytes == account.descriptionBytes)
         let refused = clients.filter { $0.readOne()?.errorCode == "quota.exceeded" }
         #expect(refused.count > 5)
         if isHungUp {
@@ -155,7 +155,7 @@ struct LaneRegistrationTests {
             let names = #"["t0","t1","t2","t3"]"#
             for client in clients { client.send(#"{"task":"bridge.unregister","options":{"tasks":\#(names)}}"#) }
         }
-        #expect(account.descriptionBytes == 0 && bench.runtime.descriptionBytes == 0)
+        #expect(account.descriptionBytes == 0 && bench.runtime.quotas.descriptionBytes == 0)
     }
 
     @Test("A registration that replaces its session's descriptions counts what it adds")

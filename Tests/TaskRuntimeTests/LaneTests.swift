@@ -124,7 +124,7 @@ struct LaneTests {
             other.send(#"{"task":"bridge.kill","options":{"call":\#(number ?? 0)},"callbackId":2}"#)
         case .timeout: bench.clock.advance(.seconds(3_600))
         case .hangUp: bench.runtime.hangUp(client.session)
-        case .close: bench.runtime.close(client.session, info: .null)
+        case .close: bench.runtime.lifecycle.close(client.session, info: .null)
         case .stopped: bench.runtime.close(bench.instance)
         case .removed: bench.runtime.remove(bench.instance)
         case .drained:
@@ -318,7 +318,7 @@ struct LaneTests {
         #expect(bench.host.started.count == (isCancelled ? 0 : 1))
         if !isCancelled { bench.reply(0, "1") }
         #expect(right.all == [isCancelled ? "plugin.unavailable" : "1"])
-        #expect(bench.runtime.queuedBytes == 0)
+        #expect(bench.runtime.quotas.queuedBytes == 0)
     }
 
     // MARK: Quotas

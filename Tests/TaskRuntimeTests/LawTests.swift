@@ -36,7 +36,7 @@ struct LawTests {
             #expect(client.fake.session.callsInFlight == 0)
         }
         #expect(bench.runtime.calls.count == 0)
-        #expect(bench.runtime.clientCallsInFlight == 0)
+        #expect(bench.runtime.calls.clientCallCount == 0)
         #expect(bench.clock.wakeTime == nil)
     }
 

@@ -65,7 +65,7 @@ struct MonitorTests {
         #expect(watcher.read().last?["result"] != nil)
         bench.client().send(#"{"task":"work","options":1}"#)
         #expect(kinds(watcher).contains("call") == isAllowed)
-        #expect(bench.runtime.isMonitored == isAllowed)
+        #expect(bench.runtime.monitor.isWatched == isAllowed)
     }
 
     @Test("Errors, refusals, forwarded calls and events pass too")
@@ -218,12 +218,12 @@ struct MonitorTests {
     func ends() {
         let watcher = monitor()
         let other = monitor()
-        #expect(bench.runtime.isMonitored)
+        #expect(bench.runtime.monitor.isWatched)
         watcher.send(#"{"task":"bridge.monitor","options":{"stop":true},"callbackId":1}"#)
         _ = watcher.read()
         bench.runtime.hangUp(other.session)
-        #expect(!bench.runtime.isMonitored)
-        #expect(bench.runtime.watchers.isEmpty)
+        #expect(!bench.runtime.monitor.isWatched)
+        #expect(bench.runtime.monitor.watcherCount == 0)
         bench.client().send(#"{"task":"bridge.ping","callbackId":1}"#)
         #expect(watcher.read() == [])
     }
@@ -237,7 +237,7 @@ struct MonitorTests {
         caller.send(#"{"task":"work","callbackId":1}"#)
         caller.send(#"{"task":"one","callbackId":2}"#)
         #expect(lines(watcher).map { $0["task"] } == ["one"])
-        #expect(bench.runtime.watchers.count == 1)
+        #expect(bench.runtime.monitor.watcherCount == 1)
     }
 
     @Test("A slow watcher loses the oldest lines and is told how many; nobody waits for it")
@@ -248,7 +248,7 @@ struct MonitorTests {
         let watcher = bench.client()
         watcher.send(#"{"task":"bridge.monitor","options":{"task":"work"},"callbackId":"m"}"#)
         _ = watcher.read()
-        Array(repeating: UInt8(ascii: "\n"), count: TaskRuntime.slowReaderBytes).withUnsafeBytes {
+        Array(repeating: UInt8(ascii: "\n"), count: Session.slowReaderBytes).withUnsafeBytes {
             watcher.session.output.append($0)
         }
         let caller = bench.client()
@@ -258,7 +258,7 @@ struct MonitorTests {
             bench.runtime.writeOutput()
         }
         #expect(caller.read().count == 30)
-        #expect(watcher.session.output.count == TaskRuntime.slowReaderBytes)
+        #expect(watcher.session.output.count == Session.slowReaderBytes)
         #expect(watcher.read().isEmpty)
         let messages = watcher.read()
         #expect(messages.first == ["event": "bridge.events_dropped", "data": ["count": 50]])
@@ -271,10 +271,10 @@ struct MonitorTests {
     func manyLinesInOneTurn() {
         let watcher = monitor(#"{"task":"work"}"#)
         let caller = bench.client()
-        for id in 0..<(TaskRuntime.maximumTrafficLinesInTurn + 50) {
+        for id in 0..<(TrafficMonitor.maximumLinesInTurn + 50) {
             caller.send(#"{"task":"work","options":"\#(String(repeating: "x", count: 30))","callbackId":\#(id)}"#)
         }
-        #expect(kinds(watcher).count == TaskRuntime.maximumTrafficLinesInTurn)
+        #expect(kinds(watcher).count == TrafficMonitor.maximumLinesInTurn)
         #expect(watcher.readOne() == ["event": "bridge.events_dropped", "data": ["count": 50]])
         bench.runtime.writeOutput()
         bench.reply(0, "0")
@@ -306,7 +306,7 @@ struct MonitorTests {
         broken.number = 77
         broken.traffic?.task = "a*b"
         _ = next.runtime.resume(broken, peer: PeerIdentity(uid: 0, gid: 0, pid: 1), transport: nil)
-        #expect(next.runtime.watchers.count == 1)
+        #expect(next.runtime.monitor.watcherCount == 1)
     }
 
     @Test("Plugins' own calls pass under the plugin's name")
@@ -337,6 +337,6 @@ struct MonitorTests {
         let stranger = bench.client(uid: 12_345)
         stranger.send(#"{"task":"bridge.monitor","callbackId":1}"#)
         #expect(stranger.readOne()?.errorCode == "permission.denied")
-        #expect(!bench.runtime.isMonitored)
+        #expect(!bench.runtime.monitor.isWatched)
     }
 }

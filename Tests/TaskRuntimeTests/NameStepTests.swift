@@ -24,18 +24,18 @@ struct NameStepTests {
         slow()
         client.send(#"{"task":"bridge.register","options":{"tasks":\#(list(names))},"callbackId":1}"#)
         #expect(client.session.waitsForJobs)
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(runJobs() > 5)
         #expect(client.readOne()?["result"]?["tasks"]?.arrayValue?.count == 100)
         client.send(#"{"task":"bridge.unregister","options":{"tasks":\#(list(names).dropLast()),7]},"callbackId":2}"#)
         _ = runJobs()
         let refusal = client.readOne()
         #expect(refusal?["error"]?["data"]?["path"] == "$.tasks[100]")
-        #expect(bench.runtime.registry.find("t0") != nil)
+        #expect(bench.runtime.tasks.find("t0") != nil)
         client.send(#"{"task":"bridge.unregister","options":{"tasks":\#(list(names))},"callbackId":3}"#)
         #expect(runJobs() > 5)
         #expect(client.readOne()?["result"] == ["tasks": []])
-        #expect(bench.runtime.registry.find("t99") == nil)
+        #expect(bench.runtime.tasks.find("t99") == nil)
         #expect(client.session.account.tasks == 0)
     }
 
@@ -48,7 +48,7 @@ struct NameStepTests {
         _ = bench.add("other", tasks: [TaskDescription(name: "t3")], FakeHost())
         _ = runJobs()
         #expect(client.readOne()?.errorCode == "task.exists")
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(client.session.account.tasks == 0)
     }
 
@@ -66,7 +66,7 @@ struct NameStepTests {
         bench.runtime.apply(Policy(daemonUID: Bench.daemonUID))
         _ = runJobs()
         #expect(client.readOne()?.errorCode == "permission.denied")
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
     }
 
     private func retain(_ event: String, _ data: Int = 0) {
@@ -131,11 +131,11 @@ struct NameStepTests {
         #expect(!client.session.listens(to: "e0"))
         bench.runtime.publish("e0", data: 1)
         if let call = client.session.madeCalls.first {
-            bench.runtime.cancel(call.handle, BridgeError(.callCancelled, "an operator did"))
+            bench.runtime.calls.cancel(call.handle, BridgeError(.callCancelled, "an operator did"))
         }
         #expect(runJobs() > 1)
         #expect(client.readOne()?.errorCode == "call.cancelled")
-        #expect(bench.runtime.subscriptions.isEmpty)
+        #expect(bench.runtime.events.isUnheard)
         #expect(client.session.account.subscriptions == 0)
     }
 
@@ -158,7 +158,7 @@ struct NameStepTests {
         while left() == 50, bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000) {}
         #expect((1..<50).contains(left()))
         if let call = client.session.madeCalls.first {
-            bench.runtime.cancel(call.handle, BridgeError(.callCancelled, "an operator did"))
+            bench.runtime.calls.cancel(call.handle, BridgeError(.callCancelled, "an operator did"))
         }
         _ = runJobs()
         #expect(client.readOne()?.errorCode == "call.cancelled")
@@ -213,7 +213,7 @@ struct NameStepTests {
         client.send(subscription(to: (0..<50).map { "e\($0)" }))
         bench.runtime.hangUp(client.session)
         _ = runJobs()
-        #expect(bench.runtime.subscriptions.isEmpty)
+        #expect(bench.runtime.events.isUnheard)
         #expect(bench.runtime.callsInFlight == 0)
     }
 }

@@ -80,7 +80,7 @@ struct PatternTreeTests {
                 registry.remove(entry)
             } else {
                 let entry = TaskEntry(
-                    TaskDescription(name: name), index: 0, provider: ClientTask(runtime: bench.runtime))
+                    TaskDescription(name: name), index: 0, provider: ClientTask(bench.runtime.clients))
                 registry.insert(entry)
                 known[name] = entry
             }

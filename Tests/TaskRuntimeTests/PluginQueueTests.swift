@@ -351,7 +351,7 @@ struct PluginQueueTests {
         collect()
         #expect(Set(ended.keys) == sent)
         #expect(ended.values.allSatisfy { $0 == 1 })
-        #expect(bench.runtime.calls.count == 0 && bench.runtime.clientCallsInFlight == 0)
+        #expect(bench.runtime.calls.count == 0 && bench.runtime.calls.clientCallCount == 0)
         #expect(instance.waiting.isEmpty && instance.waitingSessionCount == 0)
     }
 
@@ -404,7 +404,7 @@ struct ManyProviderTests {
     }
 
     private var registrations: Registrations? {
-        (bench.runtime.registry.find("t")?.provider as? ClientTask)?.registrations
+        (bench.runtime.tasks.find("t")?.provider as? ClientTask)?.registrations
     }
 
     private func apply(_ rules: [PolicyRule]) {
@@ -449,10 +449,10 @@ struct ManyProviderTests {
         }
         #expect(called() == [true, false])
         page.session.user = "ann"
-        bench.runtime.reconsiderProviding(by: page.session)
+        bench.runtime.clients.reconsider(page.session)
         #expect(called() == [false, true])
         page.session.user = nil
-        bench.runtime.reconsiderProviding(by: page.session)
+        bench.runtime.clients.reconsider(page.session)
         #expect(called() == [true, false])
         apply(rules + [mayServe((1_000, nil))])
         #expect(called() == [false, true])

@@ -113,7 +113,7 @@ struct PluginTests {
     @Test("The daemon's own tasks say what they take")
     func ownTasks() throws {
         let client = bench.client()
-        for task in bench.runtime.registry.all where task.provider is BridgeTasks && !task.isInternal {
+        for task in bench.runtime.tasks.all where task.provider is BridgeTasks && !task.isInternal {
             client.send(#"{"task":"bridge.describe","options":{"task":"\#(task.name)"},"callbackId":1}"#)
             #expect(client.readOne()?["result"]?["options"]?["type"] == "object", "\(task.name)")
         }

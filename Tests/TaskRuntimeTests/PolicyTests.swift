@@ -641,8 +641,10 @@ struct AuthorizationTests {
     func exactNames(name: String, lookalike: String) {
         apply(rule(.allow, [.subscribe], [name]))
         let client = client()
-        #expect(bench.runtime.mayGet(name, client.session) && !bench.runtime.mayGet(lookalike, client.session))
-        #expect(bench.runtime.mayGet(name, client.session))
+        #expect(
+            bench.runtime.rights.mayGet(name, client.session) && !bench.runtime.rights.mayGet(lookalike, client.session)
+        )
+        #expect(bench.runtime.rights.mayGet(name, client.session))
         #expect(client.session.eventRights.count == 2)
 
         var retained = RetainedEvents()
@@ -676,7 +678,7 @@ struct AuthorizationTests {
                 #expect(code(client, name) == (index % 3 == 0 ? "begun" : "permission.denied"), "\(name)")
             }
         }
-        for index in 0..<1_000 { #expect(!bench.runtime.mayGet("e\(index)", client.session)) }
+        for index in 0..<1_000 { #expect(!bench.runtime.rights.mayGet("e\(index)", client.session)) }
         #expect(client.session.eventRights.count <= 256)
     }
 }

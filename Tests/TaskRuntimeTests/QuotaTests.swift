@@ -251,7 +251,7 @@ struct QuotaTests {
         #expect(account.queuedBytes > 90_000)
         bench.runtime.hangUp(client.session)
         #expect(account.connections == 0 && account.tasks == 0 && account.subscriptions == 0)
-        #expect(account.callsInFlight == 0 && account.queuedBytes == 0 && bench.runtime.queuedBytes == 0)
+        #expect(account.callsInFlight == 0 && account.queuedBytes == 0 && bench.runtime.quotas.queuedBytes == 0)
     }
 
     // MARK: Connections, trust, reload, figures
@@ -329,7 +329,7 @@ struct QuotaTests {
         #expect(local.queuedBytes == 0 && account.queuedBytes > 90_000)
         bench.reply(0, "1")
         #expect(page.readOne()?["result"] == 1)
-        #expect(local.queuedBytes == 0 && account.queuedBytes == 0 && bench.runtime.queuedBytes == 0)
+        #expect(local.queuedBytes == 0 && account.queuedBytes == 0 && bench.runtime.quotas.queuedBytes == 0)
     }
 
     @Test("An origin whose account has no room for a session's calls, or for what is held for them, is not named")
@@ -381,7 +381,7 @@ struct QuotaTests {
         let bench = bench { _ in }
         let client = bench.client()
         #expect(begins(client, 1))
-        var quotas = bench.runtime.quotas
+        var quotas = bench.runtime.quotas.values
         quotas.user.calls.callsInFlight = 1
         bench.runtime.apply(quotas)
         #expect(call(client, 2)?.errorCode == "busy")

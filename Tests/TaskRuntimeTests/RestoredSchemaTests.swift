@@ -33,7 +33,7 @@ struct RestoredSchemaTests {
 
     /// Whether the schema of a task of the provider's is still text.
     private func isText(_ task: String) throws -> Bool {
-        let entry = try #require(new.runtime.registry.find(task)?.provider as? ClientTask)
+        let entry = try #require(new.runtime.tasks.find(task)?.provider as? ClientTask)
         if case .unread = entry.providers[0].provision.optionsSchema { return true }
         return false
     }
@@ -118,7 +118,7 @@ struct RestoredSchemaTests {
         call(client)
         lane.runAll()
         #expect(client.readOne()?.errorCode == "task.not_found")
-        #expect(new.runtime.registry.find("t0") == nil)
+        #expect(new.runtime.tasks.find("t0") == nil)
         #expect(provider.session.registrations.isEmpty && provider.session.account.descriptionBytes == 0)
         #expect(log.lines.all.contains { $0.contains("provides the task t0 no more: its schema") })
     }
@@ -151,6 +151,6 @@ struct RestoredSchemaTests {
         new.runtime.hangUp(client.session)
         lane.runAll()
         #expect(try isText("t0"))
-        #expect(new.runtime.queuedBytes == 0)
+        #expect(new.runtime.quotas.queuedBytes == 0)
     }
 }

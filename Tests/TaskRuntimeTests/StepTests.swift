@@ -38,7 +38,7 @@ struct StepTests {
         let client = bench.client(uid: 0)
         for id in 0..<100 { client.send(#"{"task":"slow","callbackId":\#(id)}"#) }
         slow()
-        bench.runtime.close(client.session, info: .null)
+        bench.runtime.lifecycle.close(client.session, info: .null)
         _ = runJobs()
         let messages = client.read()
         #expect(messages.dropLast().compactMap { $0["callbackId"]?.int64Value } == Array(0..<100))
@@ -83,7 +83,7 @@ struct StepTests {
         #expect(caller.readOne()?.errorCode == "task.not_found")
         _ = runJobs()
         #expect(caller.readOne()?.errorCode == "provider.closed")
-        #expect(bench.runtime.registry.find("t") == nil)
+        #expect(bench.runtime.tasks.find("t") == nil)
     }
 
     @Test("A long event is read in as many turns as it takes, and is published whole")
@@ -135,10 +135,10 @@ struct StepTests {
         client.send(registration(of: (0..<50).map { "t\($0)" }, schema: #"{"type":"object"}"#))
         #expect(client.read().isEmpty)
         #expect(client.session.waitsForJobs)
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(runJobs() > 1)
         #expect(client.readOne()?["result"]?["tasks"]?.arrayValue?.count == 50)
-        #expect(bench.runtime.registry.find("t49") != nil)
+        #expect(bench.runtime.tasks.find("t49") != nil)
         #expect(!client.session.waitsForJobs)
     }
 
@@ -151,11 +151,11 @@ struct StepTests {
                 + #""callbackId":"r"}"#)
         _ = runJobs()
         #expect(client.readOne()?.errorCode == "options.invalid")
-        #expect(bench.runtime.registry.find("a") == nil)
+        #expect(bench.runtime.tasks.find("a") == nil)
         client.send(registration(of: (0..<50).map { "t\($0)" }, schema: "{}"))
         bench.runtime.hangUp(client.session)
         _ = runJobs()
-        #expect(bench.runtime.registry.find("t0") == nil)
+        #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(bench.runtime.callsInFlight == 0)
     }
 

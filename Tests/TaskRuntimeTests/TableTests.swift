@@ -67,7 +67,7 @@ struct TableTests {
         let sessions = try entries("bridge.sessions", "sessions")
         #expect(sessions.compactMap { $0["session"]?.int64Value } == (1...31).map { Int64($0) })
         #expect(sessions.allSatisfy { $0["session"] == 1 || $0["tasks"]?.arrayValue?.count == 256 })
-        let all = bench.runtime.registry.all.filter { !$0.isInternal }.map { JSON.string($0.name) }
+        let all = bench.runtime.tasks.all.filter { !$0.isInternal }.map { JSON.string($0.name) }
         #expect(all.count > 30 * 256)
         #expect(try entries("bridge.tasks", "tasks").map { $0["name"] } == all)
         #expect(try entries("bridge.describe", "tasks").map { $0["name"] } == all)
@@ -135,7 +135,7 @@ struct TableTests {
             options = ["cursor": cursor]
         }
         #expect(names.compactMap { $0["name"] } == ["bridge.tasks", "work"])
-        #expect(counts.count == (bench.runtime.registry.count + 127) / 128)
+        #expect(counts.count == (bench.runtime.tasks.count + 127) / 128)
         #expect(counts.contains(0))
         withExtendedLifetime(clients) {}
     }
@@ -144,13 +144,13 @@ struct TableTests {
 
     @Test("What is shown of the daemon's and of plugins' tasks is made once, and anew when interceptors change")
     func shownOnce() throws {
-        let entry = try #require(bench.runtime.registry.find("bridge.ping"))
+        let entry = try #require(bench.runtime.tasks.find("bridge.ping"))
         #expect(entry.shown.description == nil && entry.shown.method == nil)
         let first = try entries("bridge.describe", "tasks")
         _ = call(root, "rpc.discover")
         #expect(entry.shown.description != nil && entry.shown.method != nil)
         #expect(try entries("bridge.describe", "tasks") == first)
-        let work = try #require(bench.runtime.registry.find("work"))
+        let work = try #require(bench.runtime.tasks.find("work"))
         #expect(work.shown.description != nil)
         let description = InterceptorDescription(name: "guard", summary: "", tasks: ["work"])
         _ = bench.add("other", tasks: [], FakeHost(), interceptors: [description])
@@ -255,7 +255,7 @@ struct TableOrderTests {
     func registry() throws {
         var generator = SeededGenerator(seed: 18)
         let registry = TaskRegistry()
-        let provider = BridgeTasks(runtime: Bench().runtime, tasks: [])
+        let provider = BridgeTasks(Bench().runtime.calls, [])
         var names: Set<String> = []
         for _ in 0..<3_000 {
             let name = (0..<Int.random(in: 1...4, using: &generator)).map { _ in

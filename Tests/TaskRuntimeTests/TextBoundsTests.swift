@@ -55,9 +55,9 @@ struct TextBoundsTests {
     @Test("Names of events that were refused are remembered only as long as names may be")
     func refusedSubscriptions() {
         let stranger = bench.client(uid: 5)
-        _ = bench.runtime.mayGet(String(repeating: "x", count: 100_000), stranger.session)
+        _ = bench.runtime.rights.mayGet(String(repeating: "x", count: 100_000), stranger.session)
         #expect(stranger.session.eventRights.isEmpty)
-        _ = bench.runtime.mayGet(String(repeating: "x", count: 128), stranger.session)
+        _ = bench.runtime.rights.mayGet(String(repeating: "x", count: 128), stranger.session)
         #expect(stranger.session.eventRights.count == 1)
     }
 
@@ -86,14 +86,14 @@ struct TextBoundsTests {
     func descriptions() {
         let account = client.session.account
         #expect(register("a", optionsBytes: 1_000, resultBytes: 500, by: client)?["result"] != nil)
-        #expect(account.descriptionBytes == 11_512 && bench.runtime.descriptionBytes == 11_512)
+        #expect(account.descriptionBytes == 11_512 && bench.runtime.quotas.descriptionBytes == 11_512)
         #expect(register("a", resultBytes: 600, by: client)?["result"] != nil)
         #expect(register("b", resultBytes: 100, by: client)?["result"] != nil)
         #expect(account.descriptionBytes == 2_424)
         #expect(call("bridge.unregister", ["tasks": ["b"]])?["result"] != nil)
         #expect(account.descriptionBytes == 1_712)
         bench.runtime.hangUp(client.session)
-        #expect(account.descriptionBytes == 0 && bench.runtime.descriptionBytes == 0)
+        #expect(account.descriptionBytes == 0 && bench.runtime.quotas.descriptionBytes == 0)
     }
 
     @Test("A user may have as much of them as the quota says, and all users together")
@@ -120,7 +120,7 @@ struct TextBoundsTests {
         #expect(register("ada0", optionsBytes: 60_000, by: ada)?["result"] != nil)
         #expect(fill(bench.client(uid: 6), "bob")?["data"]?["of"] == "uid 6")
         #expect(fill(client, "root")?["data"]?["of"] == "all users")
-        #expect(bench.runtime.descriptionBytes <= 128 << 20)
+        #expect(bench.runtime.quotas.descriptionBytes <= 128 << 20)
     }
 
     @Test("A name that stands in the list many times is registered once")
@@ -130,6 +130,6 @@ struct TextBoundsTests {
             call("bridge.register", ["tasks": names, "descriptions": ["a": ["summary": "A."]]])?["result"] == [
                 "tasks": ["a"]
             ])
-        #expect((bench.runtime.registry.find("a")?.provider as? ClientTask)?.providers.count == 1)
+        #expect((bench.runtime.tasks.find("a")?.provider as? ClientTask)?.providers.count == 1)
     }
 }

@@ -67,7 +67,7 @@ struct UnknownTaskTests {
         #expect(message(bench.client(uid: Bench.daemonUID), "wrk")?.contains("did you mean 'work'?") == true)
         bench.clock.advance(.seconds(1))
         #expect(message(clients[0], "wrk")?.contains("did you mean 'work'?") == true)
-        let said = (0..<20).map { _ in bench.runtime.notFound("wrk", for: nil).message }
+        let said = (0..<20).map { _ in bench.runtime.suggestions.notFound("wrk", for: nil).message }
         #expect(said.filter { $0.contains("did you mean") }.count == 8)
     }
 }

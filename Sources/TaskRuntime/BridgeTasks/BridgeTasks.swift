@@ -1,4 +1,4 @@
-public import BridgeJSON
+import BridgeJSON
 
 /// The tasks that the daemon itself provides. Each is a function of the call and its options. It answers at once, or
 /// returns nil and answers later, by the call's handle.
@@ -119,30 +119,31 @@ final class BridgeTasks: TaskProvider {
         }
     }
 
-    /// Unsafe in form only: the runtime owns this, and a counted reference would cost time with every call.
-    private unowned(unsafe) let runtime: TaskRuntime
+    /// Unsafe in form only: the runtime owns both, and a counted reference would cost time with every call.
+    private unowned(unsafe) let calls: CallEngine
     private let tasks: [Task]
     /// The schemas of their options, once they have been derived.
     private var schemas: [JSON?]
 
-    init(runtime: TaskRuntime, tasks: [Task]) {
-        self.runtime = runtime
+    init(_ calls: CallEngine, _ tasks: [Task]) {
+        self.calls = calls
         self.tasks = tasks
         schemas = tasks.map { _ in nil }
     }
 
     var providerName: String { "the daemon" }
+    var isDaemon: Bool { true }
 
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
-        if tasks[task.index].needsRoom, let refusal = runtime.longResultRefusal(of: call) {
-            return runtime.end(call, error: refusal)
+        if tasks[task.index].needsRoom, let refusal = calls.quotas.longResultRefusal(of: call) {
+            return calls.end(call, error: refusal)
         }
         do throws(BridgeError) {
             guard let result = try tasks[task.index].run(call, options) else { return }
-            result.withUnsafeBytes { runtime.end(call, .result($0)) }
+            result.withUnsafeBytes { calls.end(call, .result($0)) }
         } catch {
-            runtime.end(call, .failure(error))
+            calls.end(call, .failure(error))
         }
     }
 
@@ -167,31 +168,17 @@ final class BridgeTasks: TaskProvider {
 
 extension TaskRuntime {
     func addBridgeTasks() {
-        let tasks =
+        let own =
             greetingTasks + describingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks
             + configurationTasks + pluginTasks + sessionControlTasks + explainTasks
-        let provider = BridgeTasks(runtime: self, tasks: tasks)
-        for (index, task) in tasks.enumerated() {
-            registry.insert(
+        let provider = BridgeTasks(calls, own)
+        for (index, task) in own.enumerated() {
+            tasks.insert(
                 TaskEntry(
                     TaskDescription(
                         name: task.name, summary: task.summary, permission: task.permission, isPublic: task.isPublic,
                         optionBytes: task.optionBytes ?? .max),
                     index: index, provider: provider, isInternal: task.isInternal))
-        }
-    }
-
-    /// Answers a call of a task that had nothing to answer yet. One that has ended meanwhile is passed over.
-    public func answer(_ handle: CallHandle, _ result: Result<JSON, BridgeError>) {
-        answer(handle, text: result.map(\.bytes))
-    }
-
-    /// The same with JSON text.
-    func answer(_ handle: CallHandle, text result: Result<[UInt8], BridgeError>) {
-        guard let call = calls.call(handle) else { return }
-        switch result {
-        case .success(let text): text.withUnsafeBytes { end(call, .result($0)) }
-        case .failure(let error): end(call, .failure(error))
         }
     }
 

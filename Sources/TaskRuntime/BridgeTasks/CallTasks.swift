@@ -65,7 +65,7 @@ extension TaskRuntime {
             session.index.call(of: $0)
         }
         if let cancelled {
-            abort(cancelled, BridgeError(.callCancelled, "the caller cancelled the call"), reason: .caller)
+            calls.abort(cancelled, BridgeError(.callCancelled, "the caller cancelled the call"), reason: .caller)
         }
         return ["cancelled": .bool(cancelled != nil)]
     }
@@ -80,7 +80,7 @@ extension TaskRuntime {
         else {
             throw BridgeError(.callNotFound, "no call \(options.call) is in flight; bridge.calls lists those that are")
         }
-        abort(call, BridgeError(.callCancelled, "an operator ended the call"), reason: .caller)
+        calls.abort(call, BridgeError(.callCancelled, "an operator ended the call"), reason: .caller)
         return .object([:])
     }
 }

@@ -24,7 +24,7 @@ extension TaskRuntime {
 
     private func listTasks(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", request, of: registry.behind(request.cursor ?? ""), position: { $0.name },
+            "tasks", request, of: tasks.behind(request.cursor ?? ""), position: { $0.name },
             text: { task in
                 guard mayCall(task, call) else { return nil }
                 let shown: JSON = [
@@ -38,7 +38,7 @@ extension TaskRuntime {
     private func mayCall(_ task: TaskEntry, _ call: Call) -> Bool {
         guard !task.isInternal else { return false }
         guard let session = call.session else { return true }
-        return mayCall(task, session)
+        return rights.mayCall(task, session)
     }
 
     // MARK: Schemas
@@ -49,12 +49,12 @@ extension TaskRuntime {
         let asked = plugins.filter { !$0.hasDescribedItself }
         if asked.isEmpty { return done() }
         let questions = SchemaQuestions(asked)
-        begin(questions, for: call.session?.account ?? asked[0].account)
+        rooms.steps.begin(questions, for: call.session?.account ?? asked[0].account)
         questions.whenAnswered(done)
     }
 
-    private func plugins(of tasks: some Sequence<TaskEntry>) -> [PluginInstance] {
-        tasks.reduce(into: []) { found, task in
+    private func plugins(of entries: some Sequence<TaskEntry>) -> [PluginInstance] {
+        entries.reduce(into: []) { found, task in
             guard let plugin = task.provider as? PluginInstance, !found.contains(where: { $0 === plugin }) else {
                 return
             }
@@ -76,32 +76,32 @@ extension TaskRuntime {
 
     private func describe(_ call: Call, _ options: Describe) throws(BridgeError) -> [UInt8]? {
         guard let name = options.task else { return try describePage(call, options.page) }
-        guard let task = registry.find(name), mayCall(task, call) else {
-            throw notFound(String(name.unicodeScalars.prefix(256)), for: call.session)
+        guard let task = tasks.find(name), mayCall(task, call) else {
+            throw suggestions.notFound(String(name.unicodeScalars.prefix(256)), for: call.session)
         }
         let handle = call.handle
         learnSchemas(of: plugins(of: [task]), for: call) { [unowned self] in
             guard let call = calls.call(handle) else { return }
-            answer(handle, text: .success(description(of: task, for: call.session)))
+            calls.answer(handle, text: .success(description(of: task, for: call.session)))
         }
         return nil
     }
 
     private func describePage(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8]? {
         // Refuses what is wrong before any plugin is asked.
-        _ = try TablePage("tasks", request, messageBytes: limits.messageBytes)
+        _ = try TablePage("tasks", request, messageBytes: quotas.limits.messageBytes)
         let handle = call.handle
-        let first = registry.behind(request.cursor ?? "").prefix(TablePage.maximumEntries)
+        let first = tasks.behind(request.cursor ?? "").prefix(TablePage.maximumEntries)
         learnSchemas(of: plugins(of: first), for: call) { [unowned self] in
             guard let call = calls.call(handle) else { return }
-            answer(handle, text: Result { () throws(BridgeError) in try descriptions(call, request) })
+            calls.answer(handle, text: Result { () throws(BridgeError) in try descriptions(call, request) })
         }
         return nil
     }
 
     private func descriptions(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", request, of: registry.behind(request.cursor ?? ""), position: { $0.name },
+            "tasks", request, of: tasks.behind(request.cursor ?? ""), position: { $0.name },
             text: { mayCall($0, call) ? description(of: $0, for: call.session) : nil },
             name: { ["name": .string($0.name)] })
     }
@@ -169,11 +169,11 @@ extension TaskRuntime {
 
     private func discover(_ call: Call) -> JSON? {
         let handle = call.handle
-        learnSchemas(of: plugins.filter { !$0.tasks.isEmpty }, for: call) { [unowned self] in
+        learnSchemas(of: directory.all.filter { !$0.tasks.isEmpty }, for: call) { [unowned self] in
             guard let call = calls.call(handle) else { return }
-            let document = OpenRPCDocument(version: daemon.version, maximumBytes: limits.messageBytes)
+            let document = OpenRPCDocument(version: daemon.version, maximumBytes: quotas.limits.messageBytes)
             if let session = call.session {
-                begin(DiscoverJob(handle, session, document), for: session.account)
+                rooms.steps.begin(DiscoverJob(self, handle, session, document), for: session.account)
             } else {
                 answer(handle, document)
             }
@@ -190,11 +190,11 @@ extension TaskRuntime {
     /// Adds the next tasks, of those that the caller may call. False: there are no more, or the call has ended.
     fileprivate func addTasks(to document: inout OpenRPCDocument, for call: CallHandle) -> Bool {
         guard let call = calls.call(call) else { return false }
-        return document.step(registry, isShown: { mayCall($0, call) }, method: { method(of: $0, for: call.session) })
+        return document.step(tasks, isShown: { mayCall($0, call) }, method: { method(of: $0, for: call.session) })
     }
 
     fileprivate func end(_ call: CallHandle, _ document: OpenRPCDocument) {
-        answer(call, text: Result { () throws(BridgeError) in try document.finished() })
+        calls.answer(call, text: Result { () throws(BridgeError) in try document.finished() })
     }
 
     private func method(of task: TaskEntry, for caller: Session?) -> [UInt8] {
@@ -210,16 +210,18 @@ extension TaskRuntime {
 /// An `rpc.discover`: a few tasks within each of its user's shares of the loop.
 private final class DiscoverJob: StepJob {
     let session: Session?
+    private unowned let runtime: TaskRuntime
     private let call: CallHandle
     private var document: OpenRPCDocument
 
-    init(_ call: CallHandle, _ session: Session, _ document: OpenRPCDocument) {
+    init(_ runtime: TaskRuntime, _ call: CallHandle, _ session: Session, _ document: OpenRPCDocument) {
+        self.runtime = runtime
         self.call = call
         self.session = session
         self.document = document
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+    func step(until budget: StepBudget) -> StepOutcome {
         while runtime.addTasks(to: &document, for: call) {
             if budget.isSpent { return .unfinished }
         }

@@ -35,23 +35,18 @@ extension TaskRuntime {
 
     private func subscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
-        let events = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
+        let names = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
         let dialect = call.record.pointee.dialect
-        begin(SubscribingJob(call.handle, session, events, dialect: dialect), for: session.account)
+        rooms.steps.begin(
+            SubscribingJob(calls, call.handle, session, names, dialect: dialect), for: session.account)
         return nil
     }
 
     private func unsubscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
-        let events = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
-        begin(UnsubscribingJob(call.handle, session, events), for: session.account)
+        let names = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
+        rooms.steps.begin(UnsubscribingJob(calls, call.handle, session, names), for: session.account)
         return nil
-    }
-
-    /// What a session listens to, as both answer it.
-    func subscriptionList(_ patterns: [EventPattern]) -> [UInt8] {
-        let events: JSON = ["events": .array(patterns.map { .string($0.text) })]
-        return events.bytes
     }
 
     private struct Publish: Decodable {
@@ -86,32 +81,33 @@ extension TaskRuntime {
                     got: "\"\(event.event.prefix(64))\""))
         }
         if let session = call.session {
-            try check(.publish, event.event, by: session, to: "publish \(event.event)")
+            try rights.check(.publish, event.event, by: session, to: "publish \(event.event)")
         }
         if event.forget == true || event.retain == true { try checkReplacing(event.event, by: call.session) }
         if event.forget == true {
-            retained.forget(event.event)
+            events.forget(event.event)
             return .object([:])
         }
-        if event.retain == true { try retain(event.event, data, of: call.session) }
+        if event.retain == true { try events.retain(event.event, data, of: call.session) }
         if let change = Self.lifecycle[event.event], let session = call.session {
-            for plugin in plugins { plugin.notify(change, session) }
+            directory.notify(change, session)
         }
-        publish(event.event, data: data, isRetained: event.retain == true)
+        events.publish(event.event, data: data, isRetained: event.retain == true)
         return .object([:])
     }
 
     /// A retained event is its owner's to replace and to forget, or of whom a rule allows it. Plugins may do so in
     /// their own name.
     private func checkReplacing(_ name: String, by session: Session?) throws(BridgeError) {
-        guard let session, let kept = retained.event(name), !kept.isOwned(by: session) else { return }
-        try check(.replace, name, by: session, to: "replace the retained event \(name) of another user or origin")
+        guard let session, let kept = events.retainedEvent(name), !kept.isOwned(by: session) else { return }
+        try rights.check(
+            .replace, name, by: session, to: "replace the retained event \(name) of another user or origin")
     }
 
     /// Whether an event of this name is news of the daemon's own or of a plugin's, which others rely on.
     private func isReserved(_ event: String) -> Bool {
         Self.reservedBeginnings.contains { event.hasPrefix($0) }
-            || plugins.contains { $0.manifest.events.contains { $0.name.isExactly(event) } }
+            || directory.sends(event)
     }
 
     private static let reservedBeginnings = ["bridge.", "daemon.", "plugin.", "session."]

@@ -41,11 +41,11 @@ extension TaskRuntime {
             let member = verb == .call ? "task" : "name"
             throw BridgeError(JSONMismatch(path: "$.\(member)", expected: "what to \(verb.rawValue)", got: "nothing"))
         }
-        let task = verb == .call ? registry.find(name).flatMap { $0.isInternal ? nil : $0 } : nil
-        let isPublic = task?.description.isPublic ?? (verb == .subscribe && isPublicEvent(name))
+        let task = verb == .call ? tasks.find(name).flatMap { $0.isInternal ? nil : $0 } : nil
+        let isPublic = task?.description.isPublic ?? (verb == .subscribe && rights.isPublicEvent(name))
         // A task that there is not yet may be a client's, whose permission is its name.
         let permission = task?.description.permission ?? name
-        let decision = policy.decide(verb, permission, isPublic: isPublic, for: subject)
+        let decision = rights.policy.decide(verb, permission, isPublic: isPublic, for: subject)
         var answer: JSONObject = [
             "allowed": .bool(decision.isAllowed), "verb": .string(verb.rawValue), "name": .string(name),
             "public": .bool(isPublic), "rule": .string(decision.rule), "who": .string(subject.label),
@@ -54,9 +54,9 @@ extension TaskRuntime {
             answer["permission"] = .string(permission)
             answer["known"] = .bool(task != nil)
         }
-        let mayAdminister = call.session.map { decide(.call, Policy.administration, by: $0).isAllowed } ?? true
+        let mayAdminister = call.session.map { rights.decide(.call, Policy.administration, by: $0).isAllowed } ?? true
         answer["admitted"] = .array(
-            policy.admitted(verb, permission, isPublic: isPublic, showsRules: mayAdminister).map(JSON.string))
+            rights.policy.admitted(verb, permission, isPublic: isPublic, showsRules: mayAdminister).map(JSON.string))
         if let rule = decision.decisive {
             answer["file"] = .string(rule.file)
             answer["line"] = .number(JSONNumber(rule.line))
@@ -74,14 +74,14 @@ extension TaskRuntime {
     /// Who is asked about: of what the question leaves out, as the session is that it names, or that asks.
     private func subject(of question: Explain, _ call: Call) throws(BridgeError) -> PolicySubject {
         if question.isAboutSomebody, let asker = call.session {
-            try check(.call, Policy.administration, by: asker, to: "ask what others may do")
+            try rights.check(.call, Policy.administration, by: asker, to: "ask what others may do")
         }
-        if let plugin = question.plugin { return PolicySubject(plugin: plugin, daemonUID: policy.daemonUID) }
-        var subject = PolicySubject(uid: policy.daemonUID)
+        if let plugin = question.plugin { return PolicySubject(plugin: plugin, daemonUID: rights.policy.daemonUID) }
+        var subject = PolicySubject(uid: rights.policy.daemonUID)
         if let uid = question.uid {
             subject.uid = uid
-        } else if let session = try targetSession(question.session) ?? call.session {
-            subject = self.subject(session)
+        } else if let session = try rooms.sessions.target(question.session) ?? call.session {
+            subject = rights.subject(session)
         }
         subject.gids = question.groups ?? subject.gids
         subject.origin = question.origin ?? subject.origin

@@ -6,7 +6,7 @@ extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.hello", "Names the client, and returns the daemon's version and limits.", Hello.self,
+                "bridge.hello", "Names the client, and returns the daemon's version and quotas.limits.", Hello.self,
                 isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
@@ -45,7 +45,7 @@ extension TaskRuntime {
         if let origin = hello.origin { try name(origin, session) }
         session.namedDialect = dialect ?? session.namedDialect
         session.client = hello.client ?? session.client
-        reconsiderProviding(by: session)
+        clients.reconsider(session)
         session.version = hello.version ?? session.version
         session.userAgent = hello.userAgent ?? session.userAgent
         if let page = hello.page {
@@ -57,9 +57,9 @@ extension TaskRuntime {
             "daemon": ["name": "trestled", "version": .string(daemon.version)],
             "features": ["batch", "progress", "cancel", "events", "providers"],
             "limits": [
-                "messageBytes": .number(JSONNumber(limits.messageBytes)),
-                "callsInFlight": .number(JSONNumber(limits.callsInFlight)),
-                "callTimeoutMs": .number(JSONNumber(limits.callTimeout.wholeMilliseconds)),
+                "messageBytes": .number(JSONNumber(quotas.limits.messageBytes)),
+                "callsInFlight": .number(JSONNumber(quotas.limits.callsInFlight)),
+                "callTimeoutMs": .number(JSONNumber(quotas.limits.callTimeout.wholeMilliseconds)),
             ],
         ]
     }
@@ -83,9 +83,8 @@ extension TaskRuntime {
                     path: "$.origin", expected: "a string of 1 to \(TextBounds.origin) bytes",
                     got: "\(origin.utf8.count) bytes"))
         }
-        if !isSame { try check(.origin, origin, by: session, to: "speak for \(origin)") }
-        session.speak(for: origin, on: try account(of: session, for: origin))
-        reconsiderWatcher(session)
+        if !isSame { try rights.check(.origin, origin, by: session, to: "speak for \(origin)") }
+        try lifecycle.speak(for: origin, session)
     }
 
     private func ping() -> JSON {

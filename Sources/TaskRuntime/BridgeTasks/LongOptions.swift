@@ -21,13 +21,14 @@ extension TaskRuntime {
         _ names: [StaticString], of options: UnsafeRawBufferPointer, for call: Call, _ body: @escaping MembersHandler
     ) throws(BridgeError) -> JSON? {
         if options.count > MemberWalk.longBytes, let session = call.session {
-            begin(LongOptions(call.handle, session, names, MemberWalk(options), body), for: session.account)
+            rooms.steps.begin(
+                LongOptions(calls, call.handle, session, names, MemberWalk(options), body), for: session.account)
             return nil
         }
-        switch try body(call, OptionMembers(names, of: options, check)) {
+        switch try body(call, OptionMembers(names, of: options, calls.check)) {
         case .result(let result): return result
         case .job(let job):
-            if let session = job.session { begin(job, for: session.account) }
+            if let session = job.session { rooms.steps.begin(job, for: session.account) }
             return nil
         }
     }
@@ -36,6 +37,7 @@ extension TaskRuntime {
 /// A call of a daemon's task with long options, until their members have been found.
 private final class LongOptions: StepJob {
     let session: Session?
+    private let calls: CallEngine
     private let call: CallHandle
     private var members: OptionMembers
     private let walk: MemberWalk
@@ -44,9 +46,10 @@ private final class LongOptions: StepJob {
     private var successor: (any StepJob)?
 
     init(
-        _ call: CallHandle, _ session: Session, _ names: [StaticString], _ walk: MemberWalk,
+        _ calls: CallEngine, _ call: CallHandle, _ session: Session, _ names: [StaticString], _ walk: MemberWalk,
         _ body: @escaping TaskRuntime.MembersHandler
     ) {
+        self.calls = calls
         self.call = call
         self.session = session
         members = OptionMembers(names)
@@ -54,10 +57,10 @@ private final class LongOptions: StepJob {
         self.body = body
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        if let successor { return successor.step(runtime, until: budget) }
+    func step(until budget: StepBudget) -> StepOutcome {
+        if let successor { return successor.step(until: budget) }
         // No caller waits for a call that was cancelled.
-        guard let call = runtime.calls.call(call) else { return .done }
+        guard let call = calls.call(call) else { return .done }
         while !walk.step() {
             if budget.isSpent { return .unfinished }
         }
@@ -66,13 +69,13 @@ private final class LongOptions: StepJob {
                 if budget.isSpent { return .unfinished }
             }
             switch try body(call, members) {
-            case .result(let result): result.bytes.withUnsafeBytes { runtime.end(call, .result($0)) }
+            case .result(let result): result.bytes.withUnsafeBytes { calls.end(call, .result($0)) }
             case .job(let job):
                 successor = job
-                return job.step(runtime, until: budget)
+                return job.step(until: budget)
             }
         } catch {
-            runtime.end(call, .failure(error))
+            calls.end(call, .failure(error))
         }
         return .done
     }

@@ -31,22 +31,22 @@ extension TaskRuntime {
         var stop: Bool?
     }
 
-    private func monitor(_ call: Call, _ monitor: Monitor) throws(BridgeError) -> JSON {
+    private func monitor(_ call: Call, _ wanted: Monitor) throws(BridgeError) -> JSON {
         let session = try callingSession(call)
-        let task = try monitor.task.map { (text) throws(BridgeError) in try pattern(ofTask: text) }
-        if monitor.stop == true {
-            unwatchTraffic(session)
+        let task = try wanted.task.map { (text) throws(BridgeError) in try pattern(ofTask: text) }
+        if wanted.stop == true {
+            monitor.unwatch(session)
         } else {
-            watchTraffic(
+            monitor.watch(
                 session,
                 TrafficFilter(
-                    task: task, session: monitor.session, uid: monitor.uid, payloadBytes: try payloadBytes(monitor)))
+                    task: task, session: wanted.session, uid: wanted.uid, payloadBytes: try payloadBytes(wanted)))
         }
         return .object([:])
     }
 
-    private func payloadBytes(_ monitor: Monitor) throws(BridgeError) -> Int {
-        let bytes = monitor.payloadBytes ?? TrafficMask.usualBytes
+    private func payloadBytes(_ wanted: Monitor) throws(BridgeError) -> Int {
+        let bytes = wanted.payloadBytes ?? TrafficMask.usualBytes
         guard (1...TrafficMask.maximumBytes).contains(bytes) else {
             throw BridgeError(
                 JSONMismatch(

@@ -67,7 +67,7 @@ struct OptionMembers {
             text += value
         }
         text.append(UInt8(ascii: "}"))
-        try TaskRuntime.checkLength(text.count, TaskEntry.usualOptionBytes)
+        try CallEngine.checkLength(text.count, TaskEntry.usualOptionBytes)
         do throws(JSONMismatch) {
             return try JSONCoding.decode(type, text: text)
         } catch {

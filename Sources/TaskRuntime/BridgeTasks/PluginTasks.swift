@@ -57,7 +57,7 @@ extension TaskRuntime {
     }
 
     private func check(_ name: String) throws(BridgeError) {
-        let names = plugins.map(\.name) + refusedPlugins.map(\.name)
+        let names = directory.all.map(\.name) + refusedPlugins.map(\.name)
         guard !names.contains(name) else { return }
         let question = Suggestion.question(for: name, among: names)
         throw BridgeError(

@@ -37,24 +37,18 @@ extension TaskRuntime {
         let session = try callingSession(call)
         guard session.phase == .open else { throw TaskRegistration.inputEnded }
         return try withMembers(["tasks", "scope", "descriptions"], of: options, for: call) {
-            call, members throws(BridgeError) in .job(try Self.registration(call, session, members))
+            [unowned self] call, members throws(BridgeError) in .job(try registration(call, session, members))
         }
     }
 
-    private static func registration(
+    private func registration(
         _ call: Call, _ session: Session, _ members: OptionMembers
     ) throws(BridgeError) -> TaskRegistration {
         let register = try members.decode(ReadableRegister.self, without: "descriptions")
         return TaskRegistration(
-            call.handle, session, RegistrationNames(register.tasks), RegistrationTexts(members["descriptions"]),
+            clients, call.handle, session, RegistrationNames(register.tasks),
+            RegistrationTexts(members["descriptions"]),
             scope: register.scope ?? .any, dialect: call.record.pointee.dialect)
-    }
-
-    /// - Throws: `permission.denied`, and `task.exists` where the name is no client's.
-    func checkProvision(of name: String, by subject: PolicySubject) throws(BridgeError) {
-        let decision = policy.decide(.register, name, for: subject)
-        if !decision.isAllowed { throw denial(subject, "provide the task \(name)", decision) }
-        _ = try clientTask(named: name)
     }
 
     private struct Unregister: Decodable {
@@ -69,13 +63,7 @@ extension TaskRuntime {
     private func unregisterTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
         let names = try BridgeTasks.Task.decode(ReadableUnregister.self, options).tasks
-        begin(TaskWithdrawal(call.handle, session, names), for: session.account)
+        rooms.steps.begin(TaskWithdrawal(clients, call.handle, session, names), for: session.account)
         return nil
-    }
-
-    /// What a session provides, as both answer it.
-    func providedTasks(_ session: Session) -> [UInt8] {
-        let tasks: JSON = ["tasks": .array(session.registrations.sorted().map { .string($0) })]
-        return tasks.bytes
     }
 }

@@ -15,7 +15,7 @@ final class SchemaQuestions: StepJob {
         if missing == 0 { done() } else { self.done = done }
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+    func step(until budget: StepBudget) -> StepOutcome {
         while let plugin = rest.popFirst() {
             plugin.describe { [self] _ in
                 missing -= 1

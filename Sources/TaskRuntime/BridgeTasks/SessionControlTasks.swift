@@ -24,9 +24,9 @@ extension TaskRuntime {
 
     private func identify(_ request: Identify) throws(BridgeError) -> JSON {
         try TextBounds.check("$.user", request.user?.utf8.count ?? 0, atMost: TextBounds.name)
-        let session = try livingSession(request.session)
+        let session = try rooms.sessions.living(request.session)
         session.user = request.user
-        reconsiderProviding(by: session)
+        clients.reconsider(session)
         return .object([:])
     }
 
@@ -36,18 +36,11 @@ extension TaskRuntime {
     }
 
     private func closeSession(_ call: Call, _ request: Close) throws(BridgeError) -> JSON {
-        let session = try livingSession(request.session)
+        let session = try rooms.sessions.living(request.session)
         if let caller = call.session, caller !== session {
-            try check(.close, "", by: caller, to: "close session \(session.number)")
+            try rights.check(.close, "", by: caller, to: "close session \(session.number)")
         }
-        close(session, info: request.info ?? .null)
+        lifecycle.close(session, info: request.info ?? .null)
         return .object([:])
-    }
-
-    private func livingSession(_ number: UInt64) throws(BridgeError) -> Session {
-        guard let session = sessions[number], session.phase == .open || session.phase == .inputEnded else {
-            throw BridgeError(.sessionNotFound, "there is no session \(number)")
-        }
-        return session
     }
 }

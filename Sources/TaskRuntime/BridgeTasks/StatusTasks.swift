@@ -20,7 +20,7 @@ extension TaskRuntime {
     private func listSessions(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let now = clock.now
         return try page(
-            "sessions", request, of: sessions.behind(try request.number()), position: { String($0.number) },
+            "sessions", request, of: rooms.sessions.list.behind(try request.number()), position: { String($0.number) },
             text: { describe($0, now).bytes }, name: { ["session": .number(JSONNumber($0.number))] })
     }
 
@@ -50,7 +50,7 @@ extension TaskRuntime {
     /// The first page has everything; the others go on with the tasks.
     private func status(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", behind: request.cursor == nil ? status() : [:], request, of: registry.behind(request.cursor ?? ""),
+            "tasks", behind: request.cursor == nil ? status() : [:], request, of: tasks.behind(request.cursor ?? ""),
             position: { $0.name }, text: { $0.statistics.calls > 0 ? describe($0).bytes : nil })
     }
 
@@ -60,23 +60,32 @@ extension TaskRuntime {
             "uptimeMs": .number(JSONNumber(clock.now.since(startedAt).wholeMilliseconds)),
             "loopLagUs": .number(JSONNumber(loopLag().wholeNanoseconds / 1000)),
             "longTurns": reportLongTurns(),
-            "draining": .bool(isDraining), "sessions": .number(JSONNumber(sessions.count)),
+            "draining": .bool(calls.isDraining), "sessions": .number(JSONNumber(rooms.sessions.count)),
             "callsInFlight": .number(JSONNumber(calls.count)),
-            "messages": .number(JSONNumber(counters.messages)),
-            "invalidMessages": .number(JSONNumber(counters.invalidMessages)),
-            "refusedCalls": .number(JSONNumber(counters.refusedCalls)),
-            "droppedReplies": .number(JSONNumber(counters.droppedReplies)),
-            "droppedEvents": .number(JSONNumber(counters.droppedEvents)),
-            "sessionsOpened": .number(JSONNumber(counters.sessionsOpened)),
-            "monitors": .number(JSONNumber(watchers.count)),
+            "messages": .number(JSONNumber(statistics.messages)),
+            "invalidMessages": .number(JSONNumber(statistics.invalidMessages)),
+            "refusedCalls": .number(JSONNumber(statistics.refusedCalls)),
+            "droppedReplies": .number(JSONNumber(statistics.droppedReplies)),
+            "droppedEvents": .number(JSONNumber(statistics.droppedEvents)),
+            "sessionsOpened": .number(JSONNumber(statistics.sessionsOpened)),
+            "monitors": .number(JSONNumber(monitor.watcherCount)),
             "waitingCalls": .number(JSONNumber(plugins.reduce(0) { $0 + $1.waitingCount })),
-            "queuedBytes": .number(JSONNumber(unread.bytes)), "queuedEvents": .number(JSONNumber(unread.events)),
+            "queuedBytes": .number(JSONNumber(quotas.unread.bytes)),
+            "queuedEvents": .number(JSONNumber(quotas.unread.events)),
             "quotaRefusals": quotaRefusals,
             "launch": .array(launch.reports.map(describe)),
             "plugins": .array((plugins + leavingPlugins).map(summarize) + refusedPlugins.map(describe)),
             "interceptors": reportInterceptors(),
             "metrics": .array(plugins.flatMap { plugin in plugin.metrics.all.map { describe($0, of: plugin) } }),
         ]
+    }
+
+    /// How often each quota was met.
+    private var quotaRefusals: JSON {
+        .object(
+            QuotaName.allCases.reduce(into: JSONObject()) {
+                $0[$1.rawValue] = .number(JSONNumber(quotas.refusalCount(of: $1)))
+            })
     }
 
     private func summarize(_ plugin: PluginInstance) -> JSON {

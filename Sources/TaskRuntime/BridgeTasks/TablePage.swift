@@ -117,11 +117,11 @@ extension TaskRuntime {
         _ member: String, behind head: JSONObject = [:], _ request: PageRequest, of entries: some Sequence<Entry>,
         position: (Entry) -> String, text: (Entry) -> [UInt8]?, name: (Entry) -> JSONObject = { _ in [:] }
     ) throws(BridgeError) -> [UInt8] {
-        var page = try TablePage(member, behind: head, request, messageBytes: limits.messageBytes)
+        var page = try TablePage(member, behind: head, request, messageBytes: quotas.limits.messageBytes)
         for entry in entries {
             let isTaken = page.add(position(entry)) {
                 guard let text = text(entry) else { return nil }
-                guard text.count > TablePage.roomBytes(in: limits.messageBytes) else { return text }
+                guard text.count > TablePage.roomBytes(in: quotas.limits.messageBytes) else { return text }
                 var cut = name(entry)
                 cut["cut"] = true
                 return JSON.object(cut).bytes

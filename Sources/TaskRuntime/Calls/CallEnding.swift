@@ -2,7 +2,7 @@ import BridgeJSON
 import BridgeMessage
 
 // The way of a call out of the runtime. Nothing else ends a call.
-extension TaskRuntime {
+extension CallEngine {
     /// Ends a call that is in flight, and answers its caller. What it borrows need only last until this returns.
     func end(_ call: Call, _ outcome: CallOutcome) {
         switch outcome {
@@ -16,18 +16,19 @@ extension TaskRuntime {
     /// - Parameter isOneLine: whether it is known to bear no line break.
     func end(_ call: Call, result: UnsafeRawBufferPointer, isOneLine: Bool = false) {
         // What the daemon itself asks plugins for is no message.
-        guard result.count <= limits.messageBytes || call.task?.isInternal == true else {
+        guard result.count <= quotas.limits.messageBytes || call.task?.isInternal == true else {
             return end(call, error: tooLarge(result.count))
         }
         if let session = call.record.pointee.session,
-            session._withUnsafeGuaranteedRef({ $0.output.count &+ $0.batchBytes &+ result.count > Self.uncountedBytes }
-            ),
-            !hasRoom(forResultOf: call, result.count)
+            session._withUnsafeGuaranteedRef({
+                $0.output.count &+ $0.batchBytes &+ result.count > Session.uncountedBytes
+            }),
+            !quotas.hasRoom(forResultOf: call, result.count)
         {
-            return end(call, error: resultRefusal(call, result.count))
+            return end(call, error: quotas.resultRefusal(call, result.count))
         }
         removeFromTables(call, isFailure: false)
-        if isMonitored { showEnd(of: call, result: result) }
+        if monitor.isWatched { monitor.showEnd(of: call, result: result) }
         if call.hasExtras, let completion = call.completion {
             completion(.result(result))
         } else if let session = receiver(of: call) {
@@ -39,7 +40,7 @@ extension TaskRuntime {
                 }
                 MessageEncoder.callback(
                     id: call.record.pointee.id.text, result: result, isOneLine: isOneLine, to: session.output)
-                markDirty(session)
+                output.markDirty(session)
             }
         }
         recycle(call)
@@ -48,7 +49,7 @@ extension TaskRuntime {
     /// Ends a call with an error.
     func end(_ call: Call, error: BridgeError) {
         removeFromTables(call, isFailure: true)
-        if isMonitored { showEnd(of: call, error: error) }
+        if monitor.isWatched { monitor.showEnd(of: call, error: error) }
         if call.hasExtras, let completion = call.completion {
             completion(.failure(error))
         } else if let session = receiver(of: call) {
@@ -57,7 +58,7 @@ extension TaskRuntime {
                     return writeForeign(call, to: session) { MessageEncoder.callback(to: $0, error: error, $1) }
                 }
                 MessageEncoder.callback(id: call.record.pointee.id.text, error: error, to: session.output)
-                markDirty(session)
+                output.markDirty(session)
             }
         }
         recycle(call)
@@ -66,22 +67,14 @@ extension TaskRuntime {
     private func tooLarge(_ resultBytes: Int) -> BridgeError {
         BridgeError(
             .resultTooLarge,
-            "the result of \(resultBytes) bytes is longer than the \(limits.messageBytes) that a message may have")
+            "the result of \(resultBytes) bytes is longer than the \(quotas.limits.messageBytes) that a message may have"
+        )
     }
 
     /// From here on no handle and no id leads to the call.
     @inline(__always)
     private func removeFromTables(_ call: Call, isFailure: Bool) {
-        calls.remove(call)
-        if call.origin == .session, let session = call.record.pointee.session {
-            session._withUnsafeGuaranteedRef { session in
-                if call.record.pointee.isIndexed { session.index.remove(call) }
-                session.callsInFlight -= 1
-                session.madeCalls.remove(call)
-                session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight -= 1 }
-            }
-            clientCallsInFlight -= 1
-        }
+        remove(call)
         if let provider = call.record.pointee.provider {
             provider._withUnsafeGuaranteedRef {
                 $0.forwardedCount -= 1
@@ -96,14 +89,14 @@ extension TaskRuntime {
             leaveParent(call)
             leaveQueue(call)
         }
-        let took = readClock().nanoseconds &- call.startedAt.nanoseconds
+        let took = time.read().nanoseconds &- call.startedAt.nanoseconds
         call.record.pointee.task?._withUnsafeGuaranteedRef {
             $0.statistics.recordEnd(afterNanoseconds: took, isFailure: isFailure)
         }
     }
 
     private func leaveParent(_ call: Call) {
-        if let parent = call.parent.flatMap({ calls.call($0) }) {
+        if let parent = call.parent.flatMap({ self.call($0) }) {
             let handle = call.handle
             parent.extras.children.removeAll { $0 == handle }
         }
@@ -127,8 +120,16 @@ extension TaskRuntime {
             session._withUnsafeGuaranteedRef { if $0.phase == .inputEnded { closeIfDone($0) } }
         }
         if call.hasExtras { endChildren(of: call) }
-        calls.release(call)
+        release(call)
         if isDraining { noteDrainProgress() }
+    }
+
+    /// Where a client that has ended its input has got everything, its connection ends too.
+    func closeIfDone(_ session: Session) {
+        guard session.phase == .inputEnded, session.callsInFlight == 0 else { return }
+        session.phase = .closing
+        events.endListening(session)
+        session.transport?.closeWhenWritten()
     }
 
     private func endChildren(of call: Call) {
@@ -149,13 +150,13 @@ extension TaskRuntime {
         error.data = .object(data)
         call.task?.provider.abandon(call, reason: reason)
         // The provider may have answered while it was asked: then the call has had its end.
-        guard calls.call(handle) != nil else { return }
+        guard self.call(handle) != nil else { return }
         end(call, error: error)
     }
 
     /// Aborts the call of a handle, where it is still in flight.
     func cancel(_ handle: CallHandle, _ error: BridgeError) {
-        if let call = calls.call(handle) { abort(call, error, reason: .caller) }
+        if let call = self.call(handle) { abort(call, error, reason: .caller) }
     }
 
     // MARK: Progress
@@ -165,13 +166,13 @@ extension TaskRuntime {
     func progress(_ call: Call, _ value: UnsafeRawBufferPointer) {
         guard call.takesProgress else { return }
         let sequence = call.takeSequence()
-        if isMonitored { showProgress(of: call, value, sequence: sequence) }
+        if monitor.isWatched { monitor.showProgress(of: call, value, sequence: sequence) }
         if let onProgress = call.onProgress { return onProgress(sequence, value) }
         guard call.origin == .session, call.hasID, let session = call.session, session.takesMessages else {
             return
         }
-        guard session.output.count < Self.slowReaderBytes else {
-            if isOverQuota(session) { return }
+        guard session.output.count < Session.slowReaderBytes else {
+            if quotas.isOverQuota(session) { return }
             if call.heldProgress == nil { session.heldProgress.append(call.handle) }
             hold(value.count - (call.heldProgress?.value.count ?? 0), for: call)
             call.extras.heldProgress = (sequence, Array(value))
@@ -183,11 +184,8 @@ extension TaskRuntime {
     private func write(progress: UnsafeRawBufferPointer, _ sequence: UInt64, of call: Call, to session: Session) {
         // Never into a batch: it is a message of its own.
         MessageEncoder.progress(to: address(of: call), value: progress, sequence: sequence, session.output)
-        markDirty(session)
+        output.markDirty(session)
     }
-
-    /// From this many unread bytes on, progress and events wait: half of what a socket's own buffer holds by default.
-    static var slowReaderBytes: Int { 96 * 1024 }
 
     func writeHeldProgress(of call: Call, to session: Session) {
         guard let (sequence, value) = call.heldProgress else { return }
@@ -196,4 +194,27 @@ extension TaskRuntime {
         if call.record.pointee.heldBytes >= value.count { hold(-value.count, for: call) }
         value.withUnsafeBytes { write(progress: $0, sequence, of: call, to: session) }
     }
+
+    /// The client has read on: progress that waited for it goes out.
+    func writeHeldProgress(to session: Session) {
+        guard !session.heldProgress.isEmpty else { return }
+        let handles = session.heldProgress
+        session.heldProgress = []
+        for handle in handles {
+            if let call = call(handle) { writeHeldProgress(of: call, to: session) }
+        }
+    }
+
+    // MARK: What is held for calls
+
+    /// The call's options are held, by the provider that works on it, until it ends.
+    func hold(_ bytes: Int, for call: Call) {
+        call.record.pointee.heldBytes += bytes
+        // The sum goes with the session when it gets another account.
+        call.session?.heldCallBytes += bytes
+        quotas.hold(bytes, for: call.session?.account)
+    }
+
+    /// The call ends: nothing is held for it.
+    private func releaseHeld(_ call: Call) { hold(-call.record.pointee.heldBytes, for: call) }
 }

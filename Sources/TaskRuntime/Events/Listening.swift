@@ -2,7 +2,7 @@ import BridgeJSON
 import BridgeMessage
 
 // Listeners to events, in dialects that have them.
-extension TaskRuntime {
+extension EventBus {
     func receive(_ change: ListeningMessage, from session: Session) {
         switch change {
         case .add(let id, let event):
@@ -41,18 +41,18 @@ extension TaskRuntime {
                 .quotaExceeded,
                 "a session has at most \(EventListeners.maximumOfEvent) listeners to the event \(event)")
         }
-        try checkSubscriptions(session.subscriptions.count + session.listeners.count + 1, of: session)
-        if !mayGet(event, session) { try check(.subscribe, event, by: session, to: "listen to \(event)") }
+        try quotas.checkSubscriptions(session.subscriptions.count + session.listeners.count + 1, of: session)
+        if !rights.mayGet(event, session) { try rights.check(.subscribe, event, by: session, to: "listen to \(event)") }
         let isNew = session.subscriptions[pattern] == nil
-        subscriptions.add(pattern, to: session)
+        add(pattern, to: session)
         session.listeners.add(Array(id.text), to: event, isOwn: isNew)
-        if let kept = retained.event(event), mayGet(event, session) {
-            send(kept.event.line(for: Array(id.text)), to: session)
+        if let kept = retainedEvent(event), rights.mayGet(event, session) {
+            delivery.send(kept.event.line(for: Array(id.text)), to: session)
         }
     }
 
     private func endSubscription(to event: String, _ session: Session) {
-        if let pattern = EventPattern(event) { subscriptions.remove(pattern, from: session) }
+        if let pattern = EventPattern(event) { remove(pattern, from: session) }
     }
 
     /// Answers what a client said of a listener.
@@ -67,14 +67,7 @@ extension TaskRuntime {
     ) {
         task.withUnsafeBytes { task in
             let address = CallbackAddress(id.dialect, id: id.text, task: task)
-            self.write(to: session, id.dialect) { write(address, $0) }
+            output.write(to: session, id.dialect) { write(address, $0) }
         }
-    }
-
-    /// Sends an event to the listeners of a session that has some; to the session itself, where none is for this event.
-    func sendToListeners(_ event: EventLines, _ session: Session) {
-        let ids = session.listeners.ids(for: event.name)
-        if ids.isEmpty { return send(event.line(in: session.eventDialect), to: session) }
-        for id in ids { send(event.line(for: id), to: session) }
     }
 }

@@ -3,6 +3,7 @@
 ///
 /// An event that is published or forgotten meanwhile is not sent from here: the session has been sent the newer one.
 struct RetainedReplay {
+    private let bus: EventBus
     private let listener: Session
     private let retained: [(order: UInt64, name: String)]
     /// What the session listens to, of which those from this index on are new.
@@ -18,8 +19,9 @@ struct RetainedReplay {
 
     /// - Parameter firstNew: the index of the first new subscription among those of the session.
     /// - Returns: nil where nothing is retained, or nothing is new.
-    init?(_ events: RetainedEvents, to listener: Session, firstNew: Int) {
+    init?(_ events: RetainedEvents, of bus: EventBus, to listener: Session, firstNew: Int) {
         guard !events.isEmpty, listener.nextSubscription > firstNew else { return nil }
+        self.bus = bus
         self.listener = listener
         retained = events.names
         let subscriptions = listener.subscriptions.values
@@ -29,7 +31,7 @@ struct RetainedReplay {
     }
 
     /// Goes on. True: all have been sent.
-    mutating func step(_ runtime: TaskRuntime, until budget: StepBudget) -> Bool {
+    mutating func step(until budget: StepBudget) -> Bool {
         while enteredCount < patterns.count {
             _ = (enteredCount < oldCount ? unwanted : wanted).insert((), patterns[enteredCount])
             enteredCount += 1
@@ -43,16 +45,16 @@ struct RetainedReplay {
         }
         if unsent == nil { unsent = found.sorted { $0.order < $1.order }[...] }
         while let event = unsent?.popFirst() {
-            if let kept = runtime.retained.event(event.name), kept.order == event.order {
-                send(kept, runtime)
+            if let kept = bus.retainedEvent(event.name), kept.order == event.order {
+                send(kept)
             }
             if budget.isSpent { return unsent?.isEmpty ?? true }
         }
         return true
     }
 
-    private func send(_ kept: RetainedEvents.Entry, _ runtime: TaskRuntime) {
-        guard runtime.mayGet(kept.name, listener) else { return }
-        runtime.send(kept.event.line(in: listener.eventDialect), to: listener)
+    private func send(_ kept: RetainedEvents.Entry) {
+        guard bus.rights.mayGet(kept.name, listener) else { return }
+        bus.delivery.send(kept.event.line(in: listener.eventDialect), to: listener)
     }
 }

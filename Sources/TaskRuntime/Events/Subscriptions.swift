@@ -1,24 +1,6 @@
 /// Who listens to which events. Every change passes through here, so that tree, sessions and accounts agree. Loop
 /// thread only.
 final class Subscriptions {
-    /// One pattern of one session.
-    final class Subscription {
-        /// Not retained: a session leaves before it is forgotten.
-        unowned(unsafe) let session: Session
-        let pattern: EventPattern
-        /// Its position in the order in which the session subscribed.
-        let order: Int
-        fileprivate(set) var entry: PatternTree<Subscription>.Entry?
-        /// Whether the session gets events for it.
-        var hasBegun: Bool { order < session.begunSubscriptions }
-
-        init(_ session: Session, _ pattern: EventPattern, order: Int) {
-            self.session = session
-            self.pattern = pattern
-            self.order = order
-        }
-    }
-
     private let tree = PatternTree<Subscription>()
     private var count = 0
     /// Grows with each event: a session that several patterns of its own lead to is found once.
@@ -89,17 +71,5 @@ final class Subscriptions {
         subscription.entry = nil
         session.account.subscriptions -= 1
         count -= 1
-    }
-}
-
-extension Session {
-    /// What it listens to, in the order in which it subscribed.
-    var patterns: [EventPattern] {
-        subscriptions.values.filter(\.hasBegun).sorted { $0.order < $1.order }.map(\.pattern)
-    }
-
-    /// Whether it subscribed to an event.
-    func listens(to event: String) -> Bool {
-        subscriptions.values.contains { $0.hasBegun && $0.pattern.matches(event) }
     }
 }

@@ -62,3 +62,15 @@ struct TrafficWatcher {
     /// Their bytes.
     var bytesInTurn = 0
 }
+
+/// Which traffic a session watches: the options of `bridge.monitor`.
+public struct TrafficRecord: Codable, Sendable, Equatable {
+    /// A task's name, or the beginning of names with `*` behind it.
+    public var task: String?
+    /// A session's number.
+    public var session: UInt64?
+    /// A user.
+    public var uid: UInt32?
+    /// As much as is shown of a payload; nil: as much as usual.
+    public var payloadBytes: Int?
+}

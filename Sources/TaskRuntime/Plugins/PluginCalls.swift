@@ -34,33 +34,33 @@ public struct PluginCall {
     }
 }
 
-extension TaskRuntime {
+extension PluginDirectory {
     /// Makes a call for a plugin. `completion` is called at its end, before this returns where it ends at once.
     ///
-    /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
-    public func call(_ request: PluginCall, by plugin: PluginInstance) -> CallHandle {
-        noteStep(of: plugin)
+    /// - Returns: the call's handle, for ``TaskRuntime/cancelPluginCall(_:)``.
+    func call(_ request: PluginCall, by plugin: PluginInstance) -> CallHandle {
+        calls.turns.note(.plugin, plugin.number)
         let task: TaskEntry
         let target: Session?
         let parent: Call?
         do throws(BridgeError) {
             parent = try livingParent(request.parent)
-            target = try targetSession(request.session)
-            guard let found = registry.find(request.task)?.takeUnretainedValue() else {
-                throw notFound(request.task, for: nil)
+            target = try sessions.target(request.session)
+            guard let found = tasks.find(request.task)?.takeUnretainedValue() else {
+                throw suggestions.notFound(request.task, for: nil)
             }
             task = found
-            if parent == nil { try checkCall(of: found, by: plugin) }
-            if let fault = check.fault(in: request.options) {
+            if parent == nil { try rights.checkCall(of: found, byPlugin: plugin.name) }
+            if let fault = calls.check.fault(in: request.options) {
                 throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
             }
-            try checkCallQuotas(of: task, by: plugin)
+            try calls.quotas.admit(callOf: task, by: plugin)
         } catch {
-            noteRefusal(of: request.task, error, nil)
+            calls.noteRefusal(of: request.task, error, nil)
             request.completion(.failure(error))
             return CallHandle(rawValue: 0)
         }
-        let now = clock.now
+        let now = calls.clock.now
         let call = calls.begin(
             CallRequest(
                 origin: .plugin, task: .passUnretained(task), session: parent?.record.pointee.session,
@@ -72,19 +72,19 @@ extension TaskRuntime {
         plugin.ownCallsInFlight += 1
         extras.parent = request.parent
         extras.ancestry = parent?.ancestry ?? []
-        if let parent, parent.origin == .question { extras.passage = passage(ofCallBehind: parent, of: task) }
+        if let parent, parent.origin == .question { extras.passage = calls.passage(ofCallBehind: parent, of: task) }
         extras.target = target
         extras.completion = request.completion
         extras.onProgress = request.onProgress
         let handle = call.handle
         parent?.extras.children.append(handle)
-        dispatch(call, of: task, options: request.options)
+        calls.dispatch(call, of: task, options: request.options)
         return handle
     }
 
     /// Ends a call that a plugin made, where it is still in flight.
-    public func cancelPluginCall(_ handle: CallHandle) {
-        cancel(handle, BridgeError(.callCancelled, "the plugin cancelled the call"))
+    func cancel(_ handle: CallHandle) {
+        calls.cancel(handle, BridgeError(.callCancelled, "the plugin cancelled the call"))
     }
 
     private func livingParent(_ handle: CallHandle?) throws(BridgeError) -> Call? {
@@ -98,7 +98,7 @@ extension TaskRuntime {
 
     private func deadline(_ deadline: TaskDeadline, of task: TaskEntry, from now: RuntimeInstant) -> RuntimeInstant {
         switch deadline {
-        case .standard: self.deadline(of: task, milliseconds: 0, from: now)
+        case .standard: calls.deadline(of: task, milliseconds: 0, from: now)
         case .after(let duration): now.advanced(by: duration)
         case .none: .never
         }

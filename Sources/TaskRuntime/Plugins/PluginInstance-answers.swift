@@ -11,19 +11,19 @@ extension PluginInstance {
     ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
     public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
         // On the way of every call: no reference is counted here.
-        unownedRuntime._withUnsafeGuaranteedRef { runtime in
-            guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
+        unownedCalls._withUnsafeGuaranteedRef { calls in
+            guard let call = ownCall(handle, of: calls) else { return dropLate(handle) }
             // A decision is checked when it is read. What is too long is refused for that: to look through a gigabyte
             // takes the loop's thread for seconds.
             if !isChecked, call.origin != .question,
-                result.count <= runtime.limits.messageBytes || call.task?.isInternal == true,
-                let fault = runtime.check.fault(in: result)
+                result.count <= calls.quotas.limits.messageBytes || call.task?.isInternal == true,
+                let fault = calls.check.fault(in: result)
             {
                 return refuse(call, fault)
             }
             noteEndOfWork(call)
             // What has been checked before are the call's own options, which came in a line.
-            runtime.end(call, result: result, isOneLine: isChecked)
+            calls.end(call, result: result, isOneLine: isChecked)
         }
         if !waiting.isEmpty || onIdle != nil { afterWork() }
     }
@@ -33,24 +33,24 @@ extension PluginInstance {
 
     private func refuse(_ call: Call, _ fault: String) {
         noteEndOfWork(call)
-        runtime.end(call, error: BridgeError(.replyInvalid, "\(providerName) replied with no JSON: \(fault)"))
+        calls.end(call, error: BridgeError(.replyInvalid, "\(providerName) replied with no JSON: \(fault)"))
         afterWork()
     }
 
     /// Ends a call of this plugin with an error.
     public func fail(_ handle: CallHandle, _ error: BridgeError) {
-        guard let call = ownCall(handle, of: runtime) else { return dropLate(handle) }
+        guard let call = ownCall(handle, of: calls) else { return dropLate(handle) }
         noteEndOfWork(call)
-        runtime.end(call, error: sendable(error.isUnforeseen ? shown(error, of: call) : error))
+        calls.end(call, error: sendable(error.isUnforeseen ? shown(error, of: call) : error))
         afterWork()
     }
 
     /// An error as a message can bear it: its data stand two levels deep in one.
     private func sendable(_ error: BridgeError) -> BridgeError {
         guard let data = error.data?.bytes,
-            data.withUnsafeBytes({ runtime.check.fault(in: $0, levelsAround: 2) }) != nil
+            data.withUnsafeBytes({ calls.check.fault(in: $0, levelsAround: 2) }) != nil
         else { return error }
-        runtime.log.warning("\(providerName) sent an error whose data are nested too deep: they are left out")
+        calls.log.warning("\(providerName) sent an error whose data are nested too deep: they are left out")
         var error = error
         error.data = nil
         return error
@@ -58,17 +58,17 @@ extension PluginInstance {
 
     /// Sends an intermediate result of a call of this plugin.
     public func progress(_ handle: CallHandle, _ value: UnsafeRawBufferPointer) {
-        guard let call = ownCall(handle, of: runtime), call.takesProgress else { return }
-        if let fault = runtime.check.fault(in: value) {
-            return runtime.log.warning(
+        guard let call = ownCall(handle, of: calls), call.takesProgress else { return }
+        if let fault = calls.check.fault(in: value) {
+            return calls.log.warning(
                 "\(providerName) sent progress that is no JSON: \(fault)", metadata: call.logMetadata)
         }
-        runtime.progress(call, value)
+        calls.progress(call, value)
     }
 
     @inline(__always)
-    func ownCall(_ handle: CallHandle, of runtime: TaskRuntime) -> Call? {
-        guard let call = runtime.calls.call(handle), call.state == .running, let task = call.record.pointee.task,
+    func ownCall(_ handle: CallHandle, of calls: CallEngine) -> Call? {
+        guard let call = calls.call(handle), call.state == .running, let task = call.record.pointee.task,
             task._withUnsafeGuaranteedRef({ $0.providerID }) == ObjectIdentifier(self)
         else { return nil }
         return call
@@ -76,15 +76,15 @@ extension PluginInstance {
 
     /// An answer came that was not asked for: a fault of the plugin, which the log reports, 100 times a second at most.
     public func noteSurplusAnswer(_ what: @autoclosure () -> String) {
-        let isTold = surplusLines.take(at: runtime.clock.now) != .leaveOut
-        runtime.dropReply(what(), [:], level: isTold ? .warning : .debug)
+        let isTold = surplusLines.take(at: calls.clock.now) != .leaveOut
+        calls.dropReply(what(), [:], level: isTold ? .warning : .debug)
     }
 
     private func dropLate(_ handle: CallHandle) {
         guard let task = abandoned.removeValue(forKey: handle) else {
             return noteSurplusAnswer("\(providerName) answered a call again that it had answered, or that never was")
         }
-        runtime.dropReply("\(providerName) answered a call that has ended", ["task": .string(task.name)])
+        calls.dropReply("\(providerName) answered a call that has ended", ["task": .string(task.name)])
         leave(task)
         afterWork()
     }

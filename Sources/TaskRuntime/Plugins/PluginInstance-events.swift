@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 
 /// An event that a plugin sends. Valid as long as its data.
 public struct OutgoingEvent {
@@ -27,33 +28,33 @@ public struct OutgoingEvent {
 // The events that a plugin sends.
 extension PluginInstance {
     /// Sends an event to the sessions that subscribed to its name, or to some sessions only; see
-    /// ``TaskRuntime/publish(_:data:to:direct:)``.
+    /// ``EventBus/publish(_:data:to:direct:)``.
     ///
     /// - Parameter isChecked: Whether its data are known to be one JSON value.
     /// - Returns: why it was not sent, as a sentence; nil: it was.
     public func publish(_ event: OutgoingEvent, isChecked: Bool = false) -> String? {
-        if !isChecked, let fault = runtime.fault(in: event.data) {
+        if !isChecked, let fault = calls.check.fault(in: event.data) {
             return "an event's data are no JSON, it was not sent: \(fault)"
         }
         if event.isRetained || event.isForgotten {
             if let refusal = retain(event) { return "an event is not sent: \(refusal)" }
             if event.isForgotten { return nil }
         }
-        return runtime.publish(
+        return directory.events.publish(
             event.name, data: event.data, to: event.sessions, direct: event.isDirect, isRetained: event.isRetained
         ).map { "an event is not sent: \($0)" }
     }
 
     /// Keeps an event for later subscribers, or no longer.
     private func retain(_ event: OutgoingEvent) -> String? {
-        if let fault = runtime.fault(inEventName: event.name) { return fault }
+        if let fault = EventBus.fault(inName: event.name) { return fault }
         guard event.sessions == nil else { return "\(event.name) is retained, and so cannot be for some sessions only" }
         guard !event.isForgotten else {
-            runtime.retained.forget(event.name)
+            directory.events.forget(event.name)
             return nil
         }
         do throws(BridgeError) {
-            try runtime.retain(event.name, Array(event.data), of: self)
+            try directory.events.retain(event.name, Array(event.data), ofPlugin: name)
             return nil
         } catch {
             return error.message

@@ -8,7 +8,7 @@ extension PluginInstance {
     /// - Parameter lost: the calls that it worked on.
     public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
         workEnded(lost, error)
-        if state == .running { runtime.publish("plugin.crashed", data: news(error)) }
+        if state == .running { directory.events.publish("plugin.crashed", data: news(error)) }
     }
 
     /// The work on these calls is over without an answer, whether a caller waited for one or not.
@@ -31,7 +31,7 @@ extension PluginInstance {
         if wasOpen { state = .restarting }
         workEnded(lost, error)
         guard wasOpen else { return }
-        runtime.publish("plugin.crashed", data: news(error))
+        directory.events.publish("plugin.crashed", data: news(error))
         if !isRestarting { abandon(after: error) }
     }
 
@@ -41,7 +41,7 @@ extension PluginInstance {
         state = .running
         refusal = nil
         pauses.remove(.noProcess)
-        runtime.announce(self)
+        directory.announce(self)
     }
 
     private func abandon(after error: BridgeError) {
@@ -52,7 +52,7 @@ extension PluginInstance {
             data: error.data.map { ["last": $0] })
         self.refusal = refusal
         continueWork()
-        runtime.publish("plugin.unavailable", data: news(error))
+        directory.events.publish("plugin.unavailable", data: news(error))
     }
 
     private func news(_ error: BridgeError) -> JSON {

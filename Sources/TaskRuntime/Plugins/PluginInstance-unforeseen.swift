@@ -28,12 +28,12 @@ extension PluginInstance {
 
     /// Writing keeps the loop: of many errors some are left out, and counted.
     private func writeUnforeseen(_ words: String, _ metadata: Logger.Metadata) {
-        let verdict = unforeseenLines.take(at: runtime.clock.now)
+        let verdict = unforeseenLines.take(at: calls.clock.now)
         if verdict == .leaveOut { return }
         if case .writeAfter(let lost) = verdict {
-            runtime.log.warning("\(lost) errors that \(providerName) did not foresee were left out")
+            calls.log.warning("\(lost) errors that \(providerName) did not foresee were left out")
         }
-        runtime.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
+        calls.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
     }
 
     /// Distinct from all others in a log; it has no meaning.

@@ -8,7 +8,7 @@ import Logging
 ///
 /// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
 /// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
-public final class PluginInstance: TaskProvider {
+public final class PluginInstance: QueueingProvider {
     /// Its name, version, tasks and launch workers.
     public let manifest: PluginManifest
     /// The library's path.
@@ -23,9 +23,11 @@ public final class PluginInstance: TaskProvider {
     let host: any TaskHost
     /// Its number among all plugins that there ever were.
     let number: UInt64
-    /// Not retained: the runtime owns this.
-    let unownedRuntime: Unmanaged<TaskRuntime>
-    var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
+    /// Not retained: the runtime owns both, and this.
+    let unownedCalls: Unmanaged<CallEngine>
+    var calls: CallEngine { unownedCalls.takeUnretainedValue() }
+    private let unownedDirectory: Unmanaged<PluginDirectory>
+    var directory: PluginDirectory { unownedDirectory.takeUnretainedValue() }
     var tasks: [TaskEntry] = []
     /// Its interceptors, in the order of their numbers.
     var interceptors: [Interceptor] = []
@@ -38,7 +40,8 @@ public final class PluginInstance: TaskProvider {
     /// Whether a job does all this: ``continueWork()``.
     @exclusivity(unchecked) var isAtWork = false
     /// What its work takes of the loop.
-    private(set) lazy var account = UserAccount(uid: runtime.policy.daemonUID, isTrusted: true, runtime.quotas)
+    private(set) lazy var account = UserAccount(
+        uid: calls.rights.policy.daemonUID, isTrusted: true, calls.quotas.values)
     /// Why calls wait whether there is room or not; empty: they do not.
     @exclusivity(unchecked) var pauses: PauseReasons = []
     /// Why calls are refused; nil: they are not.
@@ -57,13 +60,13 @@ public final class PluginInstance: TaskProvider {
     /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.
     private static let maximumAbandoned = 65_536
 
-    init(_ manifest: PluginManifest, path: String, host: any TaskHost, runtime: TaskRuntime) {
+    init(_ manifest: PluginManifest, path: String, host: any TaskHost, directory: PluginDirectory) {
         self.manifest = manifest
         self.path = path
         self.host = host
-        unownedRuntime = .passUnretained(runtime)
-        runtime.lastPluginNumber += 1
-        number = runtime.lastPluginNumber
+        unownedCalls = .passUnretained(directory.calls)
+        unownedDirectory = .passUnretained(directory)
+        number = directory.takeNumber()
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
         interceptors = manifest.interceptors.enumerated().map { Interceptor($1, index: $0, plugin: self) }
     }
@@ -73,6 +76,9 @@ public final class PluginInstance: TaskProvider {
     /// The plugin's name.
     public var name: String { manifest.name }
     var providerName: String { "the plugin \(name)" }
+    var queue: (any QueueingProvider)? { self }
+    var isRunning: Bool { state == .running }
+    var taskCallsInFlight: Int { tasks.reduce(0) { $0 + $1.statistics.inFlight } }
     /// How many calls wait for their turn.
     public var waitingCount: Int { waiting.count }
     /// How many sessions wait.
@@ -86,7 +92,7 @@ public final class PluginInstance: TaskProvider {
         if waiting.isEmpty ? hasRoom(task, for: call) : mayOvertake(call, task) {
             run(call, task, options: options)
         } else if let refusal, !task.isInternal || task.isInterceptor {
-            runtime.end(call, error: refusal)
+            calls.end(call, error: refusal)
         } else {
             call.extras.heldOptions = Array(options)
             enqueue(call)
@@ -167,7 +173,7 @@ public final class PluginInstance: TaskProvider {
         guard call.state == .running else {
             leaveQueue(of: call)
             noteIdle()
-            return runtime.admitLater(self)
+            return calls.admitLater(self)
         }
         if abandoned.count >= Self.maximumAbandoned, let some = abandoned.first {
             abandoned[some.key] = nil
@@ -219,13 +225,13 @@ public final class PluginInstance: TaskProvider {
         guard state != .stopped, let index = lifecycle.firstIndex(of: work) else {
             return done(.failure(BridgeError(.internal, "the plugin \(name) has no such work: \(work)")))
         }
-        let now = runtime.clock.now
-        let call = runtime.calls.begin(
+        let now = calls.clock.now
+        let call = calls.begin(
             CallRequest(
                 origin: .daemon, task: .passUnretained(lifecycleEntries[index]), startedAt: now,
                 deadline: timeout.map { now.advanced(by: $0) } ?? .never))
-        let lane = runtime.lane
-        let uid = runtime.policy.daemonUID
+        let lane = calls.lane
+        let uid = calls.rights.policy.daemonUID
         call.extras.completion = { outcome in
             switch outcome {
             case .failure(let error): done(.failure(error))
@@ -239,6 +245,6 @@ public final class PluginInstance: TaskProvider {
                 }
             }
         }
-        options.bytes.withPadding { runtime.dispatch(call, of: lifecycleEntries[index], options: $0) }
+        options.bytes.withPadding { calls.dispatch(call, of: lifecycleEntries[index], options: $0) }
     }
 }

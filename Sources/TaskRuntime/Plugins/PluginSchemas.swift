@@ -83,10 +83,10 @@ extension PluginInstance {
                     by: TaskSchemas(options: task.options, result: task.result, progress: task.progress))
             }
             manifest.configuration = manifest.configuration ?? answer.configuration
-            for error in answer.errors ?? [] { runtime.log.warning("\(providerName): \(error)") }
+            for error in answer.errors ?? [] { calls.log.warning("\(providerName): \(error)") }
             schemas.manifest = manifest
         } catch {
-            runtime.log.warning("\(providerName) does not describe itself: \(error)")
+            calls.log.warning("\(providerName) does not describe itself: \(error)")
         }
         return manifest
     }

@@ -9,7 +9,7 @@ final class PluginJob: StepJob {
 
     init(_ instance: PluginInstance) { self.instance = instance }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
+    func step(until budget: StepBudget) -> StepOutcome {
         while instance.workOnce() {
             if budget.isSpent { return .unfinished }
         }
@@ -39,7 +39,7 @@ extension PluginInstance {
     func continueWork() {
         guard !isAtWork, hasWork else { return }
         isAtWork = true
-        runtime.begin(PluginJob(self), for: account)
+        calls.steps.begin(PluginJob(self), for: account)
     }
 
     private var hasWork: Bool {
@@ -56,7 +56,7 @@ extension PluginInstance {
         if endNext() || reportNext() || reportSchemas() { return true }
         if isRefusing, let refusal, let call = waiting.first {
             leaveQueue(of: call)
-            runtime.abort(call, refusal, reason: .shutdown)
+            calls.abort(call, refusal, reason: .shutdown)
             return true
         }
         return beginNext()
@@ -79,7 +79,7 @@ extension PluginInstance {
     private func endWork(on handle: CallHandle, _ error: BridgeError) {
         if let task = abandoned.removeValue(forKey: handle) {
             leave(task)
-        } else if ownCall(handle, of: runtime) != nil {
+        } else if ownCall(handle, of: calls) != nil {
             fail(handle, error)
         }
     }
@@ -88,14 +88,15 @@ extension PluginInstance {
 
     /// The plugin hears of the sessions that there are before it gets further calls.
     func reportSessions() {
-        unreported = UnreportedSessions(upTo: runtime.lastSessionNumber)
+        unreported = UnreportedSessions(upTo: directory.sessions.lastNumber)
         pause(.news)
         continueWork()
     }
 
     private func reportNext() -> Bool {
         guard unreported != nil else { return false }
-        guard state == .running || state == .stopping, let session = unreported?.next(of: runtime.sessions) else {
+        guard state == .running || state == .stopping, let session = unreported?.next(of: directory.sessions.list)
+        else {
             endNews()
             return true
         }
@@ -155,16 +156,16 @@ extension PluginInstance {
 
     private func fits(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) -> Bool {
         guard options.count <= task.optionBytes else {
-            runtime.refuseLength(of: call, options.count, task.optionBytes)
+            calls.refuseLength(of: call, options.count, task.optionBytes)
             return false
         }
-        return task.optionsCheck.map { runtime.fits(call, options, $0) } ?? true
+        return task.optionsCheck.map { calls.fits(call, options, $0) } ?? true
     }
 
     /// A call that waited is being checked in the lane, unless it has ended: others of its session wait behind it.
     private func keepPosition(ofChecked handle: CallHandle) {
-        guard let call = runtime.calls.call(handle) else { return }
+        guard let call = calls.call(handle) else { return }
         guard call.origin == .session else { return leaveQueue(of: call) }
-        runtime.keepPosition(of: call, in: self)
+        calls.keepPosition(of: call, in: self)
     }
 }

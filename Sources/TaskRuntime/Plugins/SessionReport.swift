@@ -33,19 +33,21 @@ struct UnreportedSessions {
 public final class SessionReport: StepJob {
     let session: Session? = nil
     private var unreported: UnreportedSessions
+    private let sessions: SessionStore
     private let report: (Session) -> Bool
     private let done: () -> Void
 
     init(
-        upTo last: UInt64, _ report: @escaping (Session) -> Bool, done: @escaping () -> Void
+        _ sessions: SessionStore, _ report: @escaping (Session) -> Bool, done: @escaping () -> Void
     ) {
-        unreported = UnreportedSessions(upTo: last)
+        self.sessions = sessions
+        unreported = UnreportedSessions(upTo: sessions.lastNumber)
         self.report = report
         self.done = done
     }
 
-    func step(_ runtime: TaskRuntime, until budget: StepBudget) -> StepOutcome {
-        while let next = unreported.next(of: runtime.sessions), report(next) {
+    func step(until budget: StepBudget) -> StepOutcome {
+        while let next = unreported.next(of: sessions.list), report(next) {
             if budget.isSpent { return .unfinished }
         }
         done()
@@ -67,9 +69,9 @@ extension PluginInstance {
     public func sessionReport(
         _ report: @escaping (Session) -> Bool, done: @escaping () -> Void
     ) -> SessionReport {
-        SessionReport(upTo: runtime.lastSessionNumber, report, done: done)
+        SessionReport(directory.sessions, report, done: done)
     }
 
     /// Begins a report. It may be done when this returns.
-    public func begin(_ report: SessionReport) { runtime.begin(report, for: account) }
+    public func begin(_ report: SessionReport) { calls.steps.begin(report, for: account) }
 }

@@ -1,15 +1,3 @@
-/// What a call waits for that may begin next in its plugin.
-enum WaitReason {
-    /// Its turn to be looked at.
-    case turn
-    /// The end of another call of its task.
-    case task
-    /// A process.
-    case process
-    /// Its caller's process has to read on.
-    case reader
-}
-
 /// The calls of a plugin that wait: a change touches a few of them, however many there are. Loop thread only.
 ///
 /// Each session has a line. The first call of a line may begin next, and so may every call that keeps no order: these

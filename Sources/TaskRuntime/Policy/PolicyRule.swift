@@ -79,7 +79,7 @@ public struct PolicyRule: Sendable, Hashable {
     public var uids: [UInt32]?
     /// Groups of which it is in one at least; nil: whatever groups it is in.
     public var gids: [UInt32]?
-    /// What its session speaks for, exactly one of these; nil: anything where the rule denies, ``Session/localOrigin``
+    /// What its session speaks for, exactly one of these; nil: anything where the rule denies, ``PolicySubject/localOrigin``
     /// where it allows.
     public var origins: [ExactText]?
     /// Who is logged in to its session; nil: any user or none.
@@ -138,6 +138,9 @@ public struct PolicyRule: Sendable, Hashable {
 
 /// Whom a decision is about.
 public struct PolicySubject: Sendable {
+    /// What a session speaks for that never named anything else.
+    public static let localOrigin = "local"
+
     /// The user that runs the program.
     public var uid: UInt32
     /// All its groups.
@@ -153,7 +156,7 @@ public struct PolicySubject: Sendable {
 
     /// A client.
     public init(
-        uid: UInt32, gids: [UInt32] = [], origin: String = Session.localOrigin, user: String? = nil,
+        uid: UInt32, gids: [UInt32] = [], origin: String = PolicySubject.localOrigin, user: String? = nil,
         unit: String? = nil
     ) {
         self.uid = uid
@@ -170,7 +173,7 @@ public struct PolicySubject: Sendable {
     }
 
     /// Whether it speaks for nothing but its user; a plugin does.
-    public var isLocal: Bool { origin.isExactly(Session.localOrigin) }
+    public var isLocal: Bool { origin.isExactly(Self.localOrigin) }
 
     /// What is stored for it; nil: a plugin has no namespace of its own.
     public var namespace: String? { plugin == nil ? "\(uid):\(origin)" : nil }

@@ -1,0 +1,137 @@
+import BridgeJSON
+import BridgeMessage
+
+// Whether a call fits into the quotas. Asked before a call is begun, and nowhere else: whatever is refused here has not
+// begun, and is refused in words.
+extension Quotas {
+    /// Options from this length on are counted while their call is in flight; shorter ones are a part of what each call
+    /// costs in any case.
+    static var countedOptionsBytes: Int { 1_024 }
+
+    /// Whether the session may make one more call of the task. Where it may, the call counts against the rates.
+    @inline(__always)
+    func admit(
+        _ message: UnsafePointer<CallMessage>, of task: Unmanaged<TaskEntry>, by session: Session
+    ) throws(BridgeError) {
+        guard session.callsInFlight < limits.callsInFlight else { throw tooManyInFlight(of: session) }
+        let isAtBound = session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight >= $0.maximumCallsInFlight }
+        if isAtBound || hasPaces || task._withUnsafeGuaranteedRef({ $0.isMetered })
+            || message.pointee.options.count >= Self.countedOptionsBytes
+        {
+            try checkAll(message.pointee.options.count, of: task.takeUnretainedValue(), by: session)
+        }
+    }
+
+    private func tooManyInFlight(of session: Session) -> BridgeError {
+        busy(
+            .callsInFlight, limits.callsInFlight, of: "session \(session.number)",
+            "the session has \(limits.callsInFlight) calls in flight, as many as it may", retryAfter: Self.someEndSoon)
+    }
+
+    /// When calls in flight end is not known: this is as long as many take.
+    private static var someEndSoon: Duration { .milliseconds(100) }
+
+    private func checkAll(_ optionsBytes: Int, of task: TaskEntry, by session: Session) throws(BridgeError) {
+        let account = session.account
+        guard account.callsInFlight < account.maximumCallsInFlight else {
+            throw tooManyInFlight(account.maximumCallsInFlight, of: account.label)
+        }
+        if optionsBytes >= Self.countedOptionsBytes, !hasRoom(for: optionsBytes, of: account) {
+            throw tooManyBytes(of: account, adding: optionsBytes)
+        }
+        try checkInFlight(task)
+        var gates = RateGates(now: time.callTime.nanoseconds)
+        gates.look(sessionPace, session.rate, "session \(session.number)")
+        gates.look(account.pace, account.rate, account.label)
+        gates.look(task.meters)
+        if let closed = gates.closed { throw tooOften(closed) }
+        if let sessionPace { session.rate.take(sessionPace, now: gates.now) }
+        if let pace = account.pace { account.rate.take(pace, now: gates.now) }
+        take(task.meters, now: gates.now)
+    }
+
+    /// The same for a call that a plugin makes: it is bound by what binds the task, and by how many it may have made.
+    func admit(callOf task: TaskEntry, by plugin: any QueueingProvider) throws(BridgeError) {
+        guard plugin.ownCallsInFlight < values.pluginCallsInFlight else {
+            throw tooManyInFlight(values.pluginCallsInFlight, of: "plugin \(plugin.name)")
+        }
+        guard task.isMetered else { return }
+        try checkInFlight(task)
+        var gates = RateGates(now: clock.now.nanoseconds)
+        gates.look(task.meters)
+        if let closed = gates.closed { throw tooOften(closed) }
+        take(task.meters, now: gates.now)
+    }
+
+    /// - Throws: `busy`, where the account has no room for the calls that the session has in flight, or for what is
+    ///   held for the session.
+    func checkCalls(of session: Session, on account: UserAccount) throws(BridgeError) {
+        guard account.callsInFlight + session.callsInFlight <= account.maximumCallsInFlight else {
+            throw tooManyInFlight(account.maximumCallsInFlight, of: account.label)
+        }
+        let bytes = session.queuedBytesTaken
+        guard bytes == 0 || account.queuedBytes + bytes <= account.quota.queuedBytes else {
+            throw tooManyBytes(of: account, adding: bytes)
+        }
+    }
+
+    private func take(_ meters: TaskMeters?, now: UInt64) {
+        for meter in [meters?.task, meters?.plugin] {
+            if let meter, let pace = meter.pace { meter.rate.take(pace, now: now) }
+        }
+    }
+
+    private func checkInFlight(_ task: TaskEntry) throws(BridgeError) {
+        guard let meters = task.meters else { return }
+        if let meter = meters.task, meter.quota.callsInFlight > 0, task.statistics.inFlight >= meter.quota.callsInFlight
+        {
+            throw tooManyInFlight(meter.quota.callsInFlight, of: meter.label)
+        }
+        if let meter = meters.plugin, meter.quota.callsInFlight > 0, let plugin = task.provider.queue,
+            plugin.taskCallsInFlight >= meter.quota.callsInFlight
+        {
+            throw tooManyInFlight(meter.quota.callsInFlight, of: meter.label)
+        }
+    }
+
+    private func tooManyInFlight(_ limit: Int, of whom: String) -> BridgeError {
+        busy(
+            .callsInFlight, limit, of: whom, "\(whom) has \(limit) calls in flight, as many as it may",
+            retryAfter: Self.someEndSoon)
+    }
+
+    private func tooOften(_ gate: RateGates.Closed) -> BridgeError {
+        busy(
+            .callsPerSecond, gate.callsPerSecond, of: gate.label,
+            "\(gate.label) may have \(gate.callsPerSecond) calls begin in a second, and had them",
+            retryAfter: .nanoseconds(Int64(clamping: gate.nanoseconds)))
+    }
+}
+
+/// Looks whether every rate that a call counts against has a token, before any is taken.
+private struct RateGates {
+    struct Closed {
+        var nanoseconds: UInt64
+        var callsPerSecond: Int
+        var label: String
+    }
+
+    let now: UInt64
+    /// The one that takes longest to open; nil: all are open.
+    private(set) var closed: Closed?
+
+    init(now: UInt64) { self.now = now }
+
+    mutating func look(_ pace: CallPace?, _ rate: CallRate, _ label: @autoclosure () -> String) {
+        guard let pace else { return }
+        let wait = rate.nanosecondsToToken(pace, now: now)
+        guard wait > closed?.nanoseconds ?? 0 else { return }
+        closed = Closed(nanoseconds: wait, callsPerSecond: pace.callsPerSecond, label: label())
+    }
+
+    mutating func look(_ meters: TaskMeters?) {
+        for meter in [meters?.task, meters?.plugin] {
+            if let meter { look(meter.pace, meter.rate, meter.label) }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import BridgeJSON
+
+// Options that take a permission of their own. Asked where a call's options are checked: after its interceptors, before
+// its task, no matter who provides that and who calls.
+extension Rights {
+    /// - Throws: `permission.denied`, where the options name what the caller may not name.
+    func check(
+        namesIn options: UnsafeRawBufferPointer, of call: Call, _ rights: [OptionRight]
+    ) throws(BridgeError) {
+        for right in rights where !mayNameAnything(call, right.verb) { try check(right, options, of: call) }
+    }
+
+    private func mayNameAnything(_ call: Call, _ verb: PolicyVerb) -> Bool {
+        (call.session?.isTrusted ?? true) && policy.rules(about: verb).isEmpty
+    }
+
+    private func check(
+        _ right: OptionRight, _ options: UnsafeRawBufferPointer, of call: Call
+    ) throws(BridgeError) {
+        let names: [String]
+        do throws(JSONMismatch) { names = try right.option.values(in: options) } catch { throw BridgeError(error) }
+        guard !names.isEmpty, let subject = subject(call) else { return }
+        for name in names {
+            let decision = policy.decide(right.verb, name, for: subject)
+            guard !decision.isAllowed else { continue }
+            // Not by characters, one of which may be as long as the whole.
+            let shown = String(name.unicodeScalars.prefix(256))
+            throw denial(subject, "name the \(right.option.key) \(shown) to \(call.task?.name ?? "a task")", decision)
+        }
+    }
+
+    /// Who makes a call: the session that it is made for, or the plugin that makes it in its own name; nil: the daemon.
+    private func subject(_ call: Call) -> PolicySubject? {
+        if let session = call.session { return subject(session) }
+        return call.pluginName.map { PolicySubject(plugin: $0, daemonUID: policy.daemonUID) }
+    }
+}

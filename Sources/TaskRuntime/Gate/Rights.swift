@@ -1,0 +1,116 @@
+import BridgeJSON
+
+/// What the policy is asked, and what becomes of its answers. No other code asks it. Loop thread only.
+final class Rights {
+    /// Who may do what.
+    private(set) var policy: Policy
+    /// Grows whenever the policy changes.
+    private(set) var revision: UInt64 = 0
+    /// The events that plugins mark as public, by name.
+    private var publicEvents: Set<ExactText> = []
+    private let sessions: SessionStore
+
+    init(_ policy: Policy, _ sessions: SessionStore) {
+        self.policy = policy
+        self.sessions = sessions
+    }
+
+    /// Goes by other rules from now on, for living sessions too. Calls in flight go on.
+    func apply(_ policy: Policy) {
+        self.policy = policy
+        revision += 1
+        forget()
+    }
+
+    /// Something has changed that decisions about all sessions rest on.
+    func forget() {
+        for session in sessions.all { session.forgetRights() }
+    }
+
+    /// Who a session is, to the policy.
+    func subject(_ session: Session) -> PolicySubject {
+        PolicySubject(
+            uid: session.peer.uid, gids: session.peer.gids, origin: session.origin, user: session.user,
+            unit: policy.asksForUnit ? session.unit : nil)
+    }
+
+    func decide(_ verb: PolicyVerb, _ name: String, isPublic: Bool = false, by session: Session) -> PolicyDecision {
+        policy.decide(verb, name, isPublic: isPublic, for: subject(session))
+    }
+
+    /// - Throws: `permission.denied`.
+    func check(
+        _ verb: PolicyVerb, _ name: String, isPublic: Bool = false, by session: Session,
+        to what: @autoclosure () -> String
+    ) throws(BridgeError) {
+        let decision = decide(verb, name, isPublic: isPublic, by: session)
+        if !decision.isAllowed { throw denial(subject(session), what(), decision) }
+    }
+
+    func denial(_ subject: PolicySubject, _ what: String, _ decision: PolicyDecision) -> BridgeError {
+        BridgeError(
+            .permissionDenied, "\(subject.label) may not \(what)", data: ["rule": .string(decision.rule)])
+    }
+
+    // MARK: Calls
+
+    /// May the session call this task?
+    @inline(__always)
+    func mayCall(_ task: TaskEntry, _ session: Session) -> Bool {
+        session.callRights.known(of: task.number) ?? decideCall(of: task, by: session)
+    }
+
+    private func decideCall(of task: TaskEntry, by session: Session) -> Bool {
+        let isAllowed = decision(onCallOf: task, by: session).isAllowed
+        session.callRights.note(task.number, isAllowed: isAllowed)
+        return isAllowed
+    }
+
+    func decision(onCallOf task: TaskEntry, by session: Session) -> PolicyDecision {
+        decide(.call, task.description.permission, isPublic: task.description.isPublic, by: session)
+    }
+
+    /// Why the session may not call the task.
+    func callDenial(_ task: TaskEntry, _ session: Session) -> BridgeError {
+        denial(subject(session), "call \(task.name)", decision(onCallOf: task, by: session))
+    }
+
+    /// Rules may deny plugins what they call in their own name.
+    ///
+    /// - Throws: `permission.denied`.
+    func checkCall(of task: TaskEntry, byPlugin name: String) throws(BridgeError) {
+        guard policy.bindsPluginCalls else { return }
+        let subject = PolicySubject(plugin: name, daemonUID: policy.daemonUID)
+        let decision = policy.decide(.call, task.description.permission, for: subject)
+        if !decision.isAllowed { throw denial(subject, "call \(task.name)", decision) }
+    }
+
+    // MARK: Events
+
+    /// Whether events of this name reach the session, if it wants them.
+    func mayGet(_ event: String, _ session: Session) -> Bool {
+        if session.isTrusted, policy.rules(about: .subscribe).isEmpty { return true }
+        let name = ExactText(event)
+        if let known = session.eventRights[name] { return known }
+        let isAllowed = decide(.subscribe, event, isPublic: isPublicEvent(event), by: session).isAllowed
+        guard event.utf8.count <= TextBounds.rememberedEvent else { return isAllowed }
+        // Any client that may publish can make up names.
+        if session.eventRights.count >= Self.maximumEventRights { session.eventRights.removeAll() }
+        session.eventRights[name] = isAllowed
+        return isAllowed
+    }
+
+    /// These events are public from now on, and no others.
+    func setPublicEvents(_ names: Set<ExactText>) {
+        guard names != publicEvents else { return }
+        publicEvents = names
+        forget()
+    }
+
+    /// Whether a plugin marks events of this name as public, or they are news about the session that gets them.
+    func isPublicEvent(_ name: String) -> Bool {
+        name.isExactly(EventLines.droppedEvents) || publicEvents.contains(ExactText(name))
+    }
+
+    private static let maximumEventRights = 256
+}

@@ -1,0 +1,111 @@
+import BridgeJSON
+import BridgeMessage
+
+/// Sessions from their first byte to their last. Loop thread only.
+final class SessionLifecycle {
+    let sessions: SessionStore
+    let rights: Rights
+    let quotas: Quotas
+    let events: EventBus
+    let monitor: TrafficMonitor
+    let calls: CallEngine
+    let clients: ClientTasks
+    let output: SessionOutput
+    let clock: any RuntimeClock
+    private let directory: PluginDirectory
+    private let steps: StepScheduler
+    private let turns: LoopTurns
+    private let counters: RuntimeCounters
+
+    init(_ rooms: RuntimeRooms, _ calls: CallEngine, _ clients: ClientTasks, _ directory: PluginDirectory) {
+        self.calls = calls
+        self.clients = clients
+        self.directory = directory
+        sessions = rooms.sessions
+        rights = rooms.rights
+        quotas = rooms.quotas
+        events = rooms.events
+        monitor = rooms.monitor
+        output = rooms.output
+        clock = rooms.clock
+        steps = rooms.steps
+        turns = rooms.turns
+        counters = rooms.counters
+    }
+
+    /// A client has connected.
+    func open(_ peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {
+        counters.values.sessionsOpened += 1
+        let session = Session(
+            number: sessions.takeNumber(), peer: peer, account: quotas.account(of: peer), openedAt: clock.now,
+            transport: transport)
+        session.account.connections += 1
+        turns.note(.connection, of: session)
+        enter(session)
+        events.publish(
+            "session.opened",
+            data: ["session": .number(JSONNumber(session.number)), "uid": .number(JSONNumber(UInt64(peer.uid)))])
+        return session
+    }
+
+    /// Enters a session, and informs plugins that it opened.
+    func enter(_ session: Session) {
+        sessions.insert(session)
+        directory.notify(.opened, session)
+    }
+
+    /// The client sends nothing more, but may still read. It keeps what it is owed; what it provides ends.
+    func endInput(of session: Session) {
+        guard session.phase == .open else { return }
+        session.phase = .inputEnded
+        begin(.input, of: session)
+    }
+
+    /// The client is gone, or is to be treated so: its calls are cancelled, and no one is notified of their end.
+    func hangUp(_ session: Session) {
+        guard session.phase != .closed else { return }
+        session.phase = .closed
+        turns.note(.connection, of: session)
+        session.transport = nil
+        begin(.hangUp, of: session)
+    }
+
+    /// Closes a session for its user's sake or an operator's: calls by it end with `call.cancelled`, calls to it with
+    /// `session.closed`, and it hears of it before the connection ends.
+    func close(_ session: Session, info: JSON) { close(session, saying: "web.close", ["info": info]) }
+
+    /// Closes a session that cannot be handed over, or gone on with, after a message that says why.
+    func end(_ session: Session, because reason: String) {
+        close(session, saying: "session.lost", ["reason": .string(reason)])
+    }
+
+    /// Closes a session that is open, or has ended its input; the event is the last thing that it gets.
+    private func close(_ session: Session, saying event: String, _ data: JSON) {
+        guard session.phase == .open || session.phase == .inputEnded else { return }
+        session.phase = .closing
+        begin(.closing(event: event, data), of: session)
+    }
+
+    private func begin(_ end: SessionEnding.End, of session: Session) {
+        steps.begin(SessionEnding(session, end, self), for: session.account)
+    }
+
+    /// Nothing of the session is left to end.
+    func forget(_ session: Session) {
+        session.output.removeAll()
+        session.output.releaseMemory()
+        guard sessions.remove(session) else { return }
+        quotas.settleAccount(of: session)
+        output.forget(session)
+        directory.notify(.closed, session)
+        events.publish("session.closed", data: ["session": .number(JSONNumber(session.number))])
+    }
+
+    /// The session speaks for an origin from now on.
+    ///
+    /// - Throws: `busy` or `quota.exceeded`, where its account changes and has no room for what the session has.
+    func speak(for origin: String, _ session: Session) throws(BridgeError) {
+        session.speak(for: origin, on: try quotas.account(of: session, for: origin))
+        monitor.reconsider(session)
+    }
+}

@@ -1,0 +1,104 @@
+import BridgeJSON
+
+/// Tasks as an OpenRPC document, for those who come by JSON-RPC: https://spec.open-rpc.org, version 1.3.
+///
+/// It is made in steps: schemas of tasks are read and written anew.
+struct OpenRPCDocument {
+    /// So many tasks are looked at in one step. Those that the caller may not see count as well.
+    private static let stepEntries = 16
+    /// A step ends with the task that makes it as long as this: one of 64 KiB takes about a millisecond by itself.
+    private static let stepBytes = 4 << 10
+
+    private let maximumBytes: Int
+    private var text: [UInt8]
+    private var isFirst = true
+    private var lastName = ""
+
+    /// - Parameters:
+    ///   - version: The daemon's.
+    ///   - maximumBytes: The longest document that there may be.
+    init(version: String, maximumBytes: Int) {
+        self.maximumBytes = maximumBytes
+        let head: JSON = ["openrpc": "1.3.2", "info": ["title": "Trestle", "version": .string(version)]]
+        text = head.bytes
+        text.removeLast()
+        text += #","methods":["#.utf8
+    }
+
+    private var isTooLong: Bool { text.count > maximumBytes }
+
+    /// Adds the next tasks.
+    ///
+    /// - Parameters:
+    ///   - isShown: Whether a task is for the caller's eyes.
+    ///   - method: A task's text.
+    /// - Returns: False where all have been added, or the document is too long.
+    mutating func step(
+        _ registry: TaskRegistry, isShown: (TaskEntry) -> Bool, method: (TaskEntry) -> [UInt8]
+    ) -> Bool {
+        var lookedAt = 0
+        let start = text.count
+        for task in registry.behind(lastName) {
+            guard lookedAt < Self.stepEntries, text.count - start < Self.stepBytes else { return !isTooLong }
+            lookedAt += 1
+            lastName = task.name
+            guard isShown(task) else { continue }
+            if !isFirst { text.append(UInt8(ascii: ",")) }
+            isFirst = false
+            text += method(task)
+        }
+        return false
+    }
+
+    /// The document, complete.
+    ///
+    /// - Throws: `result.too_large`.
+    consuming func finished() throws(BridgeError) -> [UInt8] {
+        guard !isTooLong else {
+            throw BridgeError(
+                .resultTooLarge,
+                "the document of all tasks is longer than the \(maximumBytes) bytes that a message may have; "
+                    + "bridge.describe answers the same in pages: call it with the cursor of the page before")
+        }
+        text += "]}".utf8
+        return text
+    }
+
+    /// A task as a method.
+    static func method(_ task: TaskEntry, _ summary: String, _ schemas: SchemaTexts) -> [UInt8] {
+        // What is kept was JSON.
+        let options = schemas.options.flatMap { try? JSON(parsing: $0) }
+        var text = ObjectText()
+        text.add("name", .string(task.name))
+        text.add("summary", .string(summary))
+        let parameters = TaskParameters(of: options)
+        text.add("params", .array(Self.list(parameters, options)))
+        // The parameter's name is not the task's: a call by names has an object for its options.
+        if parameters.takesWhole { text.add("paramStructure", "by-position") }
+        var result = ObjectText()
+        result.add("name", "result")
+        result.add("schema", text: schemas.result ?? Array("true".utf8))
+        text.add("result", text: result.finished())
+        if let plugin = task.provider.queue { text.add("tags", [["name": .string(plugin.name)]]) }
+        // Options that are neither known members of an object nor one parameter fit no other member here.
+        if options?["properties"] == nil, !parameters.takesWhole { text.add("x-options", options ?? true) }
+        if let progress = schemas.progress { text.add("x-progress", text: progress) }
+        return text.finished()
+    }
+
+    /// The name of the parameter that is the whole options.
+    private static let wholeName: JSON = "value"
+
+    private static func list(_ parameters: TaskParameters, _ options: JSON?) -> [JSON] {
+        guard !parameters.takesWhole else {
+            return [["name": wholeName, "schema": options ?? true, "required": true]]
+        }
+        return parameters.names.enumerated().map { index, name in
+            let schema = options?["properties"]?[name] ?? true
+            var parameter: JSONObject = ["name": .string(name), "schema": schema]
+            if let summary = schema["description"] { parameter["summary"] = summary }
+            if index < parameters.requiredCount { parameter["required"] = true }
+            return .object(parameter)
+        }
+    }
+}
