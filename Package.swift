@@ -230,7 +230,7 @@ let package = Package(
             name: "TaskHostsTests",
             dependencies: [
                 "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EchoTasks", "EventLoop", "PluginInterface", "TaskHosts",
-                "TaskKit", "TaskKitTesting",
+                "TaskKit", "TaskKitTesting", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -103,7 +103,7 @@ struct EdgeCaseTests {
 
     @Test("Random documents mean the same to both", arguments: 0..<20 as Range<UInt64>)
     func documents(_ seed: UInt64) throws {
-        var generator = BridgeJSONTests.SeededGenerator(seed: 6000 + seed)
+        var generator = SeededGenerator(seed: 6000 + seed)
         for _ in 0..<20 {
             let json = generator.json(depth: 4)
             guard let theirs = try? JSONSerialization.jsonObject(with: Data(json.bytes), options: .fragmentsAllowed)
@@ -137,7 +137,7 @@ struct EdgeCaseTests {
 
     @Test("Random mutations of a text are read or refused like JSON values", arguments: 0..<10 as Range<UInt64>)
     func mutations(_ seed: UInt64) throws {
-        var generator = BridgeJSONTests.SeededGenerator(seed: 7000 + seed)
+        var generator = SeededGenerator(seed: 7000 + seed)
         let good = Array(#"{"a":[1,-2.5e3,"x\n\u00e9",true],"b":{"c":null,"a b":[]},"":0}"#.utf8)
         for _ in 0..<300 {
             let bytes = generator.mutate(good)

@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 private func letters(_ count: Int) -> String { String(repeating: #"\p{L}"#, count: count) }

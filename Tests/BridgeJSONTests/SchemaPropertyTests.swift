@@ -1,4 +1,5 @@
 import BridgeJSON
+import TestSupport
 import Testing
 
 @Suite("Properties of checks against schemas")

@@ -57,14 +57,8 @@ final class PluginProcessLink {
     var isReady = false
     /// What it hears of the sessions that were there before it, of a pool; nil: it has heard of all.
     var sessionReport: SessionReport?
-    /// Whether a call or a session has the process, of a pool, for itself.
-    var isLeased = false
     /// The longest turn of its loop within the last five to ten seconds; nil: it has not said.
     var lag: Duration?
-    /// How often a call or a session had it.
-    var uses = 0
-    /// Whether it was started because a call waited that has not had it yet.
-    var isColdStart = false
     /// Called whenever nothing is under way any longer, of a process of a pool.
     var becameIdle: (() -> Void)?
     /// Called when the caller of a call that it works on has gone, of a process of a pool.

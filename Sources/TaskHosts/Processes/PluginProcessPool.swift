@@ -6,46 +6,38 @@ import TaskRuntime
 /// The processes of a plugin of which each works for one caller at a time: started ahead, given away, cleaned, given
 /// back, replaced when they are worn. Loop thread only.
 ///
-/// Who has which is ``PluginProcessLeases``; this sees to it that there are enough of them.
+/// What is done when is decided by ``PluginPoolState``; this does it.
 @LoopActor
 final class PluginProcessPool {
     private let settings: PoolSettings
-    private let leases: PluginProcessLeases
+    private let state: PluginPoolState<PluginProcessLink>
     /// Owns this; nil once it is over, when a process that was on its way may still report.
     private weak var supervisor: PluginProcessSupervisor?
-    private var starting = 0
-    /// Of those, the ones that have no process yet.
-    private var due = 0
-    /// Processes whose callers have gone, and that work on.
-    private var overdue: [ObjectIdentifier: LoopTimer] = [:]
-    private var recycled = 0
     private var isFillDue = false
-    /// Runs while there are more processes than there are to be at any time.
-    private var thriftTimer: LoopTimer?
-    /// Processes that were started before this take no further calls once they are free: they go by another
-    /// configuration.
-    private var stale: Set<ObjectIdentifier> = []
+    /// Set for the next moment of the state.
+    private var timer: LoopTimer?
 
     init(_ settings: PoolSettings, _ supervisor: PluginProcessSupervisor) {
         self.settings = settings
         self.supervisor = supervisor
-        leases = PluginProcessLeases(per: settings.per)
-        leases.lacking = { [weak self] in LoopActor.assumeIsolated { self?.fillSoon() } }
-        leases.leased = { [weak host = supervisor.host] in host?.instance?.roomWasMade(forCallsOf: $0) }
-        supervisor.host.leases = leases
+        state = PluginPoolState(settings, timeout: supervisor.timeout)
+        supervisor.host.leases = PluginProcessLeases(state, supervisor.host) { [weak self] in
+            LoopActor.assumeIsolated { self?.fillSoon() }
+        }
     }
 
-    var status: PoolStatus {
-        var status = PoolStatus(minimum: settings.minimum, maximum: settings.maximum, per: settings.per.rawValue)
-        (status.reusable, status.inUse, status.starting) = (leases.reusable.count, leases.inUseCount, starting)
-        (status.warmStarts, status.coldStarts, status.recycled) = (leases.warmStarts, leases.coldStarts, recycled)
-        return status
-    }
+    var status: PoolStatus { state.status }
+
+    private var members: [PluginProcessMember] { supervisor?.members ?? [] }
+
+    private func member(of link: PluginProcessLink) -> PluginProcessMember? { members.first { $0.link === link } }
 
     // MARK: Enough of them
 
     /// A process that is ready is the next caller's.
-    func add(_ member: PluginProcessMember) {
+    ///
+    /// - Parameter isCold: whether it was started because a call waited.
+    func add(_ member: PluginProcessMember, isCold: Bool = false) {
         member.link.becameIdle = { [weak self, weak member] in
             LoopActor.assumeIsolated {
                 if let self, let member { self.becameIdle(member) }
@@ -53,57 +45,21 @@ final class PluginProcessPool {
         }
         member.link.callerLeft = { [weak self, weak member] in
             LoopActor.assumeIsolated {
-                if let self, let member { self.callerLeft(member) }
+                if let self, let member { self.expectIdle(member) }
             }
         }
-        leases.add(member.link)
+        state.add(member.link, isCold: isCold, of: members.count, at: EventLoop.now)
         supervisor?.host.instance?.roomWasMade()
-        if memberCount > settings.minimum, thriftTimer == nil { shrink() }
-    }
-
-    private var members: [PluginProcessMember] { supervisor?.members ?? [] }
-    /// Those that are there, on their way, or about to be started.
-    private var memberCount: Int { members.count + due }
-
-    private func member(of link: PluginProcessLink) -> PluginProcessMember? { members.first { $0.link === link } }
-
-    /// Ends, again and again, those that have not been needed since the last time, down to those that are to be there.
-    private func shrink() {
-        leases.beginPeriod()
-        thriftTimer = LoopTimer { [weak self] in
-            guard let self else { return }
-            close()
-            let count = min(leases.minimumReusable, memberCount - settings.minimum)
-            for link in leases.reusable.prefix(max(0, count)) {
-                if let member = member(of: link) { supervisor?.retire(member) }
-            }
-            if memberCount > settings.minimum { shrink() }
-        }
-        thriftTimer?.schedule(after: settings.idle)
-    }
-
-    /// Nothing is started or ended any longer.
-    func close() {
-        thriftTimer?.close()
-        thriftTimer = nil
-    }
-
-    /// The plugin is no longer known.
-    func end() {
-        close()
-        for timer in overdue.values { timer.close() }
-        overdue = [:]
+        setTimer()
     }
 
     /// Starts as many as are to be there.
     ///
     /// - Throws: `plugin.unavailable`, where one does not start.
     func prewarm() async throws(BridgeError) {
-        let missing = settings.minimum - memberCount
-        guard missing > 0 else { return }
-        starting += missing
-        due += missing
-        let starts = (0..<missing).map { _ in Task { @LoopActor in await startOne(isWaitedFor: false) } }
+        let starts = (0..<state.missing(of: members.count)).map { _ in
+            Task { @LoopActor in await startOne(isWaitedFor: false) }
+        }
         var started = true
         for start in starts where await !start.value { started = false }
         if !started { throw BridgeError(.pluginUnavailable, "not all processes of its pool could be started") }
@@ -119,17 +75,11 @@ final class PluginProcessPool {
         }
     }
 
-    /// Starts what is missing: for those who wait, and of those that are to be there at any time.
+    /// Starts what is missing.
     func fill() {
         guard let supervisor, supervisor.mayStart, let instance = supervisor.host.instance else { return }
         let waiting = settings.per == .call ? instance.waitingCount : instance.waitingSessionCount
-        // Calls wait without asking for a process while there is none at all: one has to be there to take them.
-        let minimum = max(settings.minimum, instance.state == .restarting ? 1 : 0)
-        let wanted = max(minimum - memberCount, waiting - starting - leases.reusable.count)
-        let count = min(wanted, settings.maximum - memberCount)
-        guard count > 0 else { return }
-        starting += count
-        due += count
+        let count = state.missing(for: waiting, of: members.count, isNeeded: instance.state == .restarting)
         for index in 0..<count {
             Task { @LoopActor in _ = await startOne(isWaitedFor: index < waiting) }
         }
@@ -137,9 +87,9 @@ final class PluginProcessPool {
 
     private func startOne(isWaitedFor: Bool) async -> Bool {
         // Within this turn it is among the members, or it does not come.
-        due -= 1
-        let member = await supervisor?.startAnother(isWaitedFor: isWaitedFor)
-        defer { starting -= 1 }
+        state.began()
+        let member = await supervisor?.startAnother()
+        defer { state.ended() }
         guard let member, let supervisor else { return false }
         if supervisor.host.instance?.state == .restarting {
             supervisor.noteRestart()
@@ -149,69 +99,43 @@ final class PluginProcessPool {
             }
         }
         guard self.member(of: member.link) != nil else { return false }
-        add(member)
+        add(member, isCold: isWaitedFor)
         return true
     }
 
     // MARK: From one caller to the next
 
     private func becameIdle(_ member: PluginProcessMember) {
-        guard member.link.isLeased, !leases.isKept(member.link) else { return }
-        recycle(member)
+        guard let step = state.becameIdle(member.link, grownBytes: member.grownBytes) else { return }
+        setTimer()
+        switch step {
+        case .replace: replace(member)
+        case .clean:
+            member.clean { [weak self, weak member] in
+                if let self, let member, !member.process.isEndExpected { self.cleaned(member) }
+            }
+        }
+    }
+
+    private func cleaned(_ member: PluginProcessMember) {
+        if state.cleaned(member.link) != nil { return replace(member) }
+        supervisor?.host.instance?.roomWasMade()
     }
 
     /// A session has gone: another one may have what it had.
     func end(_ session: UInt64) {
-        guard let link = leases.end(session), let member = member(of: link) else { return }
-        if link.isIdle { recycle(member) } else { expectIdle(member) }
+        guard let link = state.end(session), let member = member(of: link) else { return }
+        if link.isIdle { becameIdle(member) } else { expectIdle(member) }
     }
 
-    /// No caller waits any longer for a call that the process works on.
-    private func callerLeft(_ member: PluginProcessMember) {
-        if !leases.isKept(member.link) { expectIdle(member) }
-    }
-
-    /// A process that is no longer needed by a call or a session gets some time to come to an end with what it does;
-    /// then another takes its place.
+    /// No caller waits any longer for what the process works on.
     private func expectIdle(_ member: PluginProcessMember) {
-        let id = ObjectIdentifier(member)
-        guard overdue[id] == nil, let supervisor else { return }
-        let timeout = supervisor.timeout
-        overdue[id] = LoopTimer { [weak self, weak member] in
-            guard let self else { return }
-            overdue.removeValue(forKey: id)?.close()
-            guard let member, member.link.isLeased else { return }
-            supervisor.log.logger.warning(
-                """
-                a process of the plugin \(supervisor.name) works on \(timeout) after its caller has gone: \
-                it is replaced
-                """
-            )
-            leases.remove(member.link)
-            replace(member)
-        }
-        overdue[id]?.schedule(after: timeout)
+        state.callerLeft(member.link, at: EventLoop.now)
+        setTimer()
     }
 
-    private func recycle(_ member: PluginProcessMember) {
-        leases.remove(member.link)
-        overdue.removeValue(forKey: ObjectIdentifier(member))?.close()
-        guard !isWorn(member) else { return replace(member) }
-        member.clean { [weak self, weak member] in
-            guard let self, let member, !member.process.isEndExpected else { return }
-            guard !stale.contains(ObjectIdentifier(member)) else { return replace(member) }
-            leases.add(member.link)
-            supervisor?.host.instance?.roomWasMade()
-        }
-    }
-
-    private func isWorn(_ member: PluginProcessMember) -> Bool {
-        stale.contains(ObjectIdentifier(member)) || member.link.uses >= settings.maximumUses
-            || member.grownBytes > settings.growthBytes
-    }
-
+    /// The state has forgotten the process: another takes its place.
     private func replace(_ member: PluginProcessMember) {
-        recycled += 1
         supervisor?.retire(member)
         fill()
     }
@@ -219,18 +143,44 @@ final class PluginProcessPool {
     /// The configuration is another, of which the process that is asked about the plugin is notified: the others are
     /// replaced once they are free.
     func replaceOthers() {
-        let others = members.filter { $0.link !== supervisor?.host.current }
-        stale = Set(others.map { ObjectIdentifier($0) })
-        for member in others where leases.reusable.contains(where: { $0 === member.link }) {
-            leases.remove(member.link)
-            replace(member)
-        }
+        let others = members.map(\.link).filter { $0 !== supervisor?.host.current }
+        for link in state.makeStale(others) { if let member = member(of: link) { replace(member) } }
     }
 
     /// That process is no longer there.
     func forget(_ member: PluginProcessMember) {
-        leases.remove(member.link)
-        stale.remove(ObjectIdentifier(member))
-        overdue.removeValue(forKey: ObjectIdentifier(member))?.close()
+        state.remove(member.link)
+        setTimer()
+    }
+
+    // MARK: Time
+
+    private func setTimer() {
+        timer?.close()
+        timer = nil
+        guard let moment = state.nextMoment else { return }
+        timer = LoopTimer { [weak self] in self?.expire() }
+        timer?.schedule(after: max(.zero, moment - EventLoop.now))
+    }
+
+    private func expire() {
+        guard let supervisor else { return }
+        let expired = state.expire(of: members.count, at: EventLoop.now)
+        setTimer()
+        for link in expired.overdue {
+            supervisor.log.logger.warning(
+                """
+                a process of the plugin \(supervisor.name) works on \(supervisor.timeout) after its caller has gone: \
+                it is replaced
+                """)
+            if let member = member(of: link) { replace(member) }
+        }
+        for link in expired.needless { if let member = member(of: link) { supervisor.retire(member) } }
+    }
+
+    /// The plugin is no longer known.
+    func end() {
+        state.close()
+        setTimer()
     }
 }

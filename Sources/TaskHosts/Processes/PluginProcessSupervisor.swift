@@ -18,16 +18,11 @@ final class PluginProcessSupervisor {
 
     /// The processes that are there, or on their way.
     private(set) var members: [PluginProcessMember] = []
-    private var policy = RestartPolicy()
+    /// What is decided about them; this does it.
+    private var supervision = PluginSupervision()
     /// Set while nothing is started because something has ended.
     private var pauseTimer: LoopTimer?
-    private var pauseEnd = EventLoop.now
-    private var isOver = false
-    /// Processes that have not ended.
-    private var running = 0
     private let ends = AsyncSignal<Void>()
-    private var restarts = 0
-    private var lastFault: String?
 
     init(
         _ command: PluginProcessCommand, host: PluginProcessHost, runtime: TaskRuntime, scheduler: FairScheduler?,
@@ -52,12 +47,12 @@ final class PluginProcessSupervisor {
     /// How they fare.
     var status: PluginProcessStatus {
         PluginProcessStatus(
-            pid: host.current.flatMap { link in members.first { $0.link === link }?.process.pid }, restarts: restarts,
-            lastFault: lastFault, pool: pool?.status)
+            pid: host.current.flatMap { link in members.first { $0.link === link }?.process.pid },
+            restarts: supervision.restarts, lastFault: supervision.lastFault, pool: pool?.status)
     }
 
     /// Whether a process may be started now.
-    var mayStart: Bool { !isOver && pauseTimer == nil }
+    var mayStart: Bool { supervision.mayStart }
 
     // MARK: The first start
 
@@ -67,7 +62,7 @@ final class PluginProcessSupervisor {
     /// - Throws: `plugin.unavailable`.
     func start() async throws(BridgeError) -> JSON {
         await ChildProcess.prepareGroup()
-        guard !isOver else { throw BridgeError(.pluginUnavailable, "it is no longer needed") }
+        guard !supervision.isOver else { throw BridgeError(.pluginUnavailable, "it is no longer needed") }
         let member = try spawn()
         host.current = member.link
         do throws(BridgeError) {
@@ -91,7 +86,7 @@ final class PluginProcessSupervisor {
                 command, link: PluginProcessLink(host),
                 lineBytes: runtime.limits.messageBytes + PluginProtocol.envelopeBytes, scheduler: scheduler
             ) { [self] process, fault in ended(process, fault) }
-            running += 1
+            supervision.started()
             // Before it loads anything: a debugger can be attached to a plugin that fails while it starts.
             log.logger.info(
                 "the process \(process.pid) of the plugin \(name) is started",
@@ -127,7 +122,7 @@ final class PluginProcessSupervisor {
     /// Starts another process, and brings it to where the one before was.
     ///
     /// - Returns: nil where it is no good, which has been seen to.
-    func startAnother(isWaitedFor: Bool = false) async -> PluginProcessMember? {
+    func startAnother() async -> PluginProcessMember? {
         await ChildProcess.prepareGroup()
         // The code that asked for it did so before this turn.
         guard mayStart else { return nil }
@@ -136,7 +131,6 @@ final class PluginProcessSupervisor {
             fault(PluginProcessFault(), lost: nil, because: error.message)
             return nil
         }
-        member.link.isColdStart = isWaitedFor
         let manifest: JSON
         do throws(BridgeError) {
             let said = try await greet(member)
@@ -149,7 +143,7 @@ final class PluginProcessSupervisor {
             if members.contains(where: { $0 === member }) { member.process.fail("does not start: \(error.message)") }
             return nil
         }
-        guard !isOver, members.contains(where: { $0 === member }) else { return nil }
+        guard !supervision.isOver, members.contains(where: { $0 === member }) else { return nil }
         member.becomeReady()
         if host.current == nil {
             host.current = member.link
@@ -161,7 +155,7 @@ final class PluginProcessSupervisor {
     /// The process in the place of one that had all calls.
     private func restart() async {
         guard mayStart, members.isEmpty, let member = await startAnother() else { return }
-        restarts += 1
+        supervision.noteRestart()
         host.current = member.link
         host.instance?.restarted()
         await launchLate(member)
@@ -188,8 +182,8 @@ final class PluginProcessSupervisor {
     // MARK: Faults
 
     private func ended(_ process: PluginProcess, _ fault: PluginProcessFault) {
-        running -= 1
-        defer { if isOver { finish() } }
+        supervision.ended()
+        defer { if supervision.isOver { finish() } }
         guard let index = members.firstIndex(where: { $0.process === process }) else {
             // One that was retired.
             let error = fault.error(of: name, restart: nil)
@@ -201,7 +195,7 @@ final class PluginProcessSupervisor {
         host.forget(member.link)
         pool?.forget(member)
         if host.current === member.link { host.current = members.first(where: \.isReady)?.link }
-        guard !isOver, !process.isEndExpected else {
+        guard !supervision.isOver, !process.isEndExpected else {
             let error = fault.error(of: name, restart: nil)
             host.instance?.workEnded(member.link.close(error), error)
             return
@@ -211,25 +205,24 @@ final class PluginProcessSupervisor {
 
     private func fault(_ fault: PluginProcessFault, lost member: PluginProcessMember?, because reason: String?) {
         let isOpen = host.instance?.state == .running || host.instance?.state == .restarting
-        let pause = isOpen ? pauseAfterFault() : nil
-        var error = fault.error(of: name, restart: pause)
+        let verdict = supervision.fault(
+            reason.map { "\(fault.description): \($0)" } ?? fault.description, isOpen: isOpen, at: EventLoop.now,
+            chance: Double.random(in: 0...1))
+        var error = fault.error(of: name, restart: verdict.duration)
         if let reason { error.message += ": \(reason)" }
-        lastFault = reason.map { "\(fault.description): \($0)" } ?? fault.description
         let lost = member?.link.close(error) ?? []
-        if pause != nil, host.current != nil {
+        if verdict != .none, host.current != nil {
             host.instance?.oneCrashed(error, lost: lost)
         } else {
-            host.instance?.crashed(error, lost: lost, isRestarting: pause != nil)
+            host.instance?.crashed(error, lost: lost, isRestarting: verdict != .none)
         }
         guard isOpen else { return }
-        report(error, pause)
-        if let pause { startAgain(after: pause) } else { for other in members { other.retire() } }
-    }
-
-    /// Processes that fall together have one cause, and are one fault.
-    private func pauseAfterFault() -> Duration? {
-        if pauseTimer != nil { return max(.zero, pauseEnd - EventLoop.now) }
-        return policy.fault(at: EventLoop.now, chance: Double.random(in: 0...1))
+        report(error, verdict.duration)
+        switch verdict {
+        case .pause(let duration): startAgain(after: duration)
+        case .pauseOn: break
+        case .none: for other in members { other.retire() }
+        }
     }
 
     private func report(_ error: BridgeError, _ pause: Duration?) {
@@ -242,21 +235,20 @@ final class PluginProcessSupervisor {
     }
 
     private func startAgain(after pause: Duration) {
-        guard pauseTimer == nil else { return }
         pauseTimer = LoopTimer { [weak self] in
             guard let self else { return }
             pauseTimer?.close()
             pauseTimer = nil
+            supervision.resume()
             if let pool { return pool.fill() }
             Task { @LoopActor in await self.restart() }
         }
-        pauseEnd = EventLoop.now + pause
         pauseTimer?.schedule(after: pause)
     }
 
     /// A process of the pool has come where there was none.
     func noteRestart() {
-        restarts += 1
+        supervision.noteRestart()
         host.instance?.restarted()
     }
 
@@ -273,8 +265,7 @@ final class PluginProcessSupervisor {
 
     /// The plugin is no longer known.
     func end() {
-        guard !isOver else { return }
-        isOver = true
+        guard supervision.end() else { return }
         pauseTimer?.close()
         pauseTimer = nil
         pool?.end()
@@ -287,12 +278,12 @@ final class PluginProcessSupervisor {
 
     /// Waits for the end of all its processes: a second or two after ``end()`` at the latest.
     func hasEnded() async {
-        if running > 0 { _ = await ends.wait() }
+        if supervision.running > 0 { _ = await ends.wait() }
     }
 
     /// What holds on to each other lets go, once there is no longer a process.
     private func finish() {
-        guard running == 0 else { return }
+        guard supervision.running == 0 else { return }
         ends.resumeAll(())
         pool = nil
         host.detach()
