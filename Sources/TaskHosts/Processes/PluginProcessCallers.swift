@@ -1,32 +1,21 @@
 import BridgeJSON
+import PluginInterface
 import TaskRuntime
 
 /// Who calls, as it is sent to a plugin process, kept from call to call. Loop thread only.
 final class PluginProcessCallers {
-    private struct Entry {
-        var session: UInt64
-        var revision: UInt32
-        var text: [UInt8]
-    }
-
-    /// A power of two; beyond so many active sessions, descriptions are made more often.
-    private static let slots = 64
-
     /// Unsafe in form only: the runtime owns the hosts, which own this.
     private unowned(unsafe) let runtime: TaskRuntime
-    private var entries = [Entry?](repeating: nil, count: slots)
+    private let texts = CallerCache<UInt32, [UInt8]>()
 
     init(_ runtime: TaskRuntime) { self.runtime = runtime }
 
     /// Lends the description of who makes a call.
     func withCaller(of call: Call, _ body: (UnsafeRawBufferPointer) -> Void) {
         let (session, revision) = call.callerRevision
-        let slot = Int(truncatingIfNeeded: session) & (Self.slots - 1)
-        if let entry = entries[slot], entry.session == session, entry.revision == revision {
-            return entry.text.withUnsafeBytes(body)
-        }
+        if let known = texts.value(of: session, revision) { return known.withUnsafeBytes(body) }
         let text = json(of: call.session).bytes
-        entries[slot] = Entry(session: session, revision: revision, text: text)
+        _ = texts.keep(text, of: session, revision)
         text.withUnsafeBytes(body)
     }
 
