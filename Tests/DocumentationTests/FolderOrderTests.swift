@@ -73,6 +73,25 @@ struct FolderOrderTests {
                 "LoginService.swift", "SessionTokens.swift", "Token.swift",
             ]),
         FolderOrder(
+            path: "Sources/BridgeJSON", folders: ["Values", "Coding", "Schemas"],
+            besides: ["BridgeError.swift", "CutText.swift", "Suggestion.swift", "Timeout.swift"]),
+        FolderOrder(
+            path: "Sources/BridgeMessage", folders: ["Wire", "Messages", "Encoding", "Dialects", "Decoding"],
+            besides: ["BridgeMessage.swift"]),
+        FolderOrder(
+            path: "Sources/BridgeClient", folders: ["Connection", "Reconnecting", "Calls", "Events", "Providing"],
+            besides: [
+                "Bridge.swift", "ClientErrors.swift", "ClientSession.swift", "Configuration.swift", "DaemonInfo.swift",
+            ]),
+        FolderOrder(
+            path: "Sources/trestled",
+            folders: [
+                "Problems", "Service", "Policy", "Handover", "Configuration", "Log", "Plugins", "Launch", "Reload",
+            ],
+            besides: [
+                "Daemon.swift", "ExitStatus.swift", "ProcessReading.swift", "ShutdownSignals.swift", "Trestled.swift",
+            ]),
+        FolderOrder(
             path: "Sources/TaskRuntime",
             folders: [
                 "Policy", "Model", "Launch", "Turns", "Sessions", "Gate", "Tasks", "Output", "Monitoring", "Events",

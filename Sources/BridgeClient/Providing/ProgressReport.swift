@@ -5,34 +5,6 @@ import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// How much progress a connection takes without waiting. Any thread.
-final class ProgressRoom: Sendable {
-    private let maximumBytes: Int
-    private let isOpenNow = Atomic<Bool>(true)
-    /// What is on its way to the loop.
-    private let postedBytes = Atomic<Int>(0)
-
-    init(bytes: Int) {
-        maximumBytes = bytes
-    }
-
-    /// Whether the connection's output has room. Set on the loop.
-    var isOpen: Bool {
-        get { isOpenNow.load(ordering: .relaxed) }
-        set { isOpenNow.store(newValue, ordering: .relaxed) }
-    }
-
-    /// Returns whether so much more may be posted to the loop.
-    func take(_ bytes: Int) -> Bool {
-        guard isOpen else { return false }
-        if postedBytes.add(bytes, ordering: .relaxed).newValue <= maximumBytes { return true }
-        giveBack(bytes)
-        return false
-    }
-
-    func giveBack(_ bytes: Int) { postedBytes.subtract(bytes, ordering: .relaxed) }
-}
-
 /// Where the progress of one call goes.
 final class ProgressReport: Sendable {
     private let connection: ClientConnection

@@ -2,6 +2,9 @@ import CBridgeJSON
 
 /// The check of a line's grammar, in steps: what ``LineParser`` does at once. One thread at a time.
 final class LineWalk {
+    /// A text of more bytes is walked in steps. One of as many is checked within a fraction of a millisecond.
+    static let longBytes = 32 * 1024
+
     private let line: OwnedLine
     private let walk: OpaquePointer
     private(set) var hasEnded = false

@@ -4,7 +4,7 @@ import CBridgeJSON
 /// a time.
 public final class MemberWalk {
     /// An object of more bytes is better cut in steps.
-    public static let longBytes = OpenLine.longBytes
+    public static let longBytes = LineWalk.longBytes
     /// How many bytes one step takes: some microseconds.
     private static let stepBytes = 4096
     /// How many members one step hands out: some microseconds, where each is compared with a few names.

@@ -4,9 +4,8 @@ import CBridgeJSON
 ///
 /// ``MessageDecoder/advance(_:)`` goes on with it. One thread at a time.
 public final class OpenLine {
-    /// A line of more bytes is handled over several turns. One of as many is checked within a fraction of a
-    /// millisecond.
-    public static let longBytes = 32 * 1024
+    /// A line of more bytes is handled over several turns.
+    public static let longBytes = LineWalk.longBytes
 
     fileprivate let walk: LineWalk
     private let levels: Int

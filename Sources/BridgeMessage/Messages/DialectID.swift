@@ -36,18 +36,6 @@ public enum DialectID: UInt8, CaseIterable, Sendable {
 
     /// All but the native one.
     static let foreign = Array(allCases.dropFirst())
-
-    /// The translator; nil: it is the native dialect, which needs none.
-    var translator: (any Dialect)? {
-        switch self {
-        case .native: nil
-        case .webViewJavascriptBridge: WebViewJavascriptBridgeDialect()
-        case .jsonRPC: JSONRPCDialect()
-        case .url: URLDialect()
-        case .functionCall: FunctionCallDialect()
-        case .capacitor: CapacitorDialect()
-        }
-    }
 }
 
 /// Where the answer to a call goes.

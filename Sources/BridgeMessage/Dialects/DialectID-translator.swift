@@ -1,0 +1,13 @@
+extension DialectID {
+    /// The translator; nil: it is the native dialect, which needs none.
+    var translator: (any Dialect)? {
+        switch self {
+        case .native: nil
+        case .webViewJavascriptBridge: WebViewJavascriptBridgeDialect()
+        case .jsonRPC: JSONRPCDialect()
+        case .url: URLDialect()
+        case .functionCall: FunctionCallDialect()
+        case .capacitor: CapacitorDialect()
+        }
+    }
+}
