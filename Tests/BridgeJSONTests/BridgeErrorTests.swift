@@ -54,7 +54,7 @@ struct BridgeErrorTests {
         #expect(BridgeError(json: negative)?.retryAfter == .zero)
     }
 
-    @Test("A mismatch becomes options.invalid, with place, expectation, finding, and the known keys")
+    @Test("A mismatch becomes options.invalid, with path, expectation, finding, and the known keys")
     func mismatch() {
         let plain = BridgeError(JSONMismatch(path: "$.a", expected: "a string", got: "null"))
         #expect(plain.code == .optionsInvalid)

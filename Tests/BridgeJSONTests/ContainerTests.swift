@@ -153,7 +153,7 @@ struct ContainerTests {
         #expect(try JSONDecoder().decode(JSON.self, from: data) == json)
     }
 
-    @Test("What has no JSON is refused with its place, and nothing is appended")
+    @Test("What has no JSON is refused with its position, and nothing is appended")
     func noJSON() throws {
         var output: [UInt8] = [1]
         #expect {
@@ -180,7 +180,7 @@ struct ContainerTests {
         #expect(try JSONCoding.json([Int?.none]) == [nil])
     }
 
-    @Test("The path that a type sees is that of its place")
+    @Test("The path that a type sees is that of its position")
     func codingPath() throws {
         struct Spy: Decodable {
             var path: [String]

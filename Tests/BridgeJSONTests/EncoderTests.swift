@@ -199,7 +199,7 @@ struct EncoderTests {
         }
     }
 
-    @Test("A value that is written as two is an error with its place")
+    @Test("A value that is written as two is an error with its position")
     func misuses() {
         #expect(
             misuse { encoder in
@@ -306,7 +306,7 @@ struct EncoderTests {
         #expect(try text { try JSONNumber(text: "1.00").encode(to: $0) } == "1.00")
     }
 
-    @Test("The path that a type sees while it writes is that of its place")
+    @Test("The path that a type sees while it writes is that of its position")
     func codingPath() throws {
         var seen: [[String]] = []
         _ = try JSONCoding.encode([

@@ -109,7 +109,7 @@ struct MergePatchTests {
         #expect(apply(.null, to: Array("{}".utf8)) == nil)
     }
 
-    @Test("What the patch does not mention keeps its number text and its place")
+    @Test("What the patch does not mention keeps its number text and its position")
     func untouched() {
         let target = #"{"big":12345678901234567890123,"x":1,"small":1.10e+2}"#
         let made = apply(["x": 2, "y": .null], to: Array(target.utf8)).map { String(decoding: $0, as: UTF8.self) }

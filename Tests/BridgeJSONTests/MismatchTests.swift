@@ -133,7 +133,7 @@ struct MismatchTests {
         #expect(mismatch(Empty.self, #"{"a":1}"#) == nil)
     }
 
-    @Test("What a type's own decoding throws becomes a mismatch at its place")
+    @Test("What a type's own decoding throws becomes a mismatch at its path")
     func ownErrors() {
         struct Even: Decodable {
             init(from decoder: any Decoder) throws {

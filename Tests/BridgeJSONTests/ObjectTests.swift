@@ -11,7 +11,7 @@ struct ObjectTests {
         #expect(json.objectValue?.keys == ["z", "a", "m"])
     }
 
-    @Test("Of equal keys the last one counts, at the place of the first")
+    @Test("Of equal keys the last one counts, at the position of the first")
     func duplicates() throws {
         #expect(try JSON(parsing: #"{"a":1,"b":2,"a":3}"#).text == #"{"a":3,"b":2}"#)
         #expect(try JSON(parsing: #"{"a":1,"\u0061":2}"#).text == #"{"a":2}"#)

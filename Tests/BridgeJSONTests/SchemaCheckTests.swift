@@ -126,7 +126,7 @@ struct SchemaCheckTests {
                 == "$.parts[0].parts[0].name: a string, not nothing")
     }
 
-    @Test("A schema that is none, or that leads nowhere, is refused with the place")
+    @Test("A schema that is none, or that leads nowhere, is refused with its position")
     func broken() {
         for (schema, told) in [
             (3, "$: a schema is an object"), (["type": "strong"], "$.type: there is no type"),

@@ -121,7 +121,7 @@ struct SchemaTests {
         var box: Box?
     }
 
-    @Test("Types that refer to themselves are refused, with the place")
+    @Test("Types that refer to themselves are refused, with its position")
     func recursion() {
         #expect {
             try JSONSchema.derive(from: Tree.self)

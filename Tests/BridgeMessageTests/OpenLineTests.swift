@@ -45,7 +45,7 @@ struct OpenLineTests {
 
     private static let stepBytes = [1, 2, 3, 7, 64, 4096]
 
-    @Test("is judged as at once: the same members, or the same fault at the same place", arguments: stepBytes)
+    @Test("is judged as at once: the same members, or the same fault at the same position", arguments: stepBytes)
     func grammar(stepBytes: Int) {
         let values = GrammarTests.allowed + GrammarTests.forbidden
         let texts = values + values.map { #"{"a":"# + $0 + #", "b\n":[1,{}]}"# } + values.map { " [ " + $0 + ",0]" }

@@ -54,7 +54,7 @@ struct CommandLineTests {
         #expect(daemon.errors.contains(reason), "\(daemon.errors)")
     }
 
-    @Test("a configuration's errors are told all at once, each with its place, and the daemon does not start")
+    @Test("a configuration's errors are reported all at once, each with its position, and the daemon does not start")
     func configurationErrors() throws {
         let home = try DaemonHome(
             """
@@ -112,7 +112,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a file that is no TOML is told with the place")
+    @Test("a file that is no TOML is reported with its position")
     func notTOML() throws {
         let home = try DaemonHome("log_level = \"info\"\nsocket = [\n")
         let daemon = try trestled(["--check-config"], in: home)
@@ -120,7 +120,7 @@ struct CommandLineTests {
         #expect(daemon.errors.hasPrefix("\(home.folder.file("trestled.toml")):"), "\(daemon.errors)")
     }
 
-    @Test("a plugin's section is checked by the plugin, and the place of each thing that does not fit is told")
+    @Test("a plugin's section is checked by the plugin, and the path of each thing that does not fit is shown")
     func pluginSections() throws {
         let home = try DaemonHome(
             """

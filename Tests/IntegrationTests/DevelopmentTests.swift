@@ -121,7 +121,7 @@ struct DevelopmentTests {
         #expect(!exists(socket))
     }
 
-    @Test("A worker is not built, and what it logs is shown")
+    @Test("A plugin process is not built, and what it logs is shown")
     func pluginProcess() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
@@ -138,7 +138,7 @@ struct DevelopmentTests {
         #expect(try development.process.wait() == .exited(143))
     }
 
-    @Test("A worker with a Makefile is built, before it runs and with every save, and its lines of any level are shown")
+    @Test("A process with a Makefile is built before it runs and with every save, and its lines of any level are shown")
     func madePluginProcess() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
@@ -163,7 +163,7 @@ struct DevelopmentTests {
         #expect(try development.process.wait() == .exited(143))
     }
 
-    @Test("A worker that writes into its own folder is not reloaded for ever: the file is named, and saves count still")
+    @Test("A process that writes into its own folder is not reloaded for ever: the file is named, saves still count")
     func writesIntoItsFolder() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The plugin processes of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
-@Suite("A hostile worker", .blocking)
+@Suite("A hostile plugin process", .blocking)
 struct HostilePluginProcessTests {
     private static let cases = [
         HostileCase(plugin: .process("crash-in-call"), end: .crashed(["signal": 11])),

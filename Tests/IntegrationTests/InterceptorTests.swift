@@ -201,7 +201,7 @@ struct InterceptorTests {
 
     // MARK: Plugin processes
 
-    @Test("a worker is asked as a library is: question, caller and time left go in, its decision comes back")
+    @Test("a plugin process is asked as a library is: question, caller and time left go in, its decision comes back")
     func pluginProcess() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -243,7 +243,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a worker that does not know the question is a failure of its interceptor, not an answer")
+    @Test("a plugin process that does not know the question is a failure of its interceptor, not an answer")
     func unknowing() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -258,7 +258,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a worker that is loaded again may be for other tasks, and have other interceptors")
+    @Test("a plugin process that is loaded again may be for other tasks, and have other interceptors")
     func reload() throws {
         let folder = try TemporaryFolder()
         func writeProcess(_ interceptor: String) throws {
@@ -280,7 +280,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a worker's manifest says what is wrong with its interceptors")
+    @Test("the manifest of a plugin process says what is wrong with its interceptors")
     func badManifest() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()

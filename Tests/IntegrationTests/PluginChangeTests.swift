@@ -352,7 +352,7 @@ struct PluginChangeTests {
         }
     }
 
-    @Test("a worker is loaded anew when the program changes that its manifest names")
+    @Test("a plugin process is loaded anew when the program changes that its manifest names")
     func watchedProgram() throws {
         let folder = try TemporaryFolder()
         try PluginInPython(call: #"say({"callbackId": id, "result": "old"})"#).write(to: folder)

@@ -2,7 +2,7 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("Calls of a worker that does not keep up", .blocking)
+@Suite("Calls of a plugin process that does not keep up", .blocking)
 struct PluginProcessBoundsTests {
     private func withPluginProcess(
         _ process: PluginInPython, _ configuration: String = "", in folder: TemporaryFolder,

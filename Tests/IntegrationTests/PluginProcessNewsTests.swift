@@ -4,7 +4,7 @@ import Testing
 
 /// What a plugin's process says without being asked has its bounds: what is beyond them is cut or left out, and the log
 /// says so.
-@Suite("What a worker says by itself", .blocking)
+@Suite("What a plugin process says by itself", .blocking)
 struct PluginProcessNewsTests {
     private func withPluginProcess(_ call: String, _ body: (DaemonProcess, Wire) throws -> Void) throws {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A worker", .blocking)
+@Suite("A plugin process", .blocking)
 struct PluginProcessTests {
     private func withPluginProcess<R>(
         _ process: PluginInPython, _ body: (DaemonProcess, Wire) throws -> R

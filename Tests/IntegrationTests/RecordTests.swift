@@ -31,7 +31,7 @@ struct RecordTests {
         _ = try client.result("Echo", ["password": "hunter2"])
     }
 
-    @Test("What was recorded ends in the same way on a fresh daemon; where it does not, the place is told")
+    @Test("What was recorded ends in the same way on a fresh daemon; where it does not, its position is shown")
     func replay() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("r.jsonl")

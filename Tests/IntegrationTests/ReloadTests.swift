@@ -91,7 +91,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("and is not good changes nothing, and is refused with every mistake and its place")
+    @Test("and is not good changes nothing, and is refused with every mistake and its position")
     func refused() throws {
         let home = try DaemonHome("log_level = \"error\"\nlimits.calls_in_flight = 1")
         home.logLevel = nil

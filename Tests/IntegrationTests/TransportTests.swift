@@ -44,7 +44,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a long line is answered in its place, whatever it is", arguments: [false, true])
+    @Test("a long line is answered in its position, whatever it is", arguments: [false, true])
     func longLines(isBatch: Bool) throws {
         try withDaemon { daemon in
             let client = try daemon.connect()

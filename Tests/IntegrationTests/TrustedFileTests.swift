@@ -79,7 +79,7 @@ struct TrustedFileTests {
         )
     }
 
-    @Test("A worker is not started where others may write its manifest, or a file that this names")
+    @Test("A plugin process is not started where others may write its manifest, or a file that this names")
     func manifests() throws {
         let folder = try TemporaryFolder()
         try PluginInPython().write(to: folder)
@@ -93,7 +93,7 @@ struct TrustedFileTests {
         }
     }
 
-    @Test("A worker is not started where others may put another program in its place, by its path or by PATH")
+    @Test("A plugin process is not started where others may put another program in its place, by its path or by PATH")
     func programs() throws {
         let (folder, programs) = (try TemporaryFolder(), try TemporaryFolder())
         try PluginInPython().write(to: folder)

@@ -85,7 +85,7 @@ struct LoginServiceTests {
         #expect(codes.filter { $0 == "login.locked" }.count == 35)
     }
 
-    @Test("One uid cannot take all the places for hashing, and what finds none is not held against it")
+    @Test("One uid cannot take all the slots for hashing, and what finds none is not held against it")
     func slots() async throws {
         var settings = LoginSettings.cheap
         settings.lockOut.freeFailures = 1000

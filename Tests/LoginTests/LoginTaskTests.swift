@@ -157,7 +157,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("What fits neither form is refused with its place, and nothing of it is shown")
+    @Test("What fits neither form is refused with its position, and nothing of it is shown")
     func invalidOptions() async throws {
         try await withStage { stage in
             let long = String(repeating: "7", count: 1025)

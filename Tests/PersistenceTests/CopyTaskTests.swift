@@ -129,7 +129,7 @@ struct CopyTaskTests {
         #expect(!files.contains { $0.contains(TransferRegistry.suffix) })
     }
 
-    @Test("Options that do not fit are refused with their place, those that are not known too")
+    @Test("Options that do not fit are refused with their position, those that are not known too")
     func options() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()

@@ -20,7 +20,7 @@ struct OrderingTests {
 
     private func value(_ text: String?) throws -> SortValue { SortValue(try text.map { try JSON(parsing: $0) }) }
 
-    @Test("Every value has its place: missing, null, false, true, numbers, texts, arrays, objects")
+    @Test("Every value has its position: missing, null, false, true, numbers, texts, arrays, objects")
     func ladder() throws {
         for (leftRung, leftTexts) in Self.ladder.enumerated() {
             for (rightRung, rightTexts) in Self.ladder.enumerated() {
@@ -36,7 +36,7 @@ struct OrderingTests {
         }
     }
 
-    @Test("A place survives the way through a cursor")
+    @Test("A position survives the way through a cursor")
     func throughCursor() throws {
         let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
         for text in Self.ladder.flatMap({ $0 }) {
@@ -55,7 +55,7 @@ struct OrderingTests {
         #expect(SortValue(.string(long + "a")) == .text(Array((long + "a").utf8)))
     }
 
-    @Test("A number with endless digits has a place, and a small cursor")
+    @Test("A number with endless digits has a position, and a small cursor")
     func longNumbers() throws {
         let ordering = try Ordering(parsing: "n")
         let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))

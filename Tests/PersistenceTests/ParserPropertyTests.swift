@@ -37,7 +37,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test("A filter is read or refused with its place, and asks any record without harm")
+    @Test("A filter is read or refused with its position, and asks any record without harm")
     func filters() throws {
         var generator = SeededGenerator(seed: 3)
         var read = 0
@@ -90,7 +90,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test("An order is read or refused with its place")
+    @Test("An order is read or refused with its position")
     func orders() {
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<2000 {

@@ -60,7 +60,7 @@ struct TOMLMutationTests {
         #expect(table.entries.map(\.keyPosition) == table.entries.map(\.keyPosition).sorted())
     }
 
-    @Test("End in a value or in an error with its place, never in a crash", arguments: 0..<8)
+    @Test("End in a value or in an error with its position, never in a crash", arguments: 0..<8)
     func mutations(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var accepted = 0

@@ -81,7 +81,7 @@ struct TOMLParsingTests {
     }
 }
 
-@Suite("What is not a TOML document is refused with its place")
+@Suite("What is not a TOML document is refused with its position")
 struct TOMLErrorTests {
     private func refusal(_ text: String) -> TOMLError? {
         do {

@@ -25,7 +25,7 @@ struct PluginProcessCallNumberTests {
         #expect(next.value == 1 << 20 | UInt64(index))
     }
 
-    @Test("of another's making have a place within the bound", arguments: [0, 1, UInt64.max, 1 << 63, 0x000F_FFFF])
+    @Test("of another's making have a position within the bound", arguments: [0, 1, UInt64.max, 1 << 63, 0x000F_FFFF])
     func foreign(value: UInt64) {
         #expect((0..<(1 << 20)).contains(PluginProcessCallNumber(value).index))
     }

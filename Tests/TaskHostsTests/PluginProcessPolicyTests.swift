@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskHosts
 
-@Suite("A worker that fails")
+@Suite("A plugin process that fails")
 struct PluginProcessPolicyTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 

@@ -53,7 +53,7 @@ struct TypedTaskTests {
         #expect(await host.onLoop { $0.answers[handle] } == [.result(["sum": 6])])
     }
 
-    @Test("answers options that do not fit with the place, what was expected and what came", arguments: [UInt32(0), 1])
+    @Test("answers options that do not fit with the path, what was expected and what came", arguments: [UInt32(0), 1])
     func mismatch(_ task: UInt32) async throws {
         let answer = await host.answer(.call(task), #"{"numbers": [1, "two"]}"#)
         guard case .error(let error) = answer else {

@@ -289,7 +289,7 @@ struct LaneTests {
         #expect(bench.instance.waitingCount == 0)
     }
 
-    @Test("A call that ends while it is checked behind interceptors leaves no place")
+    @Test("A call that ends while it is checked behind interceptors leaves no slot taken")
     func interceptedEnd() {
         let one = FakeInterceptor(bench, "look", ["checked"])
         let client = bench.client()

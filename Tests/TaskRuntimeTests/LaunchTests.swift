@@ -35,7 +35,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("Workers run phase by phase, and within a phase after those that they name, else as registered")
+    @Test("Launch workers run phase by phase, and within a phase after those that they name, else as registered")
     func order() async throws {
         for worker in [
             worker("late", .afterListening), worker("c", after: ["b"]), worker("a"), worker("b", after: ["early"]),
@@ -63,7 +63,7 @@ struct LaunchTests {
         #expect(registry.reports.allSatisfy { $0.failure == nil })
     }
 
-    @Test("A required worker that fails ends the launch and is named with its reason")
+    @Test("A required launch worker that fails ends the launch and is named with its reason")
     func requiredFailure() async throws {
         try registry.register(worker("one", fails: "no disk"))
         try registry.register(worker("two", after: ["one"]))
@@ -74,7 +74,7 @@ struct LaunchTests {
         #expect(registry.count == 0)
     }
 
-    @Test("An optional worker that fails is reported, and the launch goes on")
+    @Test("An optional launch worker that fails is reported, and the launch goes on")
     func optionalFailure() async throws {
         try registry.register(worker("one", required: false, fails: "no matter"))
         try registry.register(worker("two", after: ["one"]))
@@ -84,7 +84,7 @@ struct LaunchTests {
         #expect(told == ["no matter", nil])
     }
 
-    @Test("Workers that wait for each other are an error that names them, and none of them runs")
+    @Test("Launch workers that wait for each other are an error that names them, and none of them runs")
     func circle() async throws {
         try registry.register(worker("a", after: ["c"]))
         try registry.register(worker("b", after: ["a"]))
@@ -105,13 +105,13 @@ struct LaunchTests {
         await #expect(throws: LaunchFailure.self) { try await other.run(options) }
     }
 
-    @Test("Two workers of one name are an error")
+    @Test("Two launch workers of one name are an error")
     func twice() throws {
         try registry.register(worker("a"))
         #expect(throws: LaunchFailure.self) { try registry.register(worker("a", .listening)) }
     }
 
-    @Test("A worker may register others for later phases, not for its own")
+    @Test("A launch worker may register others for later phases, not for its own")
     func registeringOthers() async throws {
         let trace = trace
         try registry.register(

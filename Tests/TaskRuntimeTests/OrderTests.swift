@@ -56,7 +56,7 @@ struct OrderTests {
         #expect(bench.host.started.map(\.options) == ["1", "3"])
     }
 
-    @Test("Work whose call has timed out still takes up its place until it is over")
+    @Test("Work whose call has timed out still takes up its slot until it is over")
     func abandonedWork() {
         let client = bench.client()
         client.send(#"{"task":"one","callbackId":1,"timeout":10}"#)

@@ -293,7 +293,7 @@ struct ReplacementTests {
         #expect(bench.host.started.count == 1)
     }
 
-    @Test("A call that an interceptor has in hand keeps its place before those behind it, and the new one begins them")
+    @Test("A call that an interceptor has in hand keeps its position before those behind it; the new one begins them")
     func askedAbout() throws {
         let interceptor = FakeInterceptor(bench, "looker", ["work"])
         let client = bench.client()

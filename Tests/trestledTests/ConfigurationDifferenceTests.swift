@@ -106,7 +106,7 @@ struct ConfigurationDifferenceTests {
         #expect(result.section(of: "gone")?.json == ["k": 1])
     }
 
-    @Test("Order and place within a file are no change")
+    @Test("Order and position within a file are no change")
     func order() throws {
         let old = try configuration("log_level = \"info\"\n[plugins.a]\nx = 1\ny = 2")
         let new = try configuration(

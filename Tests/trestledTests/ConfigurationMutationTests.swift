@@ -44,7 +44,7 @@ struct ConfigurationMutationTests {
         return false
     }
 
-    @Test("Is read or refused with places, whichever byte is another", arguments: Array("x0\"'[].=#\n{,\\\u{7F}".utf8))
+    @Test("Is read or refused with positions, whichever byte is another", arguments: Array("x0\"'[].=#\n{,\\\u{7F}".utf8))
     func replaced(byte: UInt8) throws {
         var accepted = 0
         for index in Self.original.indices {
@@ -55,7 +55,7 @@ struct ConfigurationMutationTests {
         #expect(accepted < Self.original.count / 2)
     }
 
-    @Test("Is read or refused with places, whichever byte or line is missing or doubled")
+    @Test("Is read or refused with positions, whichever byte or line is missing or doubled")
     func missing() throws {
         #expect(try isAccepted(Self.original))
         var accepted = 0

@@ -96,7 +96,7 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
-    @Test("A named directory that cannot be read is an error with its place in the list")
+    @Test("A named directory that cannot be read is an error with its index in the list")
     func namedAndAbsent() throws {
         try withFiles(["a/a.so"]) { root in
             var search = PluginSearch.beside(executable: "/nowhere/trestled")

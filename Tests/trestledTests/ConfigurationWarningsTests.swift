@@ -13,7 +13,7 @@ struct ConfigurationWarningsTests {
         #expect(try warnings("", descriptors: 64) == [])
     }
 
-    @Test("More sessions than there are descriptors for, with the place; those that the daemon needs are not counted")
+    @Test("More sessions than there are descriptors for, with a position; those that the daemon needs are not counted")
     func sessions() throws {
         #expect(try warnings("[limits]\nsessions = 924") == [])
         let lines = try warnings("[limits]\nsessions = 925")

@@ -1,5 +1,5 @@
 // PluginProtocol: what the daemon and plugin processes say to each other, for both ends: names, and lines over a
-// socket. The protocol itself is docs/workers.md.
+// socket. The protocol itself is docs/plugin-processes.md.
 
 /// The names of the protocol.
 package enum PluginProtocol {

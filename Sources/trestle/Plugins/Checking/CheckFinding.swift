@@ -30,7 +30,7 @@ struct CheckFinding: Sendable, Equatable {
     /// A line for programs.
     var json: JSON {
         [
-            "place": .string(isolation.rawValue), "task": task.map(JSON.string) ?? .null, "check": .string(check),
+            "isolation": .string(isolation.rawValue), "task": task.map(JSON.string) ?? .null, "check": .string(check),
             "outcome": .string(outcome.rawValue), "says": .string(says),
         ]
     }

@@ -55,7 +55,7 @@ extension PluginTemplate {
                 ],
                 further: """
                     `trestle_bridge.Plugin` is described in the README of Trestle's Clients/Python, manifests and what the daemon says
-                    to the process of a plugin in docs/workers.md.
+                    to the process of a plugin in docs/plugin-processes.md.
                     """),
         ]
     }
@@ -86,7 +86,7 @@ extension PluginTemplate {
                     ("\(name.text).sh", "the worker, which the daemon starts; it needs `jq`"),
                     ("Makefile", "builds nothing so far, and tests it"),
                 ],
-                further: "Trestle's docs/workers.md says what the daemon says to a worker, and what it hears from one."),
+                further: "Trestle's docs/plugin-processes.md has the messages between the daemon and a plugin process."),
         ]
     }
 

@@ -6,7 +6,7 @@ import TaskRuntime
 import Glibc
 import TOMLDocument
 
-/// Reads a plugin process's manifest; docs/workers.md says what stands in it.
+/// Reads a plugin process's manifest; docs/plugin-processes.md says what stands in it.
 enum PluginProcessManifest {
     /// What the names of such files end with.
     static let suffix = ".plugin.toml"
