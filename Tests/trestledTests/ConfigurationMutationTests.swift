@@ -44,7 +44,7 @@ struct ConfigurationMutationTests {
         return false
     }
 
-    @Test("Is read or refused with positions, whichever byte is another", arguments: Array("x0\"'[].=#\n{,\\\u{7F}".utf8))
+    @Test("Is read, or refused with positions, whichever byte differs", arguments: Array("x0\"'[].=#\n{,\\\u{7F}".utf8))
     func replaced(byte: UInt8) throws {
         var accepted = 0
         for index in Self.original.indices {
