@@ -17,7 +17,7 @@ public struct InterceptedCall: Sendable {
     public let isOneWay: Bool
 
     /// The question that this call brought to the plugin, with all that a task's call has: what is done through it is
-    /// done on behalf of the caller, `progress` reaches him, and the log names it.
+    /// done on behalf of the caller, `progress` reaches them, and the log names the call.
     public let question: Call
 
     /// Who makes the call.

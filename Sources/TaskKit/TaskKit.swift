@@ -1,4 +1,4 @@
-// TaskKit: what the author of a Trestle plugin imports, and all that he imports.
+// TaskKit: what authors of Trestle plugins import, and all that they import.
 //
 // A plugin is a shared library with one exported function, described in `trestle_plugin.h`. TaskKit fills that
 // interface: it turns typed Swift tasks, launch workers and hooks into the table that the daemon calls, and the

@@ -8,7 +8,7 @@ extension Plugin {
     }
 }
 
-/// `closeWeb`: closes a session. Who closes his own gets the answer before anything else of the end.
+/// `closeWeb`: closes a session. A caller that closes its own session gets the answer first.
 struct CloseWeb: BridgeTask {
     static let name = "closeWeb"
     static let summary = "Closes the caller's own session, or another one that the policy lets it close."
@@ -37,7 +37,7 @@ struct CloseWeb: BridgeTask {
         if session == call.caller.session {
             closeLater(request, call)
         } else {
-            // On behalf of the caller: whether he may is for the daemon to say.
+            // On behalf of the caller: the daemon decides whether they may.
             let _: Done = try await call.call("bridge.session.close", request)
         }
         return Result(session: session)

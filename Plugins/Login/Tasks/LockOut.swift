@@ -129,9 +129,9 @@ struct LockOut: Sendable {
 
     /// Makes sure that one more entry fits; false: every entry is in use.
     ///
-    /// Where nothing is past, an entry of the same uid has to go before those of others: who tries many names must not
-    /// make the daemon forget what others, or he himself, did. Of a uid's entries the one with the fewest failures
-    /// goes, of equal ones the oldest.
+    /// Where nothing is past, an entry of the same uid has to go before those of others: a user that tries many names
+    /// must not make the daemon forget what others, or they themselves, did. Of a uid's entries the one with the fewest
+    /// failures goes, of equal ones the oldest.
     private mutating func makeRoom(for uid: UInt32, now: Duration) -> Bool {
         if entries.count < rules.maximumEntries { return true }
         // One pass and no copies: this runs on the loop, at most as often as a password is hashed.

@@ -11,7 +11,7 @@ public struct PoolSettings: Sendable, Equatable {
     /// The most processes that a pool may be set to.
     public static let maximumProcesses = 1_024
 
-    /// So many are started ahead, and there at any time; from 0 to ``most``.
+    /// So many are started ahead, and there at any time; from 0 to ``maximum``.
     public var minimum: Int
     /// So many are there at the most; from 1 to ``maximumProcesses``.
     public var maximum: Int
@@ -21,7 +21,7 @@ public struct PoolSettings: Sendable, Equatable {
     public var maximumUses: Int
     /// One that has grown by so much since it was ready is replaced, in bytes of resident memory.
     public var growthBytes: UInt64
-    /// Those beyond ``least`` that have not been needed for so long are ended, within as long again.
+    /// Those beyond ``minimum`` that have not been needed for so long are ended, within as long again.
     public var idle: Duration
 
     /// Settings of a pool; the defaults are what the documentation says.

@@ -108,7 +108,7 @@ extension Caller {
     /// The namespace that the caller means: its own, or the one that it names.
     ///
     /// - Parameter memory: Makes the caller's own.
-    /// - Throws: `options.invalid` where it is none. Whether he may name it, the daemon has asked: see ``StoreTask``.
+    /// - Throws: `options.invalid` where it is none. The daemon has checked that they may name it: see ``StoreTask``.
     func namespace(named name: String?, _ memory: NamespaceMemory? = nil) throws(BridgeError) -> Namespace {
         guard let name else {
             return memory?.namespace(uid: uid, origin: origin) ?? Namespace(uid: uid, origin: origin)

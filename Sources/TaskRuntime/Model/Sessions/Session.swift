@@ -16,9 +16,9 @@ public protocol SessionTransport: AnyObject {
 }
 
 extension SessionTransport {
-    /// For who asks by himself.
+    /// For transports that ask by themselves.
     public func inputMayGoOn() {}
-    /// For who never stops reading.
+    /// For transports that never stop reading.
     public func readOn() {}
     /// Not known.
     public func peerUnit() -> String? { nil }

@@ -20,7 +20,7 @@ public struct TaskDescription: Sendable {
     public var permission: String
     /// Whether members of the group that the daemon is there for may call it where no rule says anything.
     public var isPublic: Bool
-    /// Options that name what not every caller may name, each with what he has to be allowed for that.
+    /// Options that name what not every caller may name, each with the verb that the policy has to allow the caller.
     public var optionPermissions: [String: PolicyVerb]
     /// How long a call may take.
     public var deadline: TaskDeadline
