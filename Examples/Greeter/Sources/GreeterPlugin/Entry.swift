@@ -13,6 +13,7 @@ func makeGreeter() -> Plugin {
         Bell()
     }
     .event(Signed.self)
+    .event(Introduced.self)
     .configuration(
         PluginConfiguration(Manners.Section()), describing: Manners.Section.settings, reloadable: true,
         check: { section in try section.check() }, onChange: { section in manners.take(section) }

@@ -69,6 +69,7 @@ struct Introduce: BridgeTask {
     func run(_ options: Options, _ call: Call) async throws -> Result {
         let alert: JSON = ["content": .string("Hello, \(options.who)"), "buttons": ["Hello", "Go away"]]
         let answer: Answer = try await call.call("Alert", alert, timeout: .seconds(60))
+        call.publish(Introduced(button: answer.button), to: [call.caller.session], direct: true)
         call.log.info("\(options.who) chose \(answer.button).")
         return Result(button: answer.button)
     }
@@ -81,6 +82,12 @@ struct Mirror: RawTask {
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
         reply.succeed(options)
     }
+}
+
+struct Introduced: BridgeEvent {
+    static let name = "greet.introduced"
+    static let summary = "The one who was greeted has chosen a button."
+    var button: String
 }
 
 struct Signed: BridgeEvent {

@@ -31,6 +31,7 @@ func introducing() async throws {
     }
     let guest = await bridge.session()
     #expect(try await guest.call("greet.introduce", ["who": "Ann"]) == ["button": "Hello"])
+    #expect(await guest.nextEvent().data == ["button": "Hello"])
     await bridge.stop()
 }
 
