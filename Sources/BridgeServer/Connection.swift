@@ -11,8 +11,7 @@ import TaskRuntime
 /// Back-pressure: where the client leaves more than its bound of replies unread, nothing more is read from it, and what
 /// was read already waits here, until it has read on.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 @LoopActor
 final class Connection {
     let stream: UnixStream

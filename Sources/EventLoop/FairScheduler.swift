@@ -7,8 +7,7 @@ internal import DequeModule
 /// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long
 /// while one user alone sends, and short as soon as another does.
 ///
-/// `@exclusivity(unchecked)`, here on what every read touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 @LoopActor
 public final class FairScheduler {
     /// What waits for its user's turn.

@@ -9,8 +9,7 @@ import Synchronization
 /// which is written once before the instance is visible to any other code. `inbox` has its own lock; `bell` may be rung
 /// from any thread.
 ///
-/// `@exclusivity(unchecked)`, here on what every turn touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a turn's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     static let shared = Loop()
 

@@ -7,8 +7,7 @@ import PluginInterface
 
 /// A plugin's library, served over a socket. Loop thread only; lives as long as the process.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while the
-/// plugin's code runs.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class IsolatedPluginHost: PluginReceiver {
     /// What is said to the daemon.
     let output = OutputBuffer()

@@ -12,8 +12,7 @@ public enum DecodeOutcome: Equatable {
 /// Turns lines into messages: checks the grammar, distinguishes batches from single messages, and lets the dialect read
 /// the fields. One thread at a time; what it hands out is good until the handler returns.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class MessageDecoder {
     @exclusivity(unchecked) private var lines = LineParser()
     @exclusivity(unchecked) private var items = LineParser()

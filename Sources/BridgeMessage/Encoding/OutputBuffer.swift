@@ -6,8 +6,7 @@ import Glibc
 /// ``keptCapacityBytes``. From ``partBytes`` on it is put aside as a part and another one begun, so that no append
 /// copies more of what waits than that. Not thread-safe; lives with its owner.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class OutputBuffer {
     /// A drained buffer keeps this much, so that a busy connection does not allocate for every turn.
     public static let keptCapacityBytes = 16 * 1024

@@ -10,8 +10,7 @@ import TaskRuntime
 ///
 /// Never deallocated: the plugin holds the table that points here until the process ends.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class InProcessHost: PluginReceiver, TaskHost {
     let isolation = "none"
     let log: HostLog

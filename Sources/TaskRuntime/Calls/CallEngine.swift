@@ -5,7 +5,7 @@ import Logging
 /// Calls in flight: how they begin, go through interceptors to their tasks, and end. The only place where a call ends.
 /// Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: see ``CallClock``.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class CallEngine {
     private let table = CallTable()
     /// Calls in flight that clients made.

@@ -7,8 +7,7 @@ import BridgeMessage
 /// A call is entered by ``begin(_:)`` and leaves by ``remove(_:)``, which can happen once: code that holds the handle
 /// of a call that has left gets nil for it, and drops what it wanted to say. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class CallTable {
     /// Records stay where they are: they are made in blocks of this many, and the blocks are kept until
     /// ``trimMemory()``.

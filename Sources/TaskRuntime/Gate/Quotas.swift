@@ -3,7 +3,7 @@ import Logging
 
 /// The quotas as they are in force, who has which account, and what is said where one is reached. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: see ``CallClock``.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class Quotas {
     /// Bounds that hold for every session.
     @exclusivity(unchecked) private(set) var limits: RuntimeLimits

@@ -5,7 +5,7 @@ import BridgeMessage
 /// call pays. Lines are built within the turn that they report, so that what they borrow is there, and wait in the
 /// watcher's queue of events like any other: a slow reader loses lines, and gets their number. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: see ``CallClock``.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class TrafficMonitor {
     /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and no client's
     /// calls shall wait for more. Those beyond are lost as if the watcher were slow.

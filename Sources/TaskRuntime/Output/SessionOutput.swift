@@ -5,7 +5,7 @@ import DequeModule
 /// What sessions are sent, written at the end of each turn: session by session, for each user within a share. What is
 /// beyond it is a job of the user. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: see ``CallClock``.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class SessionOutput {
     /// Those that have something to write. Not retained: see ``forgotten``.
     @exclusivity(unchecked) private var dirty: [Unmanaged<Session>] = []

@@ -6,8 +6,7 @@ import Logging
 /// A plugin, as the runtime knows it: its tasks, the calls that wait for their turn, and the way back for its answers.
 /// A host drives it; it can end none but its own calls. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class PluginInstance: QueueingProvider {
     /// Its name, version, tasks and launch workers.
     public let manifest: PluginManifest

@@ -6,8 +6,7 @@ import Glibc
 /// An open table of linear probing, at most half full, whose hash is seeded: clients choose names, and cannot choose
 /// those that collide. To take one out moves those behind it up. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class TaskRegistry {
     /// Who intercepts calls of the tasks.
     private(set) var interceptors = InterceptorRegistry()

@@ -1,7 +1,6 @@
 /// The clock as calls see it: while messages are taken in, it is read once for each call. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class CallClock {
     private let clock: any RuntimeClock
     /// The clock as it was last read.

@@ -1,6 +1,6 @@
 /// The turns of the loop: their number, what is done at present, and which of them took too long. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: see ``CallClock``.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class LoopTurns {
     /// Grows with each turn of the loop.
     @exclusivity(unchecked) private(set) var number: UInt64 = 1

@@ -16,7 +16,7 @@ public struct RuntimeStatistics: Sendable {
 
 /// The counters of the runtime, which its rooms count in. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: one thread uses it, and no access to it lasts while anything else of it is called.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class RuntimeCounters {
     @exclusivity(unchecked) var values = RuntimeStatistics()
 }

@@ -33,8 +33,7 @@ struct UnreadOutput {
 /// One client, from its connection to its end: who it is, what it said of itself, what it has in flight, provides and
 /// listens to. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class Session {
     /// How far along its end a session is.
     enum Phase {

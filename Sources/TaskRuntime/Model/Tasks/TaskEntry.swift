@@ -17,8 +17,7 @@ enum TaskSuccession {
 
 /// A task that can be called: its description, who does the work, and what happened so far.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class TaskEntry {
     let description: TaskDescription
     /// Its number among all tasks that there ever were; 0: it cannot be called by its name.

@@ -4,8 +4,7 @@
 /// more, and one of sessions that speak for an origin. So a page is bound as any user is, and takes nothing of what the
 /// user's own programs have.
 ///
-/// `@exclusivity(unchecked)`, here on what every call touches: one thread uses it, and no access to it lasts while
-/// anything else of it is called, so that the checks, a large part of a call's cost, would find nothing.
+/// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class UserAccount {
     /// What one session has taken of its account, itself included.
     struct Taken {
