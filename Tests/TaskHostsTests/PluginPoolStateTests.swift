@@ -7,13 +7,13 @@ import Testing
 
 @Suite("The state of a pool of processes")
 struct PluginPoolStateTests {
-    private final class Process {}
+    private final class Member {}
 
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
     private func state(
         _ minimum: Int = 0, _ maximum: Int = 4, per: PoolSettings.Lease = .call, uses: Int = 1_000
-    ) -> PluginPoolState<Process> {
+    ) -> PluginPoolState<Member> {
         PluginPoolState(
             PoolSettings(minimum: minimum, maximum: maximum, per: per, maximumUses: uses, idle: .seconds(60)),
             timeout: .seconds(10))
@@ -22,7 +22,7 @@ struct PluginPoolStateTests {
     @Test("The process that was given back last is given away next")
     func order() throws {
         let state = state()
-        let (first, second) = (Process(), Process())
+        let (first, second) = (Member(), Member())
         state.add(first, isCold: false, of: 2, at: start)
         state.add(second, isCold: false, of: 2, at: start)
         #expect(state.take(for: nil)?.process === second)
@@ -59,7 +59,7 @@ struct PluginPoolStateTests {
     @Test("A session keeps its process from its first call to its end, and gets no other")
     func session() throws {
         let state = state(per: .session)
-        let (first, second) = (Process(), Process())
+        let (first, second) = (Member(), Member())
         state.add(first, isCold: true, of: 2, at: start)
         state.add(second, isCold: false, of: 2, at: start)
         let taken = try #require(state.take(for: 7))
@@ -82,7 +82,7 @@ struct PluginPoolStateTests {
     @Test("A process is replaced after so many uses, and where it has grown")
     func worn() {
         let state = state(uses: 2)
-        let process = Process()
+        let process = Member()
         state.add(process, isCold: false, of: 1, at: start)
         _ = state.take(for: nil)
         #expect(state.becameIdle(process, grownBytes: 64 << 20) == .clean)
@@ -91,7 +91,7 @@ struct PluginPoolStateTests {
         #expect(state.becameIdle(process, grownBytes: 0) == .replace)
         #expect(!state.has(process) && state.status.recycled == 1 && state.status.inUse == 0)
 
-        let grown = Process()
+        let grown = Member()
         state.add(grown, isCold: false, of: 1, at: start)
         _ = state.take(for: nil)
         #expect(state.becameIdle(grown, grownBytes: 64 << 20 + 1) == .replace)
@@ -100,7 +100,7 @@ struct PluginPoolStateTests {
     @Test("A process that works on after its caller has gone is replaced when its time is over, and not before")
     func overdue() {
         let state = state()
-        let process = Process()
+        let process = Member()
         state.add(process, isCold: false, of: 0, at: start)
         _ = state.take(for: nil)
         state.callerLeft(process, at: start)
@@ -115,7 +115,7 @@ struct PluginPoolStateTests {
     @Test("A process that has come to an end in time, or that a session keeps, is not replaced")
     func inTime() {
         let state = state(per: .session)
-        let (done, kept) = (Process(), Process())
+        let (done, kept) = (Member(), Member())
         state.add(done, isCold: false, of: 0, at: start)
         _ = state.take(for: nil)
         state.callerLeft(done, at: start)
@@ -130,7 +130,7 @@ struct PluginPoolStateTests {
     @Test("Processes that were free for a whole period end, the longest unused first, down to the minimum")
     func needless() {
         let state = state(1, 4)
-        let processes = (0..<4).map { _ in Process() }
+        let processes = (0..<4).map { _ in Member() }
         for process in processes { state.add(process, isCold: false, of: 4, at: start) }
         let taken = state.take(for: nil)?.process
         #expect(taken === processes[3])
@@ -145,7 +145,7 @@ struct PluginPoolStateTests {
     @Test("Under another configuration free processes are replaced at once, the others after their caller")
     func stale() {
         let state = state()
-        let (free, busy, starting) = (Process(), Process(), Process())
+        let (free, busy, starting) = (Member(), Member(), Member())
         state.add(busy, isCold: false, of: 2, at: start)
         _ = state.take(for: nil)
         state.add(free, isCold: false, of: 2, at: start)
@@ -164,9 +164,9 @@ struct PluginPoolStateTests {
         let per: PoolSettings.Lease = seed.isMultiple(of: 2) ? .call : .session
         let state = state(1, 6, per: per, uses: 5)
         var now = start
-        var known: [Process] = []
+        var known: [Member] = []
         var callers: [ObjectIdentifier: UInt64] = [:]
-        func forget(_ process: Process) {
+        func forget(_ process: Member) {
             known.removeAll { $0 === process }
             callers[ObjectIdentifier(process)] = nil
         }
@@ -174,7 +174,7 @@ struct PluginPoolStateTests {
             let some = known.randomElement(using: &random)
             switch Int.random(in: 0..<9, using: &random) {
             case 0, 1:
-                let process = Process()
+                let process = Member()
                 known.append(process)
                 state.add(process, isCold: .random(using: &random), of: known.count, at: now)
             case 2, 3:
