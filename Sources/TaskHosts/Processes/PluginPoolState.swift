@@ -39,8 +39,6 @@ final class PluginPoolState<Process: AnyObject> {
         var isCold: Bool
         /// It was started before this pool's configuration: it takes no further callers once it is free.
         var isStale = false
-        /// When it is replaced, though it works on after its caller has gone.
-        var overdueAt: MonotonicInstant?
     }
 
     private let settings: PoolSettings
@@ -51,6 +49,8 @@ final class PluginPoolState<Process: AnyObject> {
     /// the others may be ended.
     private var free: [Process] = []
     private var bySession: [UInt64: Process] = [:]
+    /// When processes are replaced that work on after their callers have gone: few at any time.
+    private var overdueAt: [ObjectIdentifier: MonotonicInstant] = [:]
     /// Processes on their way; and of those, the ones that have no process yet.
     private var starting = 0
     private var due = 0
@@ -93,8 +93,8 @@ final class PluginPoolState<Process: AnyObject> {
             entry.isCold = false
             entry.uses += 1
             entry.use = .leased(session: keeper)
-            entry.overdueAt = nil
         }
+        overdueAt[ObjectIdentifier(process)] = nil
         inUse += 1
         if let keeper { bySession[keeper] = process }
         return (process, keeper != nil)
@@ -147,6 +147,7 @@ final class PluginPoolState<Process: AnyObject> {
     /// The process is no longer there.
     func remove(_ process: Process) {
         staleOnes.remove(ObjectIdentifier(process))
+        overdueAt[ObjectIdentifier(process)] = nil
         guard let entry = entries.removeValue(forKey: ObjectIdentifier(process)) else { return }
         switch entry.use {
         case .free: free.removeAll { $0 === process }
@@ -182,10 +183,9 @@ final class PluginPoolState<Process: AnyObject> {
 
     /// No caller waits any longer for what the process works on. It gets some time to come to an end with that.
     func callerLeft(_ process: Process, at now: MonotonicInstant) {
-        change(process) { entry in
-            guard case .leased(nil) = entry.use, entry.overdueAt == nil else { return }
-            entry.overdueAt = now + timeout
-        }
+        let id = ObjectIdentifier(process)
+        guard case .leased(nil) = entries[id]?.use, overdueAt[id] == nil else { return }
+        overdueAt[id] = now + timeout
     }
 
     private func recycle(_ process: Process, _ grownBytes: UInt64) -> Step {
@@ -194,10 +194,8 @@ final class PluginPoolState<Process: AnyObject> {
             return replace(process)
         }
         inUse -= 1
-        change(process) { entry in
-            entry.use = .cleaning
-            entry.overdueAt = nil
-        }
+        change(process) { $0.use = .cleaning }
+        overdueAt[ObjectIdentifier(process)] = nil
         return .clean
     }
 
@@ -253,7 +251,8 @@ final class PluginPoolState<Process: AnyObject> {
 
     /// When ``expire(of:at:)`` is to be called; nil: not at all.
     var nextMoment: MonotonicInstant? {
-        [entries.values.compactMap(\.overdueAt).min(), periodEnd].compactMap(\.self).min()
+        guard let overdue = overdueAt.values.min() else { return periodEnd }
+        return periodEnd.map { min(overdue, $0) } ?? overdue
     }
 
     /// Processes that are not needed any longer.
@@ -269,7 +268,8 @@ final class PluginPoolState<Process: AnyObject> {
     /// - Parameter count: How many processes there are.
     func expire(of count: Int, at now: MonotonicInstant) -> Expired {
         var expired = Expired()
-        for entry in entries.values where entry.overdueAt.map({ $0 <= now }) ?? false {
+        for (id, moment) in overdueAt where moment <= now {
+            guard let entry = entries[id] else { continue }
             _ = replace(entry.process)
             expired.overdue.append(entry.process)
         }
@@ -292,6 +292,6 @@ final class PluginPoolState<Process: AnyObject> {
     /// Nothing is to be done any longer.
     func close() {
         periodEnd = nil
-        for id in entries.keys { entries[id]?.overdueAt = nil }
+        overdueAt = [:]
     }
 }

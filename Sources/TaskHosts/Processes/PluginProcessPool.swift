@@ -16,6 +16,7 @@ final class PluginProcessPool {
     private var isFillDue = false
     /// Set for the next moment of the state.
     private var timer: LoopTimer?
+    private var timerMoment: MonotonicInstant?
 
     init(_ settings: PoolSettings, _ supervisor: PluginProcessSupervisor) {
         self.settings = settings
@@ -156,9 +157,12 @@ final class PluginProcessPool {
     // MARK: Time
 
     private func setTimer() {
+        let moment = state.nextMoment
+        guard moment != timerMoment else { return }
         timer?.close()
         timer = nil
-        guard let moment = state.nextMoment else { return }
+        timerMoment = moment
+        guard let moment else { return }
         timer = LoopTimer { [weak self] in self?.expire() }
         timer?.schedule(after: max(.zero, moment - EventLoop.now))
     }
@@ -166,6 +170,8 @@ final class PluginProcessPool {
     private func expire() {
         guard let supervisor else { return }
         let expired = state.expire(of: members.count, at: EventLoop.now)
+        timer?.close()
+        (timer, timerMoment) = (nil, nil)
         setTimer()
         for link in expired.overdue {
             supervisor.log.logger.warning(
