@@ -69,11 +69,11 @@ package final class CallerCache<Tag: Equatable, Value> {
     }
 }
 
-/// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that is
-/// made when a session calls first, and again when it has changed. Not thread-safe.
+/// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that
+/// is made when a session calls first, and again when it has changed. Not thread-safe.
 package final class ForeignCallers<Tag: Equatable> {
-    /// What it is made of, and a description's number among those that this plugin was given.
     @usableFromInline let cache = CallerCache<Tag, UnsafeMutablePointer<trestle_caller>>()
+    /// A description's revision is its number among those that this plugin was given.
     private var lastRevision: UInt64 = 0
     /// Replaced, while a function of the plugin may still be looking at them: one can lead to another within itself.
     private var retired: [UnsafeMutablePointer<trestle_caller>] = []

@@ -91,8 +91,8 @@ public struct TaskSettings: Sendable, Hashable {
     /// and nothing that is about other users.
     public var isPublic: Bool
 
-    /// Options that name what not every caller may name, each with the verb that the policy has to allow the caller
-    /// for the name in the option. The daemon asks before the task is called, so that the task may do as the option says.
+    /// Options that name what not every caller may name, each with the verb that the policy has to allow the caller for
+    /// the name in the option. The daemon asks before the task is called, so that the task may do as the option says.
     public var optionPermissions: [String: OptionPermission]
 
     /// The deadline of a call that names none.

@@ -97,9 +97,9 @@ public struct Call: Sendable {
         return true
     }
 
-    /// Calls another task on behalf of this call's caller, which the policy is not asked about again: the task sees that
-    /// caller as its own. When this call ends, so does the other. Any thread; what follows the `await` runs where it would
-    /// have run before.
+    /// Calls another task on behalf of this call's caller, which the policy is not asked about again: the task sees
+    /// that caller as its own. When this call ends, so does the other. Any thread; what follows the `await` runs where
+    /// it would have run before.
     ///
     /// - Parameters:
     ///   - task: The task's name.

@@ -6,7 +6,7 @@
 //
 //   Launch/      startup work, in order
 //   Policy/      rules, and what they decide
-//   Model/       what there is: sessions, users' accounts, calls, tasks, patterns of events
+//   Model/       the state that rooms share: sessions, users' accounts, calls, tasks, patterns of events
 //   Turns/       what the loop does in a turn: the clock, users' shares, turns that took too long
 //   Sessions/    who is connected
 //   Gate/        who may do what, and how much a user may take

@@ -82,7 +82,7 @@ struct ConfigurationLayersTests {
         #expect(lines.contains("--socket: expected an absolute path as a string; got the string \"\""))
     }
 
-    @Test("A problem that shows later is told with the path of the setting")
+    @Test("A problem that is found later is reported with the path of the setting")
     func laterProblems() throws {
         var flags = overrides([("state_dir", "/x")])
         flags.set("plugin_dir", "/y", flag: "-p")

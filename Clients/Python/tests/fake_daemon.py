@@ -1,5 +1,5 @@
-"""The daemon's side of a plugin process, as docs/plugin-processes.md has it, for tests without a daemon: of the package,
-of the examples, and of the hostile ones in Tests/HostilePlugins."""
+"""The daemon's side of a plugin process, as docs/plugin-processes.md has it, for tests without a daemon: of the
+package, of the examples, and of the hostile ones in Tests/HostilePlugins."""
 
 from __future__ import annotations
 

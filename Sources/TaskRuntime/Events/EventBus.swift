@@ -1,7 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// Events: who listens to what, what is kept for those who subscribe later, and to whom an event goes. Loop thread only.
+/// Events: who listens to what, what is kept for those who subscribe later, and to whom an event goes. Loop thread
+/// only.
 final class EventBus {
     private let subscriptions = Subscriptions()
     private var retained = RetainedEvents()

@@ -79,8 +79,8 @@ public struct PolicyRule: Sendable, Hashable {
     public var uids: [UInt32]?
     /// Groups of which it is in one at least; nil: whatever groups it is in.
     public var gids: [UInt32]?
-    /// What its session speaks for, exactly one of these; nil: anything where the rule denies, ``PolicySubject/localOrigin``
-    /// where it allows.
+    /// What its session speaks for, exactly one of these; nil: anything where the rule denies,
+    /// ``PolicySubject/localOrigin`` where it allows.
     public var origins: [ExactText]?
     /// Who is logged in to its session; nil: any user or none.
     public var users: [ExactText]?

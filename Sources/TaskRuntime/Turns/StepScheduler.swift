@@ -1,4 +1,5 @@
-/// Runs the jobs of users, each within its user's share of a turn; the rest waits in the user's queue. Loop thread only.
+/// Runs the jobs of users, each within its user's share of a turn; the rest waits in the user's queue. Loop thread
+/// only.
 final class StepScheduler {
     private let clock: any RuntimeClock
     private let turns: LoopTurns
