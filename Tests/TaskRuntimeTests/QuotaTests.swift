@@ -194,19 +194,29 @@ struct QuotaTests {
     }
 
     @Test(
-        "A table is not made for a caller who has no room for it",
-        arguments: ["bridge.tasks", "bridge.describe", "rpc.discover", "bridge.sessions"])
+        "A table is not made for a caller who leaves answers unread and has no room for it",
+        arguments: ["bridge.tasks", "bridge.describe", "rpc.discover", "bridge.sessions", "bridge.status"])
     func aTableIsNotMadeWithoutRoom(task: String) {
         let bench = bench { $0.user.queuedBytes = 200_000 }
         let client = bench.client()
         let options = "\"" + String(repeating: "x", count: 90_000) + "\""
-        #expect(begins(client, 1, options: options))
-        #expect(call(client, 2, task: task)?.errorCode != "busy")
-        #expect(begins(client, 3, options: options))
-        #expect(call(client, 4, task: task)?.errorCode == "busy")
-        bench.reply(0, "1")
-        _ = client.read()
+        for id in 1...2 { #expect(begins(client, id, options: options)) }
+        client.send(#"{"task":"work","callbackId":3}"#)
+        bench.reply(2, "1")
+        client.send(#"{"task":"\#(task)","callbackId":4}"#)
+        let answers = client.read()
+        #expect(answers.map { $0["callbackId"] } == [3, 4])
+        #expect(answers.map(\.errorCode) == [nil, "busy"])
         #expect(call(client, 5, task: task)?.errorCode != "busy")
+    }
+
+    @Test("Whoever reads what they ask for sees the daemon's state while others leave no room for anything")
+    func stateWithoutRoom() {
+        let bench = bench { $0.queuedBytes = 200_000 }
+        let (client, watcher) = (bench.client(), bench.client(uid: Bench.daemonUID))
+        let options = "\"" + String(repeating: "x", count: 90_000) + "\""
+        for id in 1...2 { #expect(begins(client, id, options: options)) }
+        for id in 1...3 { #expect(call(watcher, id, task: "bridge.status")?["result"]?["callsInFlight"] == 3) }
     }
 
     @Test("Options of calls in flight are counted until the calls end")

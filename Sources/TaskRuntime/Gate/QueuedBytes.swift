@@ -42,10 +42,12 @@ extension Quotas {
         return hasRoom(for: resultBytes, of: session.account)
     }
 
-    /// Why a result that may be long is not made: there is hardly any room left for it. Nil: there is.
+    /// Why a result that may be long is not made: its caller has left something unread, and there is hardly any room
+    /// left. Nil: it is made. Whoever reads what they ask for gets the daemon's state even when no room is left:
+    /// a result of up to `Session.uncountedBytes` is sent to them, a longer one is refused when it is known.
     func longResultRefusal(of call: Call) -> BridgeError? {
-        guard let account = call.session?.account else { return nil }
-        let bytes = min(Session.uncountedBytes, account.quota.queuedBytes / 4)
+        guard let session = call.session, session.queuedBytes + session.batchBytes > 0 else { return nil }
+        let bytes = min(Session.uncountedBytes, session.account.quota.queuedBytes / 4)
         return hasRoom(forResultOf: call, bytes) ? nil : resultRefusal(call, bytes)
     }
 
