@@ -285,7 +285,7 @@ if Context.environment["TRESTLE_FUZZ"] != nil {
             name: "trestled", dependencies: daemonDependencies, exclude: ["Trestled.swift"], swiftSettings: strict))
     package.targets.append(
         .target(name: "FuzzTargets", dependencies: fuzzed, path: "Fuzz/Targets", swiftSettings: strict))
-    for name in ["messages", "runtime", "worker", "configuration", "query", "cost"] {
+    for name in ["messages", "runtime", "process", "configuration", "query", "cost"] {
         package.products.append(.executable(name: "fuzz-\(name)", targets: ["fuzz-\(name)"]))
         package.targets.append(
             .executableTarget(

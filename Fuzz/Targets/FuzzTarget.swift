@@ -8,7 +8,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// The daemon's core, with clients, a plugin and a clock.
     case runtime
     /// What a plugin's process says, and manifests.
-    case worker
+    case process
     /// The daemon's files.
     case configuration
     /// Queries of the persistence tasks, and their cursors.
@@ -23,7 +23,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         switch self {
         case .messages: try fuzzMessages(input)
         case .runtime: try fuzzRuntime(input)
-        case .worker: try fuzzWorker(input)
+        case .process: try fuzzPluginProcess(input)
         case .configuration: try fuzzConfiguration(input)
         case .query: try fuzzQuery(input)
         case .cost: try fuzzCost(input)

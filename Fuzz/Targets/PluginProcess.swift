@@ -15,7 +15,7 @@ import PluginInterface
 // - Each call of a client gets one callback, whatever the process says, also where it ends.
 // - Each call of the process that bears an id gets one, unless the process ends first.
 // - What is written to either is lines of JSON.
-func fuzzWorker(_ bytes: [UInt8]) throws(Violation) {
+func fuzzPluginProcess(_ bytes: [UInt8]) throws(Violation) {
     // Channels live on the loop's thread; nobody waits there for this one.
     let result = Mutex<Result<Void, Violation>?>(nil)
     let done = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -28,7 +28,7 @@ func fuzzWorker(_ bytes: [UInt8]) throws(Violation) {
     EventLoop.post {
         let outcome = Result { () throws(Violation) in
             var input = FuzzInput(bytes)
-            let fuzzed = try FuzzedWorker(manifest: input.record())
+            let fuzzed = try FuzzedPluginProcess(manifest: input.record())
             defer { fuzzed.close() }
             for _ in 0..<400 where !input.isEmpty { try fuzzed.step(input.record()) }
             try fuzzed.finish()
@@ -41,7 +41,7 @@ func fuzzWorker(_ bytes: [UInt8]) throws(Violation) {
 }
 
 @LoopActor
-private final class FuzzedWorker {
+private final class FuzzedPluginProcess {
     private let clock = FuzzClock()
     private let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     private let runtime: TaskRuntime

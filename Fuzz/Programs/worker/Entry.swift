@@ -1,4 +1,0 @@
-import FuzzTargets
-
-@_cdecl("LLVMFuzzerTestOneInput")
-func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt { FuzzTarget.worker.runOrTrap(bytes, count) }
