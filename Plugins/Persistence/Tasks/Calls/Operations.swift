@@ -1,10 +1,9 @@
 import TaskKit
 
-/// The changes that a call can ask for, alone or in a transaction.
-///
-/// `path` is the operation's JSON path in the options, for errors about them.
+// The changes that a call can ask for, alone or in a transaction.
 
-struct CreateOperation: Codable, Sendable {
+/// Makes a record.
+struct CreateOperation: RecordOperation {
     var table: ExactText
     var key: ExactText?
     var record: CompactJSON
@@ -18,7 +17,8 @@ struct CreateOperation: Codable, Sendable {
     }
 }
 
-struct UpdateOperation: Codable, Sendable {
+/// Replaces a record, or changes it by a merge patch.
+struct UpdateOperation: RecordOperation {
     var table: ExactText
     var key: ExactText
     var record: CompactJSON?
@@ -69,7 +69,8 @@ struct UpdateOperation: Codable, Sendable {
     }
 }
 
-struct DeleteOperation: Codable, Sendable {
+/// Removes a record.
+struct DeleteOperation: RecordOperation {
     var table: ExactText
     var key: ExactText
     var ifVersion: Int64?
@@ -80,6 +81,17 @@ struct DeleteOperation: Codable, Sendable {
         let key = try key.checkedAsKey(at: path)
         return Changed(key: key, version: try access.records.delete(key, in: tablePath, ifVersion: ifVersion))
     }
+}
+
+/// A change of one record.
+protocol RecordOperation: Codable, Sendable {
+    /// The namespace's name; nil: the caller's own.
+    var namespace: String? { get }
+
+    /// Changes the record, in the transaction of `access`.
+    ///
+    /// - Parameter path: The operation's own path in the options, for errors: `$` where it is the whole.
+    func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed
 }
 
 /// What an operation answers.

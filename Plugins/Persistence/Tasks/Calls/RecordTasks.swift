@@ -6,10 +6,6 @@ struct CreateTask: WriteTask {
     static let summary = "Stores a new record in a table and answers its key and version."
     typealias Request = CreateOperation
     let store: Store
-
-    func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
-        try request.perform(in: caller.namespace(named: request.namespace, access.namespaces), at: "$", access).bytes
-    }
 }
 
 /// Shows a record.
@@ -46,10 +42,6 @@ struct UpdateTask: WriteTask {
     static let summary = "Replaces a record, or changes it by a merge patch (RFC 7396)."
     typealias Request = UpdateOperation
     let store: Store
-
-    func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
-        try request.perform(in: caller.namespace(named: request.namespace, access.namespaces), at: "$", access).bytes
-    }
 }
 
 /// Removes a record.
@@ -59,7 +51,9 @@ struct DeleteTask: WriteTask {
     static let optionBytes: Int? = nil
     typealias Request = DeleteOperation
     let store: Store
+}
 
+extension WriteTask where Request: RecordOperation {
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
         try request.perform(in: caller.namespace(named: request.namespace, access.namespaces), at: "$", access).bytes
     }
