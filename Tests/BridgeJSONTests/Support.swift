@@ -45,23 +45,6 @@ extension SeededGenerator {
     private mutating func pick(_ choices: [String]) -> String {
         choices[Int.random(in: 0..<choices.count, using: &self)]
     }
-
-    /// The bytes with a few of them changed, taken out, put in, doubled, or cut off.
-    mutating func mutate(_ bytes: [UInt8]) -> [UInt8] {
-        var bytes = bytes
-        for _ in 0..<Int.random(in: 1...4, using: &self) where !bytes.isEmpty {
-            let index = Int.random(in: 0..<bytes.count, using: &self)
-            let structural = Array("{}[]\",:\\u0e-+.tfn \u{0}".utf8)
-            switch Int.random(in: 0..<5, using: &self) {
-            case 0: bytes[index] = UInt8.random(in: 0...255, using: &self)
-            case 1: bytes[index] = structural[Int.random(in: 0..<structural.count, using: &self)]
-            case 2: bytes.remove(at: index)
-            case 3: bytes.insert(structural[Int.random(in: 0..<structural.count, using: &self)], at: index)
-            default: bytes.removeSubrange(index...)
-            }
-        }
-        return bytes
-    }
 }
 
 /// Decodes a type from bytes.

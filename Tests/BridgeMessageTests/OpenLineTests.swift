@@ -60,8 +60,7 @@ struct OpenLineTests {
         var generator = SeededGenerator(seed: seed)
         for line in recordedTraffic {
             for _ in 0..<50 {
-                var bytes = Array(line.utf8)
-                for _ in 0..<Int.random(in: 1...3, using: &generator) { GrammarTests.mutate(&bytes, &generator) }
+                let bytes = generator.mutate(Array(line.utf8), changes: 1...3)
                 let stepBytes = Self.stepBytes.randomElement(using: &generator) ?? 1
                 let (atOnce, inSteps) = check(bytes, stepBytes: stepBytes)
                 #expect(inSteps == atOnce, "\(String(decoding: bytes, as: UTF8.self))")

@@ -69,12 +69,7 @@ extension QuotaTests {
             for client in clients { client.close() }
             try watcher.result("bridge.status") { $0["sessions"] == 1 }
             watcher.close()
-            let last = ContinuousClock.now
-            while Self.memory(of: daemon.pid) - before > 32 << 20, ContinuousClock.now - last < .seconds(10) {
-                poll(nil, 0, 20)
-            }
-            let left = Self.memory(of: daemon.pid) - before
-            #expect(left <= 32 << 20, "\(left >> 20) MiB")
+            Self.awaitRelease(daemon.pid, before)
         }
     }
 

@@ -160,14 +160,17 @@ struct QuotaTests {
             for client in clients { client.close() }
             try watcher.result("bridge.status") { $0["sessions"] == 1 }
             watcher.close()
-            // It comes back two seconds after the last of them has gone; ten are promised.
-            let last = ContinuousClock.now
-            while Self.memory(of: daemon.pid) - before > 32 << 20, ContinuousClock.now - last < .seconds(10) {
-                poll(nil, 0, 20)
-            }
-            let left = Self.memory(of: daemon.pid) - before
-            #expect(left <= 32 << 20, "\(left >> 20) MiB")
+            Self.awaitRelease(daemon.pid, before)
         }
+    }
+
+    /// Waits until a daemon has returned the memory that clients took beyond what it had before. It does so two seconds
+    /// after the last of them has gone.
+    static func awaitRelease(_ pid: pid_t, _ before: Int) {
+        let deadline = Deadline()
+        while memory(of: pid) - before > 32 << 20, !deadline.isOver { poll(nil, 0, 20) }
+        let left = memory(of: pid) - before
+        #expect(left <= 32 << 20, "\(left >> 20) MiB")
     }
 
     /// Has as many and as long events retained as there may be.

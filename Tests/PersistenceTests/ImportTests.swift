@@ -143,15 +143,7 @@ struct ImportTests {
         let bytes = Array(file((0..<6).map { line("k\($0)", record: #"{"n":[1,{"a":"b\u00e9"}]}"#) }).utf8)
         let store = try await TestStore()
         for _ in 0..<300 {
-            var changed = bytes
-            for _ in 0..<Int.random(in: 1...3, using: &generator) {
-                let index = Int.random(in: 0..<changed.count, using: &generator)
-                switch Int.random(in: 0..<3, using: &generator) {
-                case 0: changed.remove(at: index)
-                case 1: changed.insert(UInt8.random(in: 0...255, using: &generator), at: index)
-                default: changed[index] = Array("{}[]\",:\n\\0a".utf8).randomElement(using: &generator) ?? 0
-                }
-            }
+            let changed = generator.mutate(bytes, changes: 1...3)
             let before = try await store.export()
             let expected = StoreCopies.Expected(bytes: Int64(changed.count))
             do {

@@ -88,15 +88,7 @@ struct OrderingTests {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\0 é".utf8)
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<3000 {
-            var bytes = Array(text.utf8)
-            for _ in 0..<Int.random(in: 1...3, using: &generator) {
-                let index = Int.random(in: 0..<bytes.count, using: &generator)
-                switch Int.random(in: 0..<3, using: &generator) {
-                case 0: bytes[index] = alphabet.randomElement(using: &generator) ?? 0
-                case 1: bytes.remove(at: index)
-                default: bytes.insert(alphabet.randomElement(using: &generator) ?? 0, at: index)
-                }
-            }
+            let bytes = generator.mutate(Array(text.utf8), changes: 1...3, alphabet: alphabet)
             do throws(BridgeError) {
                 let position = try Cursor.parse(String(decoding: bytes, as: UTF8.self), in: path, ordering)
                 #expect(position.values.count == 2)

@@ -63,19 +63,9 @@ struct QuickRequestTests {
         let seed = Array(
             #"{"table":"tb","key":"k1","record":{"n":-12.50e3,"s":"x\n\"é","l":[1,{"n":2,"m":null}],"b":true,"o":{}}}"#
                 .utf8)
-        let alphabet = Array(##"{}[],:"\ue09+-.ntf0 a/é"##.utf8) + [0, 10, 0xFF]
         var quickCount = 0
         for _ in 0..<20_000 {
-            var options = seed
-            for _ in 0..<Int.random(in: 0...3, using: &generator) {
-                let index = Int.random(in: 0..<options.count, using: &generator)
-                switch Int.random(in: 0..<4, using: &generator) {
-                case 0: options[index] = alphabet.randomElement(using: &generator) ?? 0
-                case 1: options.remove(at: index)
-                case 2: options.insert(alphabet.randomElement(using: &generator) ?? 0, at: index)
-                default: options.insert(contentsOf: options[index...].prefix(12), at: index)
-                }
-            }
+            let options = generator.mutate(seed, changes: 0...3)
             guard (try? JSON(parsing: options)) != nil, let quick = CreateTask.quickRequest(options) else { continue }
             quickCount += 1
             guard case .success(let slow) = Result(catching: { try decoded(options) }) else {

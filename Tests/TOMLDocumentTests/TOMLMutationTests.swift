@@ -26,23 +26,7 @@ struct TOMLMutationTests {
         [[rules]]
         name = '''last'''
         """.utf8)
-
-    private func mutated(_ generator: inout SeededGenerator) -> [UInt8] {
-        let pieces = ["\"", "'", "\"\"\"", "[", "]", "{", "}", ".", "=", "\n", "#", "\\", "\u{2028}", "\r", "0", ","]
-        var bytes = Self.original
-        for _ in 0..<Int.random(in: 1...6, using: &generator) {
-            let index = Int.random(in: 0..<bytes.count, using: &generator)
-            switch Int.random(in: 0..<5, using: &generator) {
-            case 0: bytes.remove(at: index)
-            case 1: bytes[index] = UInt8.random(in: 0...255, using: &generator)
-            case 2: bytes.insert(contentsOf: Array(pieces.randomElement(using: &generator)?.utf8 ?? "".utf8), at: index)
-            case 3: bytes.removeSubrange(index..<min(bytes.count, index + 20))
-            default: bytes.insert(contentsOf: bytes[index..<min(bytes.count, index + 30)], at: index)
-            }
-            if bytes.isEmpty { bytes = [UInt8(ascii: "a")] }
-        }
-        return bytes
-    }
+    private static let tomlBytes = Array("\"'[]{}.=\n#\\\u{2028}\r0,_-".utf8) + [0, 0xFF]
 
     /// Every position lies in the document, and a key stands before its value unless a header or a dotted key opened
     /// the table.
@@ -65,7 +49,7 @@ struct TOMLMutationTests {
         var generator = SeededGenerator(seed: seed)
         var accepted = 0
         for _ in 0..<500 {
-            let bytes = mutated(&generator)
+            let bytes = generator.mutate(Self.original, changes: 1...6, alphabet: Self.tomlBytes)
             let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
             do {
                 check(try TOMLDocument(bytes: bytes, file: "mutated").root, lines: lines)

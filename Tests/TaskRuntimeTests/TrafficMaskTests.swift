@@ -99,15 +99,7 @@ struct TrafficMaskTests {
     func mutated() {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<3_000 {
-            var bytes = Self.document(depth: 3, &generator).bytes
-            for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
-                let index = Int.random(in: bytes.indices, using: &generator)
-                if Bool.random(using: &generator) {
-                    bytes[index] = UInt8.random(in: 0...255, using: &generator)
-                } else {
-                    bytes.removeSubrange(index...)
-                }
-            }
+            let bytes = generator.mutate(Self.document(depth: 3, &generator).bytes)
             let shown = bytes.withUnsafeBytes { TrafficMask.apply($0, atMost: TrafficMask.usualBytes) }
             #expect(shown.text.count <= max(TrafficMask.usualBytes, bytes.count * 12))
         }

@@ -112,15 +112,7 @@ struct RecordingReaderTests {
     func mutated(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let lines = [header] + ordered([call(1), call(2), end(2), end(1, #""error":{"code":"busy"}"#)])
-        var bytes = Array(lines.joined(separator: "\n").utf8)
-        for _ in 0..<Int.random(in: 1...4, using: &random) {
-            let index = Int.random(in: 0..<bytes.count, using: &random)
-            switch Int.random(in: 0..<3, using: &random) {
-            case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
-            case 1: bytes.remove(at: index)
-            default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: index)
-            }
-        }
+        let bytes = random.mutate(Array(lines.joined(separator: "\n").utf8))
         do throws(RecordingFault) {
             let recording = try RecordingReader.read(bytes, file: "f")
             #expect(recording.calls.count <= 2)

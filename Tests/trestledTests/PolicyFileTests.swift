@@ -99,15 +99,7 @@ struct PolicyFileTests {
         let text = "[[rule]]\nallow = [\"call\"]\nnames = \"a.*\"\nuid = [1, \"ada\"]\n[[rule]]\ndeny = \"publish\"\n"
         var random = SeededGenerator(seed: 20_261_122)
         for _ in 0..<3_000 {
-            var bytes = Array(text.utf8)
-            for _ in 0..<Int.random(in: 1...4, using: &random) {
-                let index = Int.random(in: 0..<bytes.count, using: &random)
-                switch Int.random(in: 0...2, using: &random) {
-                case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
-                case 1: bytes.remove(at: index)
-                default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: index)
-                }
-            }
+            let bytes = random.mutate(Array(text.utf8), alphabet: Array(text.utf8))
             guard let document = try? TOMLDocument(bytes: bytes, file: "p.toml") else { continue }
             let file = PolicyFile(document, accounts)
             #expect(file.problems.allSatisfy { $0.position != nil })

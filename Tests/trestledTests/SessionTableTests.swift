@@ -94,15 +94,7 @@ struct SessionTableTests {
     @Test("is read, whatever becomes of its bytes", arguments: 0..<200 as Range<UInt64>)
     func mutated(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var bytes = Array(text.joined(separator: "\n").utf8)
-        for _ in 0..<Int.random(in: 1...6, using: &generator) {
-            let index = Int.random(in: 0..<bytes.count, using: &generator)
-            switch UInt8.random(in: 0...2, using: &generator) {
-            case 0: bytes[index] = .random(in: 0...255, using: &generator)
-            case 1: bytes.remove(at: index)
-            default: bytes.insert(.random(in: 0...255, using: &generator), at: index)
-            }
-        }
+        let bytes = generator.mutate(Array(text.joined(separator: "\n").utf8), changes: 1...6)
         let table = SessionTable(reading: bytes)
         #expect(table.connections.count <= 1 && table.faults.count <= 8)
     }
