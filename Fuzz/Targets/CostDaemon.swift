@@ -274,7 +274,7 @@ private final class CostSession: SessionTransport {
             session.output.removeFirst(session.output.bytes.count)
             runtime.refill(session)
         }
-        if session.countedBytes != 0 { runtime.countQueued(session) }
+        if session.isCounted { runtime.countQueued(session) }
     }
 
     func closeWhenWritten() {}

@@ -25,7 +25,7 @@ public final class BridgeServer {
     let log: Logger
     /// One decoder for all: a line is decoded and handled before the next one is looked at.
     let decoder = MessageDecoder()
-    let memory: MessageMemory
+    let memory: MemoryTrimmer
 
     /// Shares the loop between users. Plugins' processes take part.
     public let scheduler: FairScheduler
@@ -40,7 +40,7 @@ public final class BridgeServer {
         self.runtime = runtime
         self.limits = limits
         self.log = log
-        memory = MessageMemory { runtime.trimMemory() }
+        memory = MemoryTrimmer { runtime.trimMemory() }
         turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
         // Its hook comes behind that one: what was read at once is answered at once.
         let scheduler = FairScheduler()

@@ -21,6 +21,7 @@ final class Connection {
     private let heldServer: BridgeServer
     /// The same for the way of a call: a counted reference costs time with every message.
     unowned(unsafe) let server: BridgeServer
+    let scheduler: FairScheduler
     /// Who is at the other end, as far as turns are taken.
     let user: FairUser
     @exclusivity(unchecked) var splitter: MessageSplitter
@@ -56,6 +57,7 @@ final class Connection {
         self.user = user
         heldServer = server
         self.server = server
+        scheduler = server.scheduler
         runtime = server.runtime
         decoder = server.decoder
         splitter = MessageSplitter(maximumLineBytes: runtime.limits.messageBytes)
@@ -94,7 +96,7 @@ final class Connection {
     }
 
     private func writeOutput(of session: Session) {
-        if session.output.count > MessageMemory.largeBytes { server.memory.noteFreed() }
+        if session.output.count > MemoryTrimmer.largeBytes { server.memory.noteFreed() }
         var hasMoved = false
         // Events may wait though nothing is unread: those that were dropped are reported.
         if session.output.isEmpty { runtime.refill(session) }
@@ -103,7 +105,7 @@ final class Connection {
             var bytes = session.output.bytes
             // Short output, the rule, is written without a look at the others.
             if bytes.count > Session.uncountedBytes || roomBytes != .max {
-                roomBytes = min(roomBytes, server.scheduler.writeBytes)
+                roomBytes = min(roomBytes, scheduler.writeBytes)
                 bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(roomBytes))
             }
             let offeredBytes = bytes.count
@@ -111,7 +113,7 @@ final class Connection {
             if writtenBytes > 0 {
                 hasMoved = true
                 if roomBytes != .max { roomBytes -= writtenBytes }
-                session.sentBytes &+= UInt64(writtenBytes)
+                session.noteSent(writtenBytes)
                 session.output.removeFirst(writtenBytes)
                 runtime.refill(session)
             }
@@ -122,7 +124,7 @@ final class Connection {
                 break
             }
         }
-        if !session.output.isEmpty || session.countedBytes != 0 { runtime.countQueued(session) }
+        if !session.output.isEmpty || session.isCounted { runtime.countQueued(session) }
         if hasMoved || session.output.isEmpty { lastMoved = EventLoop.now }
         if closesWhenWritten, session.output.isEmpty { return close() }
         if isPaused { resume(session) }
@@ -190,15 +192,15 @@ final class Connection {
 
 extension Connection: UnixStreamDelegate {
     func mayRead() -> Bool {
-        let mayRead = server.scheduler.mayRead(user)
-        stream.maximumReadBytes = server.scheduler.readBytes
+        let mayRead = scheduler.mayRead(user)
+        stream.maximumReadBytes = scheduler.readBytes
         if mayRead { return true }
         yield()
         return false
     }
 
     func read(bytes: UnsafeRawBufferPointer) {
-        unownedSession?.withUnowned { $0.receivedBytes &+= UInt64(bytes.count) }
+        unownedSession?.withUnowned { $0.noteReceived(bytes.count) }
         charged { handle(bytes) }
     }
 
@@ -209,7 +211,6 @@ extension Connection: UnixStreamDelegate {
     /// Counts what the body takes against the user's share, where there are several users.
     @inline(__always)
     private func charged(_ body: () -> Void) {
-        let scheduler = server.scheduler
         guard scheduler.isShared else { return body() }
         let start = MonotonicInstant.now().nanoseconds
         body()

@@ -13,7 +13,7 @@ extension Connection {
 
     private func handle(_ bytes: UnsafeRawBufferPointer, from session: Session) {
         runtime.beginInput()
-        let share = server.scheduler.share
+        let share = scheduler.share
         var takenBytes = 0
         while let line = splitter.nextLine(of: bytes, from: &takenBytes) {
             if !handle(line, from: session) { break }
@@ -23,14 +23,14 @@ extension Connection {
             }
         }
         runtime.endInput()
-        if splitter.heldBytes > MessageMemory.largeBytes { server.memory.noteFreed() }
+        if splitter.heldBytes > MemoryTrimmer.largeBytes { server.memory.noteFreed() }
         if takenBytes < bytes.count, !isClosed { pendingInput.append(contentsOf: bytes[takenBytes...]) }
         countInput(of: session)
     }
 
     func countInput(of session: Session) {
         let heldBytes = splitter.heldBytes + pendingInput.count + (lineAtWork?.line.heldBytes ?? 0)
-        if heldBytes > MessageMemory.largeBytes || session.heldInputBytes > 0 { countInput(heldBytes, of: session) }
+        if heldBytes > MemoryTrimmer.largeBytes || session.holdsInput { countInput(heldBytes, of: session) }
     }
 
     /// Counts input that waits, where it is much. For a line that has not been checked there may no longer be room.
@@ -42,7 +42,7 @@ extension Connection {
             lineAtWork = nil
             hold(splitter.heldBytes + pendingInput.count, of: session)
             refuse(discarded, runtime.lineRefusal(session), from: session)
-        } else if splitter.heldBytes > MessageMemory.largeBytes, !splitter.isDiscarding {
+        } else if splitter.heldBytes > MemoryTrimmer.largeBytes, !splitter.isDiscarding {
             lineRefusal = runtime.lineRefusal(session)
             refusesLine = true
             splitter.discardLine()
@@ -51,7 +51,7 @@ extension Connection {
     }
 
     private func hold(_ heldBytes: Int, of session: Session) {
-        session.heldInputBytes = heldBytes > MessageMemory.largeBytes ? heldBytes : 0
+        session.noteHeldInput(heldBytes > MemoryTrimmer.largeBytes ? heldBytes : 0)
         runtime.countQueued(session)
     }
 
@@ -108,7 +108,7 @@ extension Connection {
         isPaused = true
         isYielding = true
         stream.suspendReading()
-        server.scheduler.wait(self, of: user)
+        scheduler.wait(self, of: user)
     }
 
     /// The others have had their turn.
@@ -141,7 +141,7 @@ extension Connection {
     func inputMayGoOn() {
         guard isParked else { return }
         isParked = false
-        server.scheduler.wait(self, of: user)
+        scheduler.wait(self, of: user)
     }
 
     func pause() {

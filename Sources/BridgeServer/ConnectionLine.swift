@@ -45,12 +45,12 @@ extension Connection {
         if let answers = lineAtWork.answers { runtime.resume(answers, of: session) }
         let isDone = continueLine(of: session)
         runtime.endInput()
-        if isDone, lineAtWork.line.heldBytes > MessageMemory.largeBytes { server.memory.noteFreed() }
+        if isDone, lineAtWork.line.heldBytes > MemoryTrimmer.largeBytes { server.memory.noteFreed() }
         countInput(of: session)
         return isDone && !isPaused
     }
 
-    private var hasShare: Bool { runtime.inputNanoseconds <= server.scheduler.share }
+    private var hasShare: Bool { runtime.inputNanoseconds <= scheduler.share }
 
     /// Takes steps until the line is done, the share is spent, or the connection may not go on.
     private func continueLine(of session: Session) -> Bool {

@@ -35,7 +35,9 @@ public final class FairScheduler {
     private static let quietWriteBytes = 512 * 1024
 
     /// Whether there are several users.
-    @exclusivity(unchecked) public private(set) var isShared = false
+    public var isShared: Bool { hasSeveralUsers }
+    /// The same. Another module that accesses a stored property checks exclusivity each time.
+    @exclusivity(unchecked) private var hasSeveralUsers = false
     private var users: [FairUser.Name: FairUser] = [:]
     /// Those whose work waits, the next one first.
     @exclusivity(unchecked) private var waiting = Deque<FairUser>()
@@ -97,7 +99,7 @@ public final class FairScheduler {
     public func add(_ name: FairUser.Name) -> FairUser {
         let user = user(name)
         user.members += 1
-        isShared = users.count > 1
+        hasSeveralUsers = users.count > 1
         if isShared { note(user) }
         return user
     }
@@ -122,7 +124,7 @@ public final class FairScheduler {
             if users[user.name] === user { users[user.name] = nil }
             if lastUser === user { lastUser = nil }
         }
-        isShared = users.count > 1
+        hasSeveralUsers = users.count > 1
     }
 
     // MARK: Turns

@@ -1,16 +1,13 @@
 import Glibc
 
-/// Gives back, once the daemon serves, the memory that only its launch needed.
+/// Pages of files in this process's memory that it can drop at any time.
 ///
-/// Half of what is resident after a launch are pages of libraries that the loader, the Swift runtime and the plugins'
-/// first steps looked at, most of them never again. They are clean copies of files: taken out of this process they stay
-/// in the kernel's cache, from where the few that are used again come back without a read.
-enum LaunchMemory {
-    /// Long enough after the launch that what comes right after it is over.
-    static let delay = Duration.seconds(1)
-
-    /// Any thread; takes a few milliseconds.
-    static func release() {
+/// After a launch, half of what is resident are pages of libraries that the loader, the Swift runtime and the plugins'
+/// first steps read, most of them never again. They are clean copies of files: without them in this process they stay
+/// in the kernel's cache, and those that are used again come back from there without a read.
+public enum FilePages {
+    /// Drops them. Any thread; takes a few milliseconds.
+    public static func release() {
         guard let file = fopen("/proc/self/smaps", "r") else { return }
         defer { fclose(file) }
         var reader = MappingReader()
@@ -21,7 +18,7 @@ enum LaunchMemory {
             if let line { reader.take(line) }
         }
         for mapping in reader.finish() {
-            // Fails only where the mapping is gone: then there is nothing to be given back.
+            // Fails only where the mapping is gone.
             _ = madvise(UnsafeMutableRawPointer(bitPattern: mapping.start), mapping.byteCount, MADV_DONTNEED)
         }
     }

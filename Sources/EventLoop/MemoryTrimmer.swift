@@ -1,26 +1,30 @@
-import EventLoop
+import CLibuv
 
-/// Keeps the memory of large messages for the next ones, and gives it back every two seconds while there are such, and
-/// so soon after the last. What sessions have had is given back in the same way, once they have gone.
+/// Keeps the memory that large messages used for the next ones, and returns it to the kernel every two seconds while
+/// there are such, and two seconds after the last. What sessions used is returned in the same way after they have gone.
+///
+/// The C library by itself returns every block of more than 128 KiB and requests it again for the next one: with each
+/// message of a megabyte, the kernel then clears and maps a thousand pages, which takes longer than all else that is
+/// done with it.
 @LoopActor
-final class MessageMemory {
-    /// From this size on a message is a large one: what the C library would give back at once is twice that.
-    static let largeBytes = 64 * 1024
-    /// Room for a few of the largest that clients may send: input, options and output of each.
-    private static let keptBytes = 16 << 20
+public final class MemoryTrimmer {
+    /// A message is large from this size on: the C library would return twice as much at once.
+    public static let largeBytes = 64 * 1024
+    /// Room in each heap of the C library for a few of the largest messages: input, options and output of each.
+    private static let keptBytes: Int32 = 16 << 20
     private static let delay = Duration.seconds(2)
 
     private var timer: LoopTimer?
     private let release: () -> Void
 
     /// - Parameter release: Frees what is held in reserve. Called on the loop, between its turns.
-    init(release: @escaping () -> Void) {
+    public init(release: @escaping () -> Void) {
         self.release = release
-        FreedMemory.keep(upToBytes: Self.keptBytes)
+        clibuv_keep_freed_memory(Self.keptBytes)
     }
 
     /// A large message has been read or written, or a connection has gone.
-    func noteFreed() {
+    public func noteFreed() {
         guard timer == nil else { return }
         let timer = LoopTimer { [weak self] in self?.trim() }
         timer.schedule(after: Self.delay)
@@ -30,10 +34,12 @@ final class MessageMemory {
     private func trim() {
         close()
         release()
-        Task.detached { FreedMemory.trim() }
+        // Takes milliseconds. Other threads that allocate may have to wait meanwhile.
+        Task.detached { clibuv_return_freed_memory() }
     }
 
-    func close() {
+    /// Nothing is returned any more.
+    public func close() {
         timer?.close()
         timer = nil
     }

@@ -56,7 +56,7 @@ extension TaskRuntime {
     public func refill(_ session: Session) {
         guard session.output.count < Session.slowReaderBytes else { return }
         calls.writeHeldProgress(to: session)
-        events.delivery.refill(session)
+        rooms.delivery.refill(session)
     }
 
     /// Counts anew what is held for a session. The server calls this where output was left unwritten, and where a line

@@ -24,6 +24,8 @@ final class Daemon {
     private let launchOptions: LaunchOptions
     let service: DaemonService
     private let shutdown = ShutdownSignals()
+    /// Memory that only the launch needed is returned after this time: long enough for what comes right after it.
+    private static let trimmingDelay = Duration.seconds(1)
     /// The sockets' paths.
     var listeningAt: [String] = []
     private(set) lazy var reloader = Reloader(self)
@@ -101,14 +103,14 @@ final class Daemon {
             server.stopListening()
             return isMisconfigured ? ExitStatus.badConfiguration : ExitStatus.cannotStart
         }
-        let thrift = LoopTimer { Task.detached { LaunchMemory.release() } }
-        thrift.schedule(after: LaunchMemory.delay)
+        let trimming = LoopTimer { Task.detached { FilePages.release() } }
+        trimming.schedule(after: Self.trimmingDelay)
         log.notice("ready: \(runtime.plugins.count) plugins, listening at \(listeningAt.joined(separator: ", "))")
         service.ready()
         becomeReady()
         let signal = await shutdown.first()
         isStopping = true
-        thrift.close()
+        trimming.close()
         pluginWatch?.close()
         pluginWatch = nil
         log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends at once")

@@ -1,15 +1,15 @@
 import Testing
 
-@testable import trestled
+@testable import EventLoop
 
-@Suite struct LaunchMemoryTests {
-    private func mappings(_ text: String) -> [LaunchMemory.Mapping] {
-        var reader = LaunchMemory.MappingReader()
+@Suite struct FilePagesTests {
+    private func mappings(_ text: String) -> [FilePages.Mapping] {
+        var reader = FilePages.MappingReader()
         for line in text.split(separator: "\n") { String(line + "\n").withCString { reader.take($0) } }
         return reader.finish()
     }
 
-    @Test("Only mappings of files that nobody has written to are given back")
+    @Test("Only mappings of files that nobody has written to are dropped")
     func cleanOnly() {
         let text = """
             55d0c0000000-55d0c0100000 r-xp 00000000 fe:00 1000                       /usr/bin/trestled

@@ -125,7 +125,7 @@ struct MetricsTests {
         let caller = bench.client()
         for id in 0..<3 { caller.send(#"{"task":"one","callbackId":\#(id)}"#) }
         caller.send(#"{"task":"Nope"}"#)
-        caller.session.receivedBytes = 77
+        caller.session.noteReceived(77)
         bench.runtime.refusedPlugins = [RefusedPlugin(path: "/p.so", reason: "it is broken")]
         let status = try #require(client("bridge.status"))
         #expect(status["waitingCalls"] == 2)

@@ -60,13 +60,13 @@ final class SessionOutput {
         var mark = clock.now.nanoseconds
         for index in writing.indices {
             writing[index]._withUnsafeGuaranteedRef { session in
-                let account = session.account
-                guard account.steps.unwritten.isEmpty, account.steps.remaining(of: share, in: turns.number) > 0 else {
-                    return writeLater(session)
+                let hasRoom = session.unownedAccount._withUnsafeGuaranteedRef {
+                    $0.steps.unwritten.isEmpty && $0.steps.remaining(of: share, in: turns.number) > 0
                 }
+                guard hasRoom else { return writeLater(session) }
                 write(session)
                 let now = clock.now.nanoseconds
-                account.steps.spentNanoseconds &+= now &- mark
+                session.unownedAccount._withUnsafeGuaranteedRef { $0.steps.spentNanoseconds &+= now &- mark }
                 mark = now
             }
         }

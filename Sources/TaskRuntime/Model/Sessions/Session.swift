@@ -56,11 +56,10 @@ public final class Session {
     /// Messages on their way to the client.
     public let output = OutputBuffer()
 
-    // Traffic, counted by the server.
     /// What the client has sent so far.
-    @exclusivity(unchecked) public var receivedBytes: UInt64 = 0
+    @exclusivity(unchecked) private(set) var receivedBytes: UInt64 = 0
     /// What was written to it so far.
-    @exclusivity(unchecked) public var sentBytes: UInt64 = 0
+    @exclusivity(unchecked) private(set) var sentBytes: UInt64 = 0
 
     let openedAt: RuntimeInstant
     /// What its user has taken, this session included.
@@ -213,12 +212,12 @@ public final class Session {
     @exclusivity(unchecked) var heldProgress: [CallHandle] = []
 
     // What is held for it, for the quota of bytes.
-    /// Its input that waits for the end of a line, or for its turn, where that is much. The server sets it.
-    @exclusivity(unchecked) public var heldInputBytes = 0
+    /// Its input that waits for the end of a line, or for its turn, where that is much.
+    @exclusivity(unchecked) private(set) var heldInputBytes = 0
     /// Answers of batches that are not complete.
     @exclusivity(unchecked) var batchBytes = 0
     /// How much of all this has been counted.
-    @exclusivity(unchecked) public internal(set) var countedBytes = 0
+    @exclusivity(unchecked) var countedBytes = 0
     /// What is held and counted for calls in flight by it, or on its behalf: ``Quotas/hold(_:for:)``.
     @exclusivity(unchecked) var heldCallBytes = 0
     /// All of it that its account has been charged with.
@@ -249,6 +248,23 @@ public final class Session {
         self.openedAt = openedAt
         self.transport = transport
     }
+
+    // What the server counts. Methods, because another module that accesses the properties themselves checks
+    // exclusivity each time.
+    /// The client has sent so many bytes.
+    public func noteReceived(_ bytes: Int) { receivedBytes &+= UInt64(bytes) }
+
+    /// So many bytes were written to the client.
+    public func noteSent(_ bytes: Int) { sentBytes &+= UInt64(bytes) }
+
+    /// Of its input, so many bytes wait for the end of a line, or for its turn.
+    public func noteHeldInput(_ bytes: Int) { heldInputBytes = bytes }
+
+    /// Whether any of its input is known to wait.
+    public var holdsInput: Bool { heldInputBytes > 0 }
+
+    /// Whether anything that is held for it has been counted.
+    public var isCounted: Bool { countedBytes != 0 }
 
     /// Whether messages still reach the client.
     public var takesMessages: Bool { phase != .closed }
