@@ -22,7 +22,7 @@ import Testing
                 call.reportProgress("thinking")
                 return Greeting(greeting: "Hello, \(guest.who)")
             }
-            let answer: Greeting = try await bridge.call("greet", Guest(who: "World"), timeout: .seconds(5))
+            let answer: Greeting = try await bridge.call("greet", Guest(who: "World"), timeout: .seconds(600))
             #expect(answer.greeting == "Hello, World")
 
             let work = try await bridge.callWithProgress(
