@@ -23,7 +23,7 @@ for program, package in (("Xvfb", "xvfb"), ("xclip", "xclip"), ("swift", "Swift"
         raise unittest.SkipTest(f"there is no {program}: {package}")
 
 import trestle_bridge  # noqa: E402
-from tests.support import PATIENCE, Daemon, daemon_folder  # noqa: E402
+from tests.support import TEST_TIMEOUT, Daemon, daemon_folder  # noqa: E402
 
 BUILD = REPOSITORY / ".build/examples"
 """The examples in Swift share what they are built from."""
@@ -46,7 +46,7 @@ class Screen:
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(PATIENCE)
+        self._process.wait(TEST_TIMEOUT)
 
     def copy(self, data: bytes, selection: str = "clipboard", target: str = "UTF8_STRING") -> subprocess.Popen[bytes]:
         """A user copies; what comes back keeps the selection."""
@@ -65,7 +65,7 @@ class Screen:
         """What a user would paste; None: nothing."""
         done = subprocess.run(
             ["xclip", "-out", "-selection", selection, "-target", target], env=self._environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=TEST_TIMEOUT,
         )
         return done.stdout if done.returncode == 0 else None
 
@@ -82,7 +82,7 @@ class Screen:
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TEST_TIMEOUT
     while not is_so():
         assert time.monotonic() < end, "it did not come to be"
         time.sleep(0.005)
@@ -133,7 +133,7 @@ class ClipboardTests(unittest.TestCase):
 
     def copied(self, *arguments: Any) -> subprocess.Popen[bytes]:
         owner = self.screen.copy(*arguments)
-        self.addCleanup(owner.wait, PATIENCE)
+        self.addCleanup(owner.wait, TEST_TIMEOUT)
         self.addCleanup(owner.kill)
         return owner
 
@@ -198,7 +198,7 @@ class ClipboardTests(unittest.TestCase):
             reader = self.screen.start_pasting()
             time.sleep(random.uniform(0.001, 0.006))
             reader.kill()
-            reader.wait(PATIENCE)
+            reader.wait(TEST_TIMEOUT)
         until(lambda: self.screen.paste() == b"x" * 200_000)
         # In case that no reader was ended at such a moment.
         for pid in xclips(self.screen.name):

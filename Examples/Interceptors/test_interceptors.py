@@ -20,7 +20,7 @@ BUILD = REPOSITORY / ".build/examples"
 sys.path.insert(0, str(REPOSITORY / "Clients/Python"))
 
 import trestle_bridge  # noqa: E402
-from tests.support import PATIENCE, daemon_folder  # noqa: E402
+from tests.support import TEST_TIMEOUT, daemon_folder  # noqa: E402
 
 PAGE = (FOLDER / "README.md").read_text("utf-8")
 
@@ -58,7 +58,7 @@ class PageTests(unittest.TestCase):
         cls.binaries, cls.socket_path, cls.configuration = binaries, f"{folder}/s", folder / "trestled.toml"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, open(folder / "log", "wb") as log:
             notify.bind(f"{folder}/notify")
-            notify.settimeout(PATIENCE)
+            notify.settimeout(TEST_TIMEOUT)
             daemon = subprocess.Popen(
                 [
                     binaries / "trestled", "--config", folder / "trestled.toml", "--socket", cls.socket_path,
@@ -66,7 +66,7 @@ class PageTests(unittest.TestCase):
                 ],
                 env={"NOTIFY_SOCKET": f"{folder}/notify"}, stdin=subprocess.DEVNULL, stderr=log,
             )
-            cls.addClassCleanup(daemon.wait, PATIENCE)
+            cls.addClassCleanup(daemon.wait, TEST_TIMEOUT)
             cls.addClassCleanup(daemon.terminate)
             while b"READY=1" not in notify.recv(4096):
                 pass
@@ -84,7 +84,7 @@ class PageTests(unittest.TestCase):
         for command, says in commands:
             ran = subprocess.run(
                 [self.binaries / "trestle", "--socket", self.socket_path, *command.split()],
-                capture_output=True, text=True, timeout=PATIENCE,
+                capture_output=True, text=True, timeout=TEST_TIMEOUT,
             )
             self.assertEqual((ran.returncode, ran.stderr), (0, ""), command)
             if command.startswith("call"):

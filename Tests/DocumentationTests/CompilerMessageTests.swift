@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What the compiler says of a first task, in docs/plugins.md", .timeLimit(.minutes(5)))
+@Suite("What the compiler says of a first task, in docs/plugins.md", .timeLimit(.minutes(30)))
 struct CompilerMessageTests {
     private static let mistakes: [(task: String, message: String)] = [
         (task(options: "Sendable"), "possibly intended match 'Greet.Options' does not conform to 'Decodable'"),

@@ -6,7 +6,7 @@ import Testing
 // `scripts/newcomer` runs it: the last command installs a plugin beside the programs, where all other tests would find
 // it.
 @Suite(
-    "README.md, typed from top to bottom", .serialized, .timeLimit(.minutes(10)),
+    "README.md, typed from top to bottom", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: ProcessInfo.processInfo.environment["TRESTLE_NEWCOMER"] != nil, "scripts/newcomer runs it"))
 struct ReadmeWalkTests {
     @Test("Each command of sending a message and of writing a plugin does its work, as it stands there")

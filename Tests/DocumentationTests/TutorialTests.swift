@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("docs/tutorial.md", .serialized, .timeLimit(.minutes(10)))
+@Suite("docs/tutorial.md", .serialized, .timeLimit(.minutes(30)))
 struct TutorialTests {
     @Test("In Swift, every command and every file of the page does what the page says, without a network")
     func swift() throws { try follow("In Swift") }
@@ -20,7 +20,7 @@ struct TutorialTests {
     private func follow(_ heading: String) throws { try TutorialReader.follow("docs/tutorial.md", heading) }
 }
 
-@Suite("docs/debugging.md", .serialized, .timeLimit(.minutes(10)))
+@Suite("docs/debugging.md", .serialized, .timeLimit(.minutes(30)))
 struct DebuggingPageTests {
     @Test(
         "Each crash of the page is made, and shows what the page says, with the line of the author's file",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite("Patience with another process")
+@Suite("Timeouts of another process")
 struct ProcessTimeoutTests {
     private let start = MonotonicInstant(nanoseconds: 5_000_000_000)
 

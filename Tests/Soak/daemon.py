@@ -58,7 +58,7 @@ class Daemon:
         self.products = products
         self.under = under
         """A command that runs the daemon's, such as valgrind's."""
-        self.patience = 60.0 if under else 1.0
+        self.slowness = 60.0 if under else 1.0
         """How many times as long as usual everything may take."""
         self.folder = folder
         self.promises = promises
@@ -74,8 +74,8 @@ class Daemon:
                   more: str = "") -> None:
         """Writes the configuration; it counts at the next start, or reload."""
         text = self.settings + CONFIGURATION.format(
-            call_timeout=call_timeout or f"{int(20 * self.patience)}s", log_level=log_level, stalled=stalled,
-            stop_timeout=int(5 * self.patience), plugin_timeout=int(10 * self.patience)) + more
+            call_timeout=call_timeout or f"{int(20 * self.slowness)}s", log_level=log_level, stalled=stalled,
+            stop_timeout=int(5 * self.slowness), plugin_timeout=int(10 * self.slowness)) + more
         for name in SHIPPED if isolated else ():
             text += f'[plugins.{name}]\nisolation = "process"\n'
         written = self.configuration.with_suffix(".new")
@@ -97,7 +97,7 @@ class Daemon:
                 stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
         self.lives += 1
         self.life = Life(self.lives, process, isolated)
-        end = time.monotonic() + START_SECONDS * self.patience
+        end = time.monotonic() + START_SECONDS * self.slowness
         while not await self._listens():
             if process.returncode is not None or time.monotonic() > end:
                 raise RuntimeError("the daemon did not start:\n" + self.log_tail())
@@ -118,7 +118,7 @@ class Daemon:
         life.stopping = True
         life.process.send_signal(signal.SIGTERM)
         self.promises.count["SIGTERM"] += 1
-        seconds = STOP_SECONDS * self.patience
+        seconds = STOP_SECONDS * self.slowness
         try:
             status = await asyncio.wait_for(life.process.wait(), seconds)
         except asyncio.TimeoutError:

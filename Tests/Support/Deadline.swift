@@ -8,9 +8,9 @@ public struct Deadline {
 
     private let end: ContinuousClock.Instant
 
-    /// - Parameter timeout: 2 minutes but for what runs a compiler: most takes less than a second, the conformance
+    /// - Parameter timeout: 5 minutes but for what runs a compiler: most takes less than a second, the conformance
     ///   vectors of all rules 12 s on an idle machine.
-    public init(_ timeout: Duration = .seconds(120)) { end = .now + timeout * Self.factor }
+    public init(_ timeout: Duration = .seconds(300)) { end = .now + timeout * Self.factor }
 
     /// Whether it has passed.
     public var isOver: Bool { ContinuousClock.now >= end }

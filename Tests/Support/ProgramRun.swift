@@ -16,7 +16,7 @@ public struct ProgramRun {
 ///   - timeout: how long that may take.
 public func run(
     _ file: String, _ arguments: [String] = [], environment: [String] = [], folder: String? = nil, input: String = "",
-    timeout: Duration = .seconds(120)
+    timeout: Duration = .seconds(300)
 ) throws -> ProgramRun {
     let files = try TemporaryFolder()
     let process = try SpawnedProcess(

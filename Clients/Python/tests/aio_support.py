@@ -8,7 +8,7 @@ from typing import Any
 
 from trestle_bridge import IncomingCall, aio
 
-from .support import PATIENCE, Daemon
+from .support import TEST_TIMEOUT, Daemon
 
 
 class AsyncTestCase(unittest.IsolatedAsyncioTestCase):
@@ -26,7 +26,7 @@ class AsyncTestCase(unittest.IsolatedAsyncioTestCase):
 
     async def asyncSetUp(self) -> None:
         # A busy machine is not what these tests are about.
-        asyncio.get_running_loop().slow_callback_duration = PATIENCE
+        asyncio.get_running_loop().slow_callback_duration = TEST_TIMEOUT
         self.bridge = await self.connect()
 
     async def provide(self, task: str = "wait") -> tuple[asyncio.Event, asyncio.Event]:
@@ -45,4 +45,4 @@ class AsyncTestCase(unittest.IsolatedAsyncioTestCase):
         return begun, cancelled
 
     async def within(self, event: asyncio.Event) -> None:
-        await asyncio.wait_for(event.wait(), PATIENCE)
+        await asyncio.wait_for(event.wait(), TEST_TIMEOUT)

@@ -15,7 +15,7 @@ from typing import Any, Optional, Protocol
 import trestle_bridge
 from trestle_bridge import BridgeError, aio
 
-from .support import PATIENCE
+from .support import TEST_TIMEOUT
 
 REST = "…"
 
@@ -135,7 +135,7 @@ class SyncFace:
         self._bridge.subscribe(*patterns)
 
     async def event(self) -> trestle_bridge.Event:
-        return self._events.get(PATIENCE)
+        return self._events.get(TEST_TIMEOUT)
 
     async def register(self, task: str, answer: dict[str, Any]) -> None:
         def handler(options: Any, call: trestle_bridge.IncomingCall) -> Any:
@@ -168,7 +168,7 @@ class AsyncFace:
         await self._bridge.subscribe(*patterns)
 
     async def event(self) -> trestle_bridge.Event:
-        return await asyncio.wait_for(anext(self._events), PATIENCE)
+        return await asyncio.wait_for(anext(self._events), TEST_TIMEOUT)
 
     async def register(self, task: str, answer: dict[str, Any]) -> None:
         async def handler(options: Any, call: trestle_bridge.IncomingCall) -> Any:
@@ -206,10 +206,10 @@ async def run(vector: dict[str, Any], face: Face, path: str) -> None:
         Unequal: a step came out otherwise.
         MissingTasks: it cannot be run with this daemon.
     """
-    asyncio.get_running_loop().slow_callback_duration = PATIENCE
+    asyncio.get_running_loop().slow_callback_duration = TEST_TIMEOUT
     await face.open(path)
     try:
-        listed = await face.call("bridge.tasks", PATIENCE, None, [])
+        listed = await face.call("bridge.tasks", TEST_TIMEOUT, None, [])
         if missing := set(vector.get("needs", [])) - {task["name"] for task in listed["tasks"]}:
             raise MissingTasks(f"{sorted(missing)} are not there")
         names = Names()

@@ -21,7 +21,7 @@ from trestle_bridge._plugin import wire
 # Not an import statement: Python 3.10 has no such module, and the client is checked as code of that version.
 _toml: Any = importlib.import_module("tomllib")
 
-PATIENCE = 20.0
+TEST_TIMEOUT = 120.0
 """Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
 
 MESSAGE_BYTES = 1 << 20
@@ -74,7 +74,7 @@ class FakeDaemon:
         # Larger than what is written before it is read, so that the bench itself never waits.
         here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
         self.socket = here
-        here.settimeout(PATIENCE)
+        here.settimeout(TEST_TIMEOUT)
         self._lines = here.makefile("rb")
         self._ids = count(1)
         self._seen: list[dict[str, Any]] = []
@@ -206,7 +206,7 @@ class FakeDaemon:
         """Has it stop; its exit status."""
         self.ask("plugin.stop")
         self.socket.shutdown(socket.SHUT_WR)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TEST_TIMEOUT)
 
     # What becomes of it
 
@@ -214,7 +214,7 @@ class FakeDaemon:
         """What it wrote, up to a line that holds a text."""
         lines: list[str] = []
         while not lines or text not in lines[-1]:
-            lines.append(self.log.get(timeout=PATIENCE))
+            lines.append(self.log.get(timeout=TEST_TIMEOUT))
         return "\n".join(lines)
 
     def wait_end(self) -> int:
@@ -223,7 +223,7 @@ class FakeDaemon:
             while True:
                 self.read()
         except PluginEnded:
-            return self.process.wait(PATIENCE)
+            return self.process.wait(TEST_TIMEOUT)
 
     def close(self) -> None:
         """Kills what is left."""
@@ -231,8 +231,8 @@ class FakeDaemon:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        self.process.wait(TEST_TIMEOUT)
+        self._reader.join(TEST_TIMEOUT)
         if self.process.stdout is not None:
             self.process.stdout.close()
         self._lines.close()

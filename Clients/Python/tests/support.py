@@ -17,7 +17,7 @@ from trestle_bridge import Backoff
 
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 REPOSITORY = PACKAGE_FOLDER.parent.parent
-PATIENCE = 10.0
+TEST_TIMEOUT = 120.0
 """Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
 SOON = Backoff(first=0.001, max_pause=0.005)
 """A back-off for tests that connect again."""
@@ -56,7 +56,7 @@ class Daemon:
         log = open(f"{self._folder.name}/log", "ab")
         with log, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
             notify.bind(notify_path)
-            notify.settimeout(PATIENCE)
+            notify.settimeout(TEST_TIMEOUT)
             self._process = subprocess.Popen(
                 [
                     self._binaries / "trestled", "--config", f"{self._folder.name}/trestled.toml",
@@ -75,7 +75,7 @@ class Daemon:
         """Ends it in order."""
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(PATIENCE)
+            self._process.wait(TEST_TIMEOUT)
             self._process = None
 
     def close(self) -> None:
@@ -164,13 +164,13 @@ class FakeServer:
 
     def peer(self) -> Peer:
         """The next connection that was greeted."""
-        return self._peers.get(timeout=PATIENCE)
+        return self._peers.get(timeout=TEST_TIMEOUT)
 
     def close(self) -> None:
         """Ends everything."""
         # A close alone does not wake a thread that accepts.
         self._listener.shutdown(socket.SHUT_RDWR)
-        self._thread.join(PATIENCE)
+        self._thread.join(TEST_TIMEOUT)
         self._listener.close()
         for peer in self._all:
             peer.close()
@@ -182,7 +182,7 @@ class FakeServer:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            connection.settimeout(PATIENCE)
+            connection.settimeout(TEST_TIMEOUT)
             peer = Peer(connection)
             self._all.append(peer)
             try:

@@ -8,7 +8,7 @@ from typing import Any
 import trestle_bridge
 from trestle_bridge import IncomingCall
 
-from .support import PATIENCE, DaemonTestCase
+from .support import TEST_TIMEOUT, DaemonTestCase
 
 
 class SyncTestCase(DaemonTestCase):
@@ -27,7 +27,7 @@ class SyncTestCase(DaemonTestCase):
 
         def handler(options: Any, call: IncomingCall) -> None:
             begun.set()
-            call.wait_cancelled(PATIENCE)
+            call.wait_cancelled(TEST_TIMEOUT)
             ended.set()
 
         self.connect().register(task, handler)

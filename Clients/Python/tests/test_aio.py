@@ -8,7 +8,7 @@ from typing import Any
 from trestle_bridge import BridgeError, IncomingCall, TaskDescription, aio
 
 from .aio_support import AsyncTestCase
-from .support import PATIENCE
+from .support import TEST_TIMEOUT
 
 
 class CallTests(AsyncTestCase):
@@ -72,7 +72,7 @@ class CallTests(AsyncTestCase):
             return attempt
 
         await self.bridge.register("retry", handler)
-        self.assertEqual(await self.bridge.call("retry", timeout=PATIENCE, retry="transient"), 2)
+        self.assertEqual(await self.bridge.call("retry", timeout=TEST_TIMEOUT, retry="transient"), 2)
 
 
 class ProvidingTests(AsyncTestCase):

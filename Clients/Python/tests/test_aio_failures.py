@@ -8,13 +8,13 @@ from typing import Any
 
 from trestle_bridge import BridgeError, Event, IncomingCall, Limits, aio
 
-from .support import PATIENCE, SOON, FakeServer, Peer
+from .support import TEST_TIMEOUT, SOON, FakeServer, Peer
 
 
 class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         # A busy machine is not what these tests are about.
-        asyncio.get_running_loop().slow_callback_duration = PATIENCE
+        asyncio.get_running_loop().slow_callback_duration = TEST_TIMEOUT
         self.server = FakeServer()
         self.addCleanup(self.server.close)
 
@@ -54,7 +54,7 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(BridgeError) as raised:
             await pending.result()
         self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", True))
-        waiting = bridge.submit("Echo", 2, timeout=PATIENCE)
+        waiting = bridge.submit("Echo", 2, timeout=TEST_TIMEOUT)
         peer = await self.peer()
         told = [await self.read(peer) for _ in range(3)]
         tasks = [message["task"] for message in told]
@@ -65,7 +65,7 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await anext(events), Event("bridge.events_dropped", {"count": None}))
         self.assertEqual((await anext(events)).name, "door.open")
         self.assertEqual(await self.read(peer), {"callbackId": 1, "result": 3})
-        await asyncio.wait_for(came_back.wait(), PATIENCE)
+        await asyncio.wait_for(came_back.wait(), TEST_TIMEOUT)
 
     async def test_without_reconnecting_the_loss_is_the_end(self) -> None:
         bridge, peer = await self.connect(reconnect=False)
@@ -128,7 +128,7 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
 
         self.server.greeting = ignore
         connecting = asyncio.ensure_future(self.connect())
-        await asyncio.wait_for(greeted.wait(), PATIENCE)
+        await asyncio.wait_for(greeted.wait(), TEST_TIMEOUT)
         connecting.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await connecting

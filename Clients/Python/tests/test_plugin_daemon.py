@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trestle_bridge import BridgeError, connect
 
-from .support import PACKAGE_FOLDER, PATIENCE, Daemon
+from .support import PACKAGE_FOLDER, TEST_TIMEOUT, Daemon
 
 PROGRAM = """
 import logging
@@ -110,9 +110,9 @@ class PluginDaemonTests(unittest.TestCase):
     def test_an_event_goes_directly_to_a_session_that_did_not_subscribe(self) -> None:
         with self.bridge.subscribe("greet.*", local=True) as events:
             self.bridge.call("greet.publish", {"data": 5})
-            self.assertEqual(events.get(PATIENCE).data, 5)
+            self.assertEqual(events.get(TEST_TIMEOUT).data, 5)
 
     def test_what_is_known_of_sessions_goes_on_in_the_next_process(self) -> None:
         self.assertEqual(self.bridge.call("greet.remember", "ann"), "Hello, Ann")
-        self.bridge.call("bridge.plugin.reload", {"name": "greet"}, timeout=PATIENCE)
+        self.bridge.call("bridge.plugin.reload", {"name": "greet"}, timeout=TEST_TIMEOUT)
         self.assertEqual(self.bridge.call("greet.recall"), "ann")

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 from typing import Any, Mapping, Optional
 
-from .support import PATIENCE, DaemonTestCase, daemon_folder
+from .support import TEST_TIMEOUT, DaemonTestCase, daemon_folder
 
 
 def package(name: str) -> Any:
@@ -33,7 +33,7 @@ class Line:
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(PATIENCE)
+        self._socket.settimeout(TEST_TIMEOUT)
         self._socket.connect(path)
         self._lines = self._socket.makefile("rb")
 
@@ -166,7 +166,7 @@ class PrometheusTests(DaemonTestCase):
     def metrics(self) -> str:
         return subprocess.run(
             [f"{daemon_folder()}/trestle", "--socket", self.daemon.path, "metrics"],
-            check=True, capture_output=True, text=True, timeout=PATIENCE,
+            check=True, capture_output=True, text=True, timeout=TEST_TIMEOUT,
         ).stdout
 
     def test_the_strict_parser_of_openmetrics(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from trestle_bridge import BridgeError, Event, IncomingCall
 
-from .support import PACKAGE_FOLDER, PATIENCE
+from .support import PACKAGE_FOLDER, TEST_TIMEOUT
 from .sync_support import SyncTestCase
 
 
@@ -39,7 +39,7 @@ class CallTests(SyncTestCase):
             self.bridge.call("wait", timeout=0.05)
         self.assertEqual((raised.exception.code, raised.exception.started), ("call.timeout", True))
         self.assertTrue(raised.exception.transient)
-        self.assertTrue(ended.wait(PATIENCE))
+        self.assertTrue(ended.wait(TEST_TIMEOUT))
 
     def test_a_timeout_that_is_none_is_refused(self) -> None:
         for timeout in (0, -1.0, float("nan"), 4e7):
@@ -79,7 +79,7 @@ class CallTests(SyncTestCase):
     def test_a_one_way_call_is_carried_out(self) -> None:
         with self.bridge.subscribe("one.way") as events:
             self.bridge.notify("bridge.publish", {"event": "one.way", "data": 1})
-            self.assertEqual(events.get(PATIENCE), Event("one.way", 1))
+            self.assertEqual(events.get(TEST_TIMEOUT), Event("one.way", 1))
 
     def test_floats_may_come_as_decimals(self) -> None:
         exact = self.connect(parse_float=Decimal)
@@ -111,14 +111,14 @@ class CallTests(SyncTestCase):
                 environment = {**os.environ, "PYTHONPATH": str(PACKAGE_FOLDER)}
                 return subprocess.run(
                     [sys.executable, *command, self.daemon.path],
-                    check=True, capture_output=True, text=True, timeout=PATIENCE, env=environment,
+                    check=True, capture_output=True, text=True, timeout=TEST_TIMEOUT, env=environment,
                 ).stdout.strip()
 
             self.assertEqual(run(str(script)), "shopping-list")
             self.assertEqual(run("-c", script.read_text()), "python")
 
     def test_a_table_comes_page_by_page(self) -> None:
-        pages = list(self.bridge.pages("bridge.tasks", {"limit": 10}, timeout=PATIENCE))
+        pages = list(self.bridge.pages("bridge.tasks", {"limit": 10}, timeout=TEST_TIMEOUT))
         self.assertGreater(len(pages), 1)
         self.assertTrue(all(len(page["tasks"]) == 10 for page in pages[:-1]))
         whole = self.bridge.call("bridge.tasks")["tasks"]
@@ -134,7 +134,7 @@ class CallTests(SyncTestCase):
             return len(attempts)
 
         self.bridge.register("retry", handler)
-        self.assertEqual(self.bridge.call("retry", timeout=PATIENCE, retry="unstarted"), 3)
+        self.assertEqual(self.bridge.call("retry", timeout=TEST_TIMEOUT, retry="unstarted"), 3)
         attempts.clear()
         with self.assertRaises(BridgeError):
             self.bridge.call("retry")
@@ -144,7 +144,7 @@ class PendingTests(SyncTestCase):
     def test_a_pending_call_is_cancelled_and_the_daemon_says_whether_it_began(self) -> None:
         begun, ended = self.provide()
         pending = self.bridge.submit("wait")
-        self.assertTrue(begun.wait(PATIENCE))
+        self.assertTrue(begun.wait(TEST_TIMEOUT))
         self.assertFalse(pending.done)
         with self.assertRaises(TimeoutError):
             pending.result(timeout=0)
@@ -154,12 +154,12 @@ class PendingTests(SyncTestCase):
                 pending.result()
             self.assertEqual((raised.exception.code, raised.exception.started), ("call.cancelled", True))
         self.assertTrue(pending.done)
-        self.assertTrue(ended.wait(PATIENCE))
+        self.assertTrue(ended.wait(TEST_TIMEOUT))
 
     def test_several_threads_may_wait_for_one_call(self) -> None:
         pending = self.bridge.submit("Echo", 7)
         with ThreadPoolExecutor(4) as pool:
-            self.assertEqual(list(pool.map(lambda _: pending.result(PATIENCE), range(4))), [7] * 4)
+            self.assertEqual(list(pool.map(lambda _: pending.result(TEST_TIMEOUT), range(4))), [7] * 4)
 
     def test_progress_comes_in_order_before_the_result(self) -> None:
         def handler(options: Any, call: IncomingCall) -> str:
@@ -180,7 +180,7 @@ class PendingTests(SyncTestCase):
 
         def handler(options: Any, call: IncomingCall) -> None:
             call.report_progress(1)
-            call.wait_cancelled(PATIENCE)
+            call.wait_cancelled(TEST_TIMEOUT)
             ended.set()
 
         self.connect().register("progressing", handler)
@@ -190,7 +190,7 @@ class PendingTests(SyncTestCase):
 
         with self.assertRaises(KeyError):
             self.bridge.call("progressing", on_progress=refuse)
-        self.assertTrue(ended.wait(PATIENCE))
+        self.assertTrue(ended.wait(TEST_TIMEOUT))
 
     def test_an_interrupt_cancels_the_call_and_leaves_the_bridge_usable(self) -> None:
         begun, ended = self.provide()
@@ -199,7 +199,7 @@ class PendingTests(SyncTestCase):
         self.addCleanup(signal.signal, signal.SIGINT, before)
 
         def interrupt() -> None:
-            begun.wait(PATIENCE)
+            begun.wait(TEST_TIMEOUT)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
         interrupter = threading.Thread(target=interrupt)
@@ -207,5 +207,5 @@ class PendingTests(SyncTestCase):
         with self.assertRaises(KeyboardInterrupt):
             self.bridge.call("wait")
         interrupter.join()
-        self.assertTrue(ended.wait(PATIENCE))
+        self.assertTrue(ended.wait(TEST_TIMEOUT))
         self.assertEqual(self.bridge.call("Echo", 1), 1)

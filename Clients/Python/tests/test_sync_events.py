@@ -11,7 +11,7 @@ from typing import Any
 import trestle_bridge
 from trestle_bridge import BridgeError, Event, IncomingCall
 
-from .support import PATIENCE, SOON, Daemon
+from .support import TEST_TIMEOUT, SOON, Daemon
 from .sync_support import SyncTestCase
 
 
@@ -23,13 +23,13 @@ class EventTests(SyncTestCase):
         with self.bridge.subscribe("door.*") as some, self.bridge.subscribe("door.open", "lamp") as others:
             for name in ("door.open", "door.shut", "lamp", "else"):
                 self.publish(name, {"n": 1})
-            self.assertEqual([some.get(PATIENCE).name for _ in range(2)], ["door.open", "door.shut"])
-            self.assertEqual([others.get(PATIENCE).name for _ in range(2)], ["door.open", "lamp"])
+            self.assertEqual([some.get(TEST_TIMEOUT).name for _ in range(2)], ["door.open", "door.shut"])
+            self.assertEqual([others.get(TEST_TIMEOUT).name for _ in range(2)], ["door.open", "lamp"])
 
     def test_a_retained_event_comes_to_who_subscribes_later(self) -> None:
         self.bridge.publish("lamp.on", {"n": 1}, retain=True)
         with self.connect().subscribe("lamp.*") as events:
-            self.assertEqual(events.get(PATIENCE), Event("lamp.on", {"n": 1}))
+            self.assertEqual(events.get(TEST_TIMEOUT), Event("lamp.on", {"n": 1}))
 
     def test_a_stream_ends_when_it_or_the_bridge_is_closed(self) -> None:
         stream = self.bridge.subscribe("end.*")
@@ -62,8 +62,8 @@ class EventTests(SyncTestCase):
         with self.bridge.subscribe("fast", max_events=2) as events:
             for n in range(5):
                 self.publish("fast", n)
-            self.assertEqual(events.get(PATIENCE), Event("bridge.events_dropped", {"count": 3}))
-            self.assertEqual([events.get(PATIENCE).data for _ in range(2)], [3, 4])
+            self.assertEqual(events.get(TEST_TIMEOUT), Event("bridge.events_dropped", {"count": 3}))
+            self.assertEqual([events.get(TEST_TIMEOUT).data for _ in range(2)], [3, 4])
             with self.assertRaises(TimeoutError):
                 events.get(0)
 
@@ -71,7 +71,7 @@ class EventTests(SyncTestCase):
         with self.bridge.subscribe("record.*", local=True) as events:
             self.bridge.call("persistence.watch", {"table": "watched"})
             self.bridge.call("persistence.create", {"table": "watched", "key": "k", "record": {}})
-            self.assertEqual(events.get(PATIENCE).data["change"], "create")
+            self.assertEqual(events.get(TEST_TIMEOUT).data["change"], "create")
 
     def test_a_pattern_that_is_none_is_refused(self) -> None:
         with self.assertRaises(BridgeError) as raised:
@@ -88,16 +88,16 @@ class EndTests(SyncTestCase):
         bridge.register("own", lambda options, call: 1)
         bridge.call("own")
         pending = bridge.submit("wait")
-        self.assertTrue(begun.wait(PATIENCE))
+        self.assertTrue(begun.wait(TEST_TIMEOUT))
         before = set(threading.enumerate())
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(pending.result)
             bridge.close()
             bridge.close()
             with self.assertRaises(BridgeError) as raised:
-                waiting.result(PATIENCE)
+                waiting.result(TEST_TIMEOUT)
         self.assertEqual(raised.exception.code, "session.closed")
-        self.assertTrue(ended.wait(PATIENCE))
+        self.assertTrue(ended.wait(TEST_TIMEOUT))
         gone = before - set(threading.enumerate())
         names = sorted(thread.name.split("_")[0] for thread in gone)
         self.assertEqual(names, ["trestle-bridge", "trestle-handler"])
@@ -119,13 +119,13 @@ class EndTests(SyncTestCase):
         with self.assertRaises(BridgeError) as raised:
             self.bridge.call("closer")
         self.assertEqual(raised.exception.code, "provider.closed")
-        self.assertTrue(closed.wait(PATIENCE))
+        self.assertTrue(closed.wait(TEST_TIMEOUT))
 
     def test_one_way_calls_right_before_the_end_are_delivered(self) -> None:
         with self.bridge.subscribe("last.word") as events:
             with trestle_bridge.connect(self.daemon.path) as other:
                 other.notify("bridge.publish", {"event": "last.word"})
-            self.assertEqual(events.get(PATIENCE).name, "last.word")
+            self.assertEqual(events.get(TEST_TIMEOUT).name, "last.word")
 
     def test_a_session_that_close_web_ends_does_not_come_back(self) -> None:
         closed = self.connect(reconnect=SOON)
@@ -144,7 +144,7 @@ class EndTests(SyncTestCase):
         thread = bridge._thread._thread
         with self.assertWarns(ResourceWarning):
             del bridge
-        thread.join(PATIENCE)
+        thread.join(TEST_TIMEOUT)
         self.assertFalse(thread.is_alive())
 
     def test_a_forked_child_is_refused_and_does_its_parent_no_harm(self) -> None:
@@ -180,18 +180,18 @@ class RestartTests(unittest.TestCase):
             bridge.register("twice", lambda options, call: options * 2)
             events = bridge.subscribe("restart.*", "daemon.draining")
             pending = bridge.submit("Alert", {"content": "x"}, progress=True)
-            pending.result(PATIENCE)
+            pending.result(TEST_TIMEOUT)
             daemon.stop()
-            self.assertEqual(events.get(PATIENCE).name, "daemon.draining")
-            waiting = bridge.submit("twice", 4, timeout=PATIENCE)
+            self.assertEqual(events.get(TEST_TIMEOUT).name, "daemon.draining")
+            waiting = bridge.submit("twice", 4, timeout=TEST_TIMEOUT)
             daemon.start()
-            self.assertTrue(came_back.wait(PATIENCE))
+            self.assertTrue(came_back.wait(TEST_TIMEOUT))
             try:
-                self.assertEqual(waiting.result(PATIENCE), 8)
+                self.assertEqual(waiting.result(TEST_TIMEOUT), 8)
             except BridgeError as error:
                 # It met the daemon's last moment.
                 self.assertIn(error.code, ("session.closed", "daemon.stopping"))
-            self.assertEqual(bridge.call("twice", 5, timeout=PATIENCE), 10)
+            self.assertEqual(bridge.call("twice", 5, timeout=TEST_TIMEOUT), 10)
             bridge.publish("restart.done")
-            self.assertEqual(events.get(PATIENCE), Event("bridge.events_dropped", {"count": None}))
-            self.assertEqual(events.get(PATIENCE).name, "restart.done")
+            self.assertEqual(events.get(TEST_TIMEOUT), Event("bridge.events_dropped", {"count": None}))
+            self.assertEqual(events.get(TEST_TIMEOUT).name, "restart.done")

@@ -9,7 +9,7 @@ from typing import Any
 import trestle_bridge
 from trestle_bridge import BridgeError, Event, IncomingCall, Limits
 
-from .support import PATIENCE, SOON, FakeServer, FakeServerTestCase, Peer
+from .support import TEST_TIMEOUT, SOON, FakeServer, FakeServerTestCase, Peer
 
 
 BRIEF = Limits(close_timeout=0.02)
@@ -30,12 +30,12 @@ class SyncFailureTests(FakeServerTestCase):
         peer.read_call("Echo")
         peer.close()
         with self.assertRaises(BridgeError) as raised:
-            pending.result(PATIENCE)
+            pending.result(TEST_TIMEOUT)
         self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", True))
-        again = bridge.submit("Echo", 2, timeout=PATIENCE)
+        again = bridge.submit("Echo", 2, timeout=TEST_TIMEOUT)
         peer = self.server.peer()
         peer.answer(peer.read_call("Echo"), 2)
-        self.assertEqual(again.result(PATIENCE), 2)
+        self.assertEqual(again.result(TEST_TIMEOUT), 2)
 
     def test_registrations_and_subscriptions_are_restored(self) -> None:
         told = threading.Event()
@@ -56,17 +56,17 @@ class SyncFailureTests(FakeServerTestCase):
         self.assertEqual(register["options"], {"tasks": ["scan"], "scope": "session"})
         self.assertEqual(peer.read_call("bridge.subscribe")["options"], {"events": ["door.*"]})
         peer.send({"event": "door.open", "data": 1}, {"task": "scan", "callbackId": 9, "options": 1})
-        self.assertEqual(events.get(PATIENCE), Event("bridge.events_dropped", {"count": None}))
-        self.assertEqual(events.get(PATIENCE).data, 1)
+        self.assertEqual(events.get(TEST_TIMEOUT), Event("bridge.events_dropped", {"count": None}))
+        self.assertEqual(events.get(TEST_TIMEOUT).data, 1)
         self.assertEqual(peer.read(), {"callbackId": 9, "result": 2})
-        self.assertTrue(told.wait(PATIENCE))
+        self.assertTrue(told.wait(TEST_TIMEOUT))
 
     def test_without_reconnecting_the_loss_is_the_end(self) -> None:
         bridge, peer = self.connect(reconnect=False)
         events = bridge.subscribe("*", local=True)
         peer.close()
         with self.assertRaises(BridgeError):
-            events.get(PATIENCE)
+            events.get(TEST_TIMEOUT)
         with self.assertRaises(BridgeError) as raised:
             bridge.call("Echo", retry="transient")
         self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", False))
@@ -83,7 +83,7 @@ class SyncFailureTests(FakeServerTestCase):
             for byte in answer.encode():
                 peer.send(bytes([byte]))
             peer.send({"callbackId": own, "result": "again"}, {"callbackId": own, "progress": 1})
-            self.assertEqual(pending.result(PATIENCE), "弹😀")
+            self.assertEqual(pending.result(TEST_TIMEOUT), "弹😀")
 
     def test_a_half_line_at_the_end_of_the_connection_ends_no_call(self) -> None:
         bridge, peer = self.connect()
@@ -92,7 +92,7 @@ class SyncFailureTests(FakeServerTestCase):
         peer.send(b'{"callbackId":%d,"result":1' % own)
         peer.close()
         with self.assertRaises(BridgeError) as raised:
-            pending.result(PATIENCE)
+            pending.result(TEST_TIMEOUT)
         self.assertEqual(raised.exception.code, "session.closed")
 
     def test_a_message_of_many_megabytes_comes_whole(self) -> None:
@@ -101,7 +101,7 @@ class SyncFailureTests(FakeServerTestCase):
         call = peer.read_call("Echo")
         text = "弹" * 3_000_000
         peer.answer(call, text)
-        self.assertEqual(pending.result(PATIENCE), text)
+        self.assertEqual(pending.result(TEST_TIMEOUT), text)
 
     def test_a_line_without_end_ends_the_connection(self) -> None:
         bridge, peer = self.connect(limits=Limits(max_line_bytes=1000, close_timeout=0.02), reconnect=False)
@@ -109,7 +109,7 @@ class SyncFailureTests(FakeServerTestCase):
         peer.read_call("Echo")
         peer.send(b"x" * 1001)
         with self.assertRaises(BridgeError) as raised:
-            pending.result(PATIENCE)
+            pending.result(TEST_TIMEOUT)
         self.assertIn("more than 1000 bytes", raised.exception.message)
 
     def test_a_daemon_that_never_reads_fills_the_queue_and_then_calls_are_busy(self) -> None:
@@ -154,15 +154,15 @@ class SyncFailureTests(FakeServerTestCase):
         with self.assertRaises(BridgeError) as raised:
             self.connect()
         self.assertEqual(raised.exception.code, "daemon.stopping")
-        self.assertTrue(refused.acquire(timeout=PATIENCE))
+        self.assertTrue(refused.acquire(timeout=TEST_TIMEOUT))
         self.server.greeting = greet
         bridge, peer = self.connect()
         self.server.greeting = refuse
         peer.close()
         for _ in range(3):
-            self.assertTrue(refused.acquire(timeout=PATIENCE))
+            self.assertTrue(refused.acquire(timeout=TEST_TIMEOUT))
         self.server.greeting = greet
-        pending = bridge.submit("Echo", timeout=PATIENCE)
+        pending = bridge.submit("Echo", timeout=TEST_TIMEOUT)
         peer = self.server.peer()
         peer.answer(peer.read_call("Echo"), 1)
         self.assertEqual(pending.result(), 1)
@@ -180,7 +180,7 @@ class SyncFailureTests(FakeServerTestCase):
             connecting = pool.submit(
                 trestle_bridge.connect, server.path, reconnect=SOON, wait_for_daemon=True, limits=BRIEF)
             server.listen()
-            connecting.result(PATIENCE).close()
+            connecting.result(TEST_TIMEOUT).close()
 
     def test_progress_that_the_daemon_does_not_read_is_not_taken_without_end(self) -> None:
         full = threading.Event()
@@ -197,7 +197,7 @@ class SyncFailureTests(FakeServerTestCase):
         bridge.register("flood", handler)
         answering.join()
         peer.send({"task": "flood", "callbackId": 1, "progress": True})
-        self.assertTrue(full.wait(PATIENCE))
+        self.assertTrue(full.wait(TEST_TIMEOUT))
         taken = 0
         while "progress" in (message := peer.read()):
             taken += 1

@@ -9,7 +9,7 @@ from typing import Any
 import trestle_bridge
 from trestle_bridge import BridgeError, IncomingCall
 
-from .support import PATIENCE
+from .support import TEST_TIMEOUT
 from .sync_support import SyncTestCase
 
 
@@ -101,7 +101,7 @@ class ProvidingTests(SyncTestCase):
 
     def test_a_handler_may_call_through_its_own_bridge(self) -> None:
         self.bridge.register("outer", lambda options, call: self.bridge.call("Echo", options))
-        self.assertEqual(self.other.call("outer", 5, timeout=PATIENCE), 5)
+        self.assertEqual(self.other.call("outer", 5, timeout=TEST_TIMEOUT), 5)
 
     def test_a_call_that_is_cancelled_before_its_turn_is_never_begun(self) -> None:
         single = self.connect(handler_threads=1)
@@ -110,19 +110,19 @@ class ProvidingTests(SyncTestCase):
         def handler(options: Any, call: IncomingCall) -> None:
             seen.append(options)
             begun.set()
-            release.wait(PATIENCE)
+            release.wait(TEST_TIMEOUT)
 
         single.register("queue", handler)
         first = self.other.submit("queue", 1)
-        self.assertTrue(begun.wait(PATIENCE))
+        self.assertTrue(begun.wait(TEST_TIMEOUT))
         second = self.other.submit("queue", 2)
         second.cancel()
         with self.assertRaises(BridgeError):
-            second.result(PATIENCE)
+            second.result(TEST_TIMEOUT)
         # A callback behind the cancel on the provider's connection: once it is there, so was the cancel.
         single.call("Echo")
         third = self.other.submit("queue", 3)
         release.set()
-        first.result(PATIENCE)
-        third.result(PATIENCE)
+        first.result(TEST_TIMEOUT)
+        third.result(TEST_TIMEOUT)
         self.assertEqual(seen, [1, 3])

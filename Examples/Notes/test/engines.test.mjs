@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { chromium, startPage } from "../../../Clients/JavaScript/test/support/chromium.mjs";
 import { startDaemon, temporaryDirectory, withoutDaemon } from "../../../Clients/JavaScript/test/support/daemon.mjs";
-import { lastFirst, patienceMs } from "../../../Clients/JavaScript/test/support/processes.mjs";
+import { lastFirst, testTimeoutMs } from "../../../Clients/JavaScript/test/support/processes.mjs";
 import { prepareContainer, reasonWithoutWebView } from "../../../Clients/JavaScript/test/support/webView.mjs";
 import { connect } from "../../../Clients/JavaScript/src/index.js";
 import { Notes } from "../notes.js";
@@ -43,7 +43,7 @@ async function startOther(t, daemon, origin) {
     notes.open();
     // A page that is only being loaded has no such task yet, and one that connects anew no longer has it.
     const page = async (...action) => {
-        const end = Date.now() + patienceMs;
+        const end = Date.now() + testTimeoutMs;
         for (;;) {
             try {
                 return await bridge.call("page.do", action);
@@ -55,7 +55,7 @@ async function startOther(t, daemon, origin) {
     };
     /** Looks at the page until it is so. */
     const sees = async (isSo) => {
-        const end = Date.now() + patienceMs;
+        const end = Date.now() + testTimeoutMs;
         for (;;) {
             const seen = await page("look");
             if (isSo(seen)) return seen;

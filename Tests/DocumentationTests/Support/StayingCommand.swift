@@ -29,7 +29,7 @@ final class StayingCommand {
     /// Reads on until a line is as the pattern says, in which each … stands for anything.
     func says(_ pattern: String) throws {
         let parts = pattern.split(separator: "…", omittingEmptySubsequences: false).map(String.init)
-        while let bytes = try lines.line(Deadline(.seconds(300))) {
+        while let bytes = try lines.line(Deadline(.seconds(900))) {
             let line = String(decoding: bytes, as: UTF8.self)
             said.append(line)
             if Self.fits(line, parts) { return }

@@ -97,7 +97,7 @@ final class TutorialReader {
 
     private func run(_ text: String) throws -> String {
         let run = try TestSupport.run(
-            "/bin/sh", command(text), environment: Self.environment, folder: folder, timeout: .seconds(300))
+            "/bin/sh", command(text), environment: Self.environment, folder: folder, timeout: .seconds(900))
         guard run.end == .exited(0) else {
             throw TestFailure("\(text) ended with \(run.end):\n\(run.output)\(run.errors)")
         }

@@ -18,8 +18,7 @@ final class InstalledPrefix {
 
     /// Runs the installed command line against the daemon.
     func trestle(_ arguments: [String]) throws -> ProgramRun {
-        try run(
-            folder.file("bin/trestle"), ["--socket", home.socketPath] + arguments, timeout: .seconds(120))
+        try run(folder.file("bin/trestle"), ["--socket", home.socketPath] + arguments)
     }
 
     /// The folder of a new plugin that greets.

@@ -9,7 +9,7 @@ import Testing
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     /// How long a test may take from the beginning of its turn: several times what any takes on a busy machine. It
     /// bounds how long a test hangs that fails.
-    private static let limit = Duration.seconds(600)
+    private static let limit = Duration.seconds(1_200)
     /// A test that does not end is ended with the whole run, so that the threads' stacks show what it waits for.
     private static let grace = Duration.seconds(60)
 

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
 /** How long a test waits for something that a program shall do; nothing takes as long where all is well. */
-export const patienceMs = 30_000;
+export const testTimeoutMs = 120_000;
 
 /** The first of these commands that there is; undefined where there is none. */
 export function foundCommand(commands, check = ["--version"]) {
@@ -68,7 +68,7 @@ function killGroup(child) {
 export async function within(promise, what, report = () => "") {
     let timer;
     const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`${what} did not come in time. ${report()}`)), patienceMs);
+        timer = setTimeout(() => reject(new Error(`${what} did not come in time. ${report()}`)), testTimeoutMs);
     });
     try {
         return await Promise.race([promise, late]);

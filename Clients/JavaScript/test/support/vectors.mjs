@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from "node:util";
 import { BridgeError } from "../../src/index.js";
 
 /** How long a step may take where nothing else ends it. */
-const patienceMs = 10_000;
+const testTimeoutMs = 120_000;
 
 /** Why the value does not fit, as the place and a reason; undefined where it does. Names are bound in `names`. */
 export function mismatch(pattern, value, names, path = "$") {
@@ -108,7 +108,7 @@ async function nextEvent(context) {
     }
     let timer;
     const late = new Promise((done, failed) => {
-        timer = setTimeout(() => failed(new Error(`${context.place}: no event came`)), patienceMs);
+        timer = setTimeout(() => failed(new Error(`${context.place}: no event came`)), testTimeoutMs);
     });
     try {
         const { source, value } = await Promise.race([...context.events.map(({ pending }) => pending), late]);
