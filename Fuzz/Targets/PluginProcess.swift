@@ -42,7 +42,7 @@ func fuzzPluginProcess(_ bytes: [UInt8]) throws(Violation) {
 
 @LoopActor
 private final class FuzzedPluginProcess {
-    private let clock = FuzzClock()
+    private let clock = ManualRuntimeClock()
     private let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     private let runtime: TaskRuntime
     private let host: PluginProcessHost

@@ -21,7 +21,7 @@ func fuzzRuntime(_ bytes: [UInt8]) throws(Violation) {
 }
 
 private final class FuzzedRuntime {
-    private let clock = FuzzClock()
+    private let clock = ManualRuntimeClock()
     private let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     private let runtime: TaskRuntime
     private let host = FuzzHost()

@@ -3,25 +3,6 @@ import BridgeJSON
 import Logging
 @testable import TaskRuntime
 
-/// A clock that stands still until it is moved.
-final class FuzzClock: RuntimeClock {
-    private(set) var now = RuntimeInstant(nanoseconds: 1_000_000_000)
-    private var wakeTime: RuntimeInstant?
-    weak var runtime: TaskRuntime?
-
-    func wake(at moment: RuntimeInstant?) { wakeTime = moment }
-
-    func advance(_ duration: Duration) {
-        let end = now.advanced(by: duration)
-        while let wake = wakeTime, wake <= end {
-            now = max(now, wake)
-            wakeTime = nil
-            runtime?.expire()
-        }
-        now = end
-    }
-}
-
 /// A plugin's host whose answers are the input's.
 final class FuzzHost: TaskHost {
     let isolation = "none"

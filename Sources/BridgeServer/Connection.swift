@@ -36,7 +36,7 @@ final class Connection {
     @exclusivity(unchecked) var isPaused = false
     /// Paused not for the reader's sake but for that of the other connections, until the next turn.
     var isYielding = false
-    /// Yielding until ``inputMayGoOn()``: the session waits for what is done in the lane.
+    /// Yielding until ``inputMayContinue()``: the session waits for what is done in the lane.
     var isParked = false
     /// Paused because the daemon hands its connections over, or has not begun to serve those that it was handed.
     var isHeld = false

@@ -78,11 +78,11 @@ extension Connection {
         } else {
             handleBatch(line, from: session)
         }
-        return mayGoOn(session)
+        return mayContinue(session)
     }
 
     @inline(__always)
-    func mayGoOn(_ session: Session) -> Bool {
+    func mayContinue(_ session: Session) -> Bool {
         guard !isClosed, !closesWhenWritten else { return false }
         // What a job of the session has not done yet comes before its further input, however much is unread.
         if session.waitsForJobs { yield() } else if hasTooMuchUnread(session) { pause() }
@@ -138,7 +138,7 @@ extension Connection {
     }
 
     /// What the session's input waited for is done.
-    func inputMayGoOn() {
+    func inputMayContinue() {
         guard isParked else { return }
         isParked = false
         scheduler.wait(self, of: user)

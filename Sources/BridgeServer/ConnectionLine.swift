@@ -28,7 +28,7 @@ extension Connection {
         let answers = runtime.openBatch(isRPC: decoder.isRPCBatch, of: session)
         let outcome = decoder.decodeBatch { item in
             runtime.receive(item, from: session)
-            return mayGoOn(session) && hasShare
+            return mayContinue(session) && hasShare
         }
         if case .stopped(let offset) = outcome, case .line(let bytes) = line, !isClosed, !closesWhenWritten {
             lineAtWork = LineAtWork(line: decoder.open(restOf: bytes, from: offset), answers: answers)
@@ -64,7 +64,7 @@ extension Connection {
             }
             guard !isClosed, !closesWhenWritten else { return false }
             if line.isFinished { return endLine(of: session) }
-            if !mayGoOn(session) || !hasShare {
+            if !mayContinue(session) || !hasShare {
                 suspendLine(of: session)
                 return false
             }
@@ -81,7 +81,7 @@ extension Connection {
         let answers = lineAtWork?.answers
         lineAtWork = nil
         if let answers { runtime.close(answers, of: session) }
-        return mayGoOn(session)
+        return mayContinue(session)
     }
 
     private func suspendLine(of session: Session) {

@@ -27,8 +27,8 @@ public final class UnixListener {
     /// since the last call. At once, and then every ten seconds at the most, because who connects again and again
     /// must not fill a log. At most ten times a second.
     public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
-    private var untold = 0
-    private var toldAt: MonotonicInstant?
+    private var unreported = 0
+    private var reportedAt: MonotonicInstant?
     private static let betweenTroubles = Duration.seconds(10)
     /// Whether `close()` has not been called yet.
     public var isOpen: Bool { handle != nil }
@@ -211,12 +211,12 @@ public final class UnixListener {
     }
 
     private func report(_ trouble: SystemError, _ turnedAway: Int) {
-        untold += turnedAway
+        unreported += turnedAway
         let now = EventLoop.now
-        if let toldAt, now - toldAt < Self.betweenTroubles { return }
-        toldAt = now
-        onTrouble?(trouble, untold)
-        untold = 0
+        if let reportedAt, now - reportedAt < Self.betweenTroubles { return }
+        reportedAt = now
+        onTrouble?(trouble, unreported)
+        unreported = 0
     }
 
     /// The first descriptor that no connection may have. The system hands out the lowest that is free, so that a

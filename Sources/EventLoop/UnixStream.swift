@@ -1,30 +1,6 @@
 import CLibuv
 import Glibc
 
-/// What a stream reports to its owner, on the loop thread. Any of these may close the stream.
-@LoopActor
-public protocol UnixStreamDelegate: AnyObject {
-    /// There is something to be read. False: not now; then the delegate has stopped reading.
-    func mayRead() -> Bool
-    /// Bytes came. They are valid until this returns, and so are 64 bytes behind their end, whose content means
-    /// nothing. Never empty.
-    func read(bytes: UnsafeRawBufferPointer)
-    /// The peer will send nothing more, but may still read: a half-close. Everything it sent has been delivered.
-    func endOfInput()
-    /// The peer is gone: nothing can be read or written any longer. Comes once; where the stream was being read, after
-    /// everything that the peer had sent.
-    func hangUp()
-    /// There is room again, after `write` took less than it was given.
-    func writable()
-    /// The stream is broken for another reason. Nothing follows.
-    func failed(_ error: SystemError)
-}
-
-extension UnixStreamDelegate {
-    /// At once.
-    public func mayRead() -> Bool { true }
-}
-
 /// A connected Unix socket (or one end of a pipe) on the loop.
 ///
 /// Reading and writing are system calls of our own on a descriptor that libuv only watches: one read per readiness into
@@ -155,19 +131,12 @@ public final class UnixStream {
         watch()
     }
 
-    /// The systemd unit that the peer's process runs in: ``PeerUnit``. Reads two small files of the kernel's; nil where
-    /// it does not say.
-    public func peerUnit() -> String? { isOpen ? PeerUnit.name(ofPeerOf: descriptor) : nil }
-
     /// Ends our direction: the peer reads an end of input. Only for sockets.
     public func shutdownWrite() {
         guard handle != nil, isSocket else { return }
         // Fails only where the peer is gone already, which is reported on its own.
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
-
-    /// Which socket it is: the same number for every descriptor of it, in whatever process; nil: it is closed.
-    public var inode: UInt64? { isOpen ? UnixSocket.inode(of: descriptor) : nil }
 
     /// Closes the descriptor. Nothing is reported any longer. Further calls do nothing.
     public func close() {

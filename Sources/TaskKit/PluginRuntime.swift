@@ -49,11 +49,12 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
     }
 
     func makeCall(_ request: UnsafePointer<trestle_request>, cancelMark: CancelMark?) -> Call {
-        // A request without a caller is the daemon's own.
-        let caller =
-            request.pointee.caller.map { self.caller($0) }
-            ?? Caller(session: 0, uid: 0, gid: 0, pid: 0, isTrusted: true)
-        return Call(request, caller: caller, runtime: self, cancelMark: cancelMark)
+        guard let description = request.pointee.caller else {
+            // The daemon's own.
+            let caller = Caller(session: 0, uid: 0, gid: 0, pid: 0, isTrusted: true)
+            return Call(request, caller: caller, runtime: self, cancelMark: cancelMark)
+        }
+        return Call(request, caller: callers.caller(description), runtime: self, cancelMark: cancelMark)
     }
 
     /// Runs a call of a typed task in one of its Swift tasks, which answers it with `succeed` or `fail`. It runs up to

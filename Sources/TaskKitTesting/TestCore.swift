@@ -14,7 +14,7 @@ final class TestCore {
 
     let runtime: TaskRuntime
     let decoder = MessageDecoder()
-    private let clock = StandingClock()
+    private let clock = ManualRuntimeClock()
     private let loader: PluginLoader
     private let options: LaunchOptions
     private let daemonUID: UInt32
@@ -65,25 +65,6 @@ final class TestCore {
     func stop() async {
         await loader.stopAll()
         turnEnd?.remove()
-    }
-}
-
-/// A clock that stands still until it is moved.
-private final class StandingClock: RuntimeClock {
-    private(set) var now = RuntimeInstant(nanoseconds: 1)
-    private var wakeTime: RuntimeInstant?
-    weak var runtime: TaskRuntime?
-
-    func wake(at moment: RuntimeInstant?) { wakeTime = moment }
-
-    func advance(_ duration: Duration) {
-        let end = now.advanced(by: duration)
-        while let wake = wakeTime, wake <= end {
-            now = max(now, wake)
-            wakeTime = nil
-            runtime?.expire()
-        }
-        now = end
     }
 }
 

@@ -40,7 +40,7 @@ public final class TaskRuntime {
     /// Asked to load, unload or replace a plugin, in the same way; nil: no one does.
     public var onPluginChange: ((PluginChange, CallHandle) -> Void)?
     /// What the process takes of the machine, for `bridge.metrics`; nil: it is not known. The daemon sets it.
-    public var processFigures: () -> ProcessFigures? = { nil }
+    public var processMetrics: () -> ProcessMetrics? = { nil }
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
     /// Where plugins are installed beside those that came with the daemon, for `bridge.plugins`; nil: nowhere.

@@ -71,7 +71,7 @@ final class Daemon {
         clock.attach(runtime)
         runtime.localPluginDirectory = configuration.pluginSearch.localInForce.first
         service.sample = { [runtime] in ServiceSample(runtime) }
-        runtime.processFigures = { ProcessFigures.read() }
+        runtime.processMetrics = { ProcessMetrics.read() }
         server = BridgeServer(runtime: runtime, limits: configuration.serverLimits, log: log)
         server.urlSchemes = Set(configuration.urlSchemes)
         launchOptions = LaunchOptions(arguments: arguments, stateDirectory: configuration.stateDirectory)

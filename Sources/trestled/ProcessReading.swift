@@ -2,15 +2,15 @@ import Glibc
 import TaskRuntime
 
 // What the kernel reports about this process, from /proc.
-extension ProcessFigures {
+extension ProcessMetrics {
     /// The present figures; nil where /proc is not to be had. Takes some ten microseconds, and one more for every few
     /// open descriptors.
-    static func read() -> ProcessFigures? {
+    static func read() -> ProcessMetrics? {
         guard let descriptors = countOpenDescriptors(), let pages = fields(of: "/proc/self/statm"), pages.count >= 2,
             let status = fields(of: "/proc/self/stat"), status.count > startTimeField
         else { return nil }
         let pageBytes = UInt64(sysconf(Int32(_SC_PAGESIZE)))
-        return ProcessFigures(
+        return ProcessMetrics(
             cpuSeconds: cpuSeconds, residentBytes: (UInt64(pages[1]) ?? 0) * pageBytes,
             virtualBytes: (UInt64(pages[0]) ?? 0) * pageBytes, openDescriptors: descriptors,
             maximumDescriptors: maximumDescriptors,

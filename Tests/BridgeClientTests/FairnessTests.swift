@@ -101,27 +101,18 @@ struct FairnessTests {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        // A third of a millisecond passes whenever it is looked at, so that every call seems to take long.
+        let clock = ManualRuntimeClock()
+        clock.tick = .microseconds(333)
         let runtime = TaskRuntime(
             limits: RuntimeLimits(), policy: Policy(daemonUID: geteuid()),
-            daemon: DaemonDescription(version: "test", pid: 0), clock: TickingClock(), log: log)
+            daemon: DaemonDescription(version: "test", pid: 0), clock: clock, log: log)
         let server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
         try server.listen(path: directory + "/s", mode: 0o600)
         try await body(directory + "/s")
         server.stopListening()
         await server.close(timeout: .seconds(1))
     }
-}
-
-/// A clock on which a third of a millisecond passes whenever it is looked at, so that every call seems to take long.
-private final class TickingClock: RuntimeClock {
-    private var nanoseconds: UInt64 = 1
-
-    var now: RuntimeInstant {
-        nanoseconds += 333_333
-        return RuntimeInstant(nanoseconds: nanoseconds)
-    }
-
-    func wake(at moment: RuntimeInstant?) {}
 }
 
 /// A client that counts the lines that it gets.

@@ -98,7 +98,8 @@ struct FolderOrderTests {
                 "Calls", "Clients", "Plugins", "Lifecycle", "Routing", "BridgeTasks",
             ],
             besides: [
-                "RuntimeRooms.swift", "TaskRuntime.swift", "TaskRuntime-plugins.swift", "TaskRuntime-sessions.swift",
+                "ManualRuntimeClock.swift", "RuntimeRooms.swift", "TaskRuntime.swift", "TaskRuntime-plugins.swift",
+                "TaskRuntime-sessions.swift",
             ]),
         FolderOrder(
             path: "Sources/TaskHosts", folders: ["InProcess", "Processes"],

@@ -16,7 +16,7 @@ struct LaunchTests {
 
     private let options = LaunchOptions(arguments: ["trestled", "--x"], stateDirectory: "/state")
     private let trace = Trace()
-    private let clock = FakeClock()
+    private let clock = ManualRuntimeClock()
     private let registry: LaunchRegistry
 
     init() {

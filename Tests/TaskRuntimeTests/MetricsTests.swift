@@ -61,8 +61,8 @@ struct MetricsTests {
 
     @Test("What the process takes is told where it is known")
     func process() throws {
-        bench.runtime.processFigures = {
-            ProcessFigures(
+        bench.runtime.processMetrics = {
+            ProcessMetrics(
                 cpuSeconds: 1.25, residentBytes: 4_096, virtualBytes: 8_192, openDescriptors: 12,
                 maximumDescriptors: nil, startSeconds: 1_700_000_000.5)
         }

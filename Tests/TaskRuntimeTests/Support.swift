@@ -5,33 +5,6 @@ import Synchronization
 
 @testable import TaskRuntime
 
-/// A clock that stands still until a test moves it.
-final class FakeClock: RuntimeClock {
-    private var time = RuntimeInstant(nanoseconds: 1_000_000_000)
-    /// How much time passes with each look at the clock: what work takes, where a test cuts it into steps.
-    var tick = Duration.zero
-    private(set) var wakeTime: RuntimeInstant?
-    weak var runtime: TaskRuntime?
-
-    var now: RuntimeInstant {
-        defer { time = time.advanced(by: tick) }
-        return time
-    }
-
-    func wake(at moment: RuntimeInstant?) { wakeTime = moment }
-
-    /// Moves on, waking the runtime as often as it asked for on the way.
-    func advance(_ duration: Duration) {
-        let end = time.advanced(by: duration)
-        while let wake = wakeTime, wake <= end {
-            time = max(time, wake)
-            wakeTime = nil
-            runtime?.expire()
-        }
-        time = max(time, end)
-    }
-}
-
 /// A lane that works when a test tells it to.
 final class ManualLane: WorkLane {
     private var waiting: [(uid: UInt32, work: () -> Void)] = []
@@ -65,7 +38,7 @@ final class FakeTransport: SessionTransport {
     private(set) var writes = 0
     /// How often input that had to wait was let go on.
     private(set) var releases = 0
-    func inputMayGoOn() { releases += 1 }
+    func inputMayContinue() { releases += 1 }
     /// How often it was to be read on in spite of the daemon's end.
     private(set) var readsOn = 0
     func readOn() { readsOn += 1 }
@@ -180,7 +153,7 @@ struct LogOfTest: LogHandler {
 /// A runtime on a fake clock, with one plugin whose tasks are called `work`, `one` (one call at once), `slow` (no
 /// deadline) and `quick` (a deadline of 50 ms).
 final class Bench {
-    let clock = FakeClock()
+    let clock = ManualRuntimeClock()
     let decoder = MessageDecoder(urlSchemes: ["jxaction"])
     let runtime: TaskRuntime
     let lane: ManualLane?

@@ -21,9 +21,9 @@ final class ProgressRoom: Sendable {
     func take(_ bytes: Int) -> Bool {
         guard isOpen else { return false }
         if postedBytes.add(bytes, ordering: .relaxed).newValue <= maximumBytes { return true }
-        giveBack(bytes)
+        release(bytes)
         return false
     }
 
-    func giveBack(_ bytes: Int) { postedBytes.subtract(bytes, ordering: .relaxed) }
+    func release(_ bytes: Int) { postedBytes.subtract(bytes, ordering: .relaxed) }
 }

@@ -29,7 +29,7 @@ final class ProgressReport: Sendable {
 
     @LoopActor
     private func write(_ value: [UInt8]) {
-        connection.progressRoom.giveBack(value.count)
+        connection.progressRoom.release(value.count)
         let number = sequence.add(1, ordering: .relaxed).oldValue
         connection.send { output in
             id.withUnsafeBytes { id in

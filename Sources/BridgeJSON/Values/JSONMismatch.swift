@@ -95,7 +95,7 @@ extension JSONMismatch {
 
 extension JSONTape {
     /// The maximum length of a number or a string in a sentence.
-    private static let toldCount = 40
+    private static let shownCount = 40
 
     /// A value in a few words: its kind, and itself where it is short.
     func describe(_ node: Int) -> String {
@@ -103,9 +103,9 @@ extension JSONTape {
         case .null: "null"
         case .true: "true"
         case .false: "false"
-        case .number: "number \(number(node).text.prefix(Self.toldCount))"
+        case .number: "number \(number(node).text.prefix(Self.shownCount))"
         // Not by characters, one of which may be as long as the whole.
-        case .string: "string \(JSON.string(String(string(node).unicodeScalars.prefix(Self.toldCount))).text)"
+        case .string: "string \(JSON.string(String(string(node).unicodeScalars.prefix(Self.shownCount))).text)"
         case .array: nodes[node].count == 0 ? "an empty array" : "an array"
         case .object: nodes[node].count == 0 ? "an empty object" : "an object"
         }

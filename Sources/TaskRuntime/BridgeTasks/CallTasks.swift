@@ -46,11 +46,11 @@ extension TaskRuntime {
         case .plugin: object["plugin"] = .string(call.pluginName ?? "")
         case .daemon, .question: object["plugin"] = "trestled"
         }
-        if let asked = call.passage?.asked {
+        if let asked = call.interception?.asked {
             object["interceptor"] = asked.interceptor.reference
             object["state"] = calls.call(asked.question)?.state == .running ? "running" : "waiting"
         }
-        if let original = call.passage?.original { object["calledAs"] = .string(original.name) }
+        if let original = call.interception?.original { object["calledAs"] = .string(original.name) }
         return .object(object)
     }
 

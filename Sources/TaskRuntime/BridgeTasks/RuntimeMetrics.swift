@@ -113,7 +113,7 @@ extension TaskRuntime {
     // MARK: The process
 
     func writeProcess(_ text: inout OpenMetricsText) {
-        guard let process = processFigures() else { return }
+        guard let process = processMetrics() else { return }
         text.add(
             "process_cpu", .counter, unit: "seconds", .init(process.cpuSeconds),
             "Processor time of the daemon, in user and kernel mode.")

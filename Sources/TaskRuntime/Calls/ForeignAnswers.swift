@@ -7,7 +7,7 @@ extension CallEngine {
     func address(of call: Call) -> CallbackAddress {
         CallbackAddress(
             call.record.pointee.dialect, id: call.record.pointee.id.text,
-            task: (call.passage?.original ?? call.task)?.nameBytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
+            task: (call.interception?.original ?? call.task)?.nameBytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     /// Writes the end of a call that came in another dialect.

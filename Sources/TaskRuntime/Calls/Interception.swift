@@ -27,7 +27,7 @@ extension CallEngine {
                 return interceptor
             }
             interceptor.counts.failed += 1
-            passage(of: call).seen.append(interceptor)
+            interception(of: call).seen.append(interceptor)
         }
         return nil
     }
@@ -37,23 +37,24 @@ extension CallEngine {
         // What a plugin calls in its own name is not shown to itself: it would ask about the question's own work for
         // ever.
         if call.origin == .plugin, call.parent == nil, call.pluginName == interceptor.plugin.name { return true }
-        return call.passage?.seen.contains { $0.isSame(as: interceptor) } == true
+        return call.interception?.seen.contains { $0.isSame(as: interceptor) } == true
             || call.ancestry.contains { $0.isSame(as: interceptor) }
     }
 
-    private func passage(of call: Call) -> InterceptionState {
-        if let passage = call.passage { return passage }
+    private func interception(of call: Call) -> InterceptionState {
+        if let interception = call.interception { return interception }
         let made = InterceptionState()
-        call.extras.passage = made
+        call.extras.interception = made
         return made
     }
 
-    /// An interceptor has the task itself do what it was asked about: who has seen that call need not see this one.
-    func passage(ofCallBehind question: Call, of task: TaskEntry) -> InterceptionState? {
-        guard let call = question.parent.flatMap({ self.call($0) }), call.task === task, let passage = call.passage
+    /// An interceptor calls the task that it was asked about: those that have seen that call do not see this one.
+    func interception(ofCallBehind question: Call, of task: TaskEntry) -> InterceptionState? {
+        guard let call = question.parent.flatMap({ self.call($0) }), call.task === task,
+            let interception = call.interception
         else { return nil }
         let made = InterceptionState()
-        made.seen = passage.seen
+        made.seen = interception.seen
         return made
     }
 
@@ -63,11 +64,11 @@ extension CallEngine {
         _ interceptor: Interceptor, about call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer
     ) {
         let handle = call.handle
-        let passage = passage(of: call)
+        let interception = interception(of: call)
         // It may change the options.
         call.extras.fitting = nil
-        passage.seen.append(interceptor)
-        passage.hold(options)
+        interception.seen.append(interceptor)
+        interception.hold(options)
         let now = time.callTime
         let question = begin(
             CallRequest(
@@ -81,7 +82,7 @@ extension CallEngine {
             if let call = self.call(handle) { progress(call, value) }
         }
         call.extras.children.append(question.handle)
-        passage.asked = (interceptor, question.handle, now)
+        interception.asked = (interceptor, question.handle, now)
         interceptor.counts.asked += 1
         interceptor.entry.statistics.calls += 1
         interceptor.entry.statistics.inFlight += 1
@@ -90,15 +91,15 @@ extension CallEngine {
             interceptor.plugin.start(question, of: interceptor.entry, options: $0)
         }
         // Where it is still being thought about, no later call of the session may come before it.
-        guard let call = self.call(handle), call.passage?.asked != nil, call.origin == .session,
-            call.passage?.queue == nil, let plugin = call.task?.provider.queue
+        guard let call = self.call(handle), call.interception?.asked != nil, call.origin == .session,
+            call.interception?.queue == nil, let plugin = call.task?.provider.queue
         else { return }
         keepPosition(of: call, in: plugin)
     }
 
     /// No later call of the call's session begins before it in this plugin.
     func keepPosition(of call: Call, in plugin: any QueueingProvider) {
-        passage(of: call).queue = plugin
+        interception(of: call).queue = plugin
         plugin.keepPosition(of: call)
     }
 
@@ -124,16 +125,16 @@ extension CallEngine {
 
     private func decide(_ interceptor: Interceptor, _ outcome: CallOutcome, about handle: CallHandle) {
         // A call that has ended meanwhile is past deciding.
-        guard let call = self.call(handle), let passage = call.passage, let asked = passage.asked,
+        guard let call = self.call(handle), let interception = call.interception, let asked = interception.asked,
             let task = successor(of: call)
         else { return }
-        passage.asked = nil
+        interception.asked = nil
         let decision = InterceptorDecision(outcome, of: interceptor, check)
         if monitor.isWatched { monitor.showDecision(decision, of: interceptor, about: call, task, since: asked.since) }
         switch decision {
         case .pass:
             interceptor.counts.passed += 1
-            passage.withOptions { intercept(call, of: task, options: $0) }
+            interception.withOptions { intercept(call, of: task, options: $0) }
         case .rewrite(let options):
             interceptor.counts.rewrote += 1
             Self.onOneLine(options).withPadding { intercept(call, of: task, options: $0) }
@@ -158,7 +159,7 @@ extension CallEngine {
             level: level, "\(interceptor.label) failed about a call of \(task.name): \(error)",
             metadata: call.logMetadata)
         guard interceptor.description.onFailure == .refuse else {
-            call.passage?.withOptions { intercept(call, of: task, options: $0) }
+            call.interception?.withOptions { intercept(call, of: task, options: $0) }
             return
         }
         var error = error
@@ -188,11 +189,11 @@ extension CallEngine {
         if let options {
             Self.onOneLine(options).withPadding { intercept(call, of: target, options: $0) }
         } else {
-            call.passage?.withOptions { intercept(call, of: target, options: $0) }
+            call.interception?.withOptions { intercept(call, of: target, options: $0) }
         }
     }
 
-    /// The caller must be allowed to call the other task as well: an interceptor lends no caller its own rights.
+    /// The caller must be allowed to call the other task as well: an interceptor gives no caller its own rights.
     private func target(
         _ name: String, of call: Call, _ task: TaskEntry, _ interceptor: Interceptor
     ) throws(BridgeError) -> TaskEntry {
@@ -217,7 +218,7 @@ extension CallEngine {
     private func move(_ call: Call, from task: TaskEntry, to target: TaskEntry) {
         guard target !== task else { return }
         leaveQueue(call)
-        if let passage = call.passage, passage.original == nil { passage.original = task }
+        if let interception = call.interception, interception.original == nil { interception.original = task }
         let took = time.read().nanoseconds &- call.startedAt.nanoseconds
         task.statistics.recordEnd(afterNanoseconds: took, isFailure: false)
         call.record.pointee.task = .passUnretained(target)
@@ -232,18 +233,18 @@ extension CallEngine {
         // They may be others, and the task may be another one, than when the call began.
         guard options.count <= task.optionBytes else { return refuseLength(of: call, options.count, task.optionBytes) }
         if let check = task.optionsCheck, !fits(call, options, check) { return }
-        call.passage?.options = []
-        guard let passage = call.passage, let queue = passage.queue else {
+        call.interception?.options = []
+        guard let interception = call.interception, let queue = interception.queue else {
             return task.provider.start(call, of: task, options: options)
         }
-        passage.queue = nil
+        interception.queue = nil
         queue.proceed(call, options: options)
     }
 
     /// The call no longer keeps a position in the queue, and those behind it may have waited for it alone.
     func leaveQueue(_ call: Call) {
         guard let queue = call.record.pointee.extras?.waitsIn else { return }
-        call.passage?.queue = nil
+        call.interception?.queue = nil
         queue.leaveQueue(of: call)
         admitLater(queue)
     }
@@ -251,14 +252,14 @@ extension CallEngine {
     /// Whether a provider works on the call, or an interceptor that was asked about it may have done something.
     func hasBegun(_ call: Call) -> Bool {
         if call.state == .running { return true }
-        guard let asked = call.passage?.asked else { return false }
+        guard let asked = call.interception?.asked else { return false }
         return self.call(asked.question)?.state == .running
     }
 
     /// What did not answer a call in time, as the beginning of a sentence.
     func whoIsLate(with call: Call) -> String {
         let task = call.task?.name ?? "the task"
-        guard let asked = call.passage?.asked else { return "\(task) did not answer" }
+        guard let asked = call.interception?.asked else { return "\(task) did not answer" }
         return "\(asked.interceptor.label) did not decide about \(task)"
     }
 }

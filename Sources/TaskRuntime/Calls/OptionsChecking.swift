@@ -120,7 +120,7 @@ extension CallEngine {
     private func beginAnew(_ call: Call, _ options: [UInt8]) {
         guard let task = call.task else { return }
         options.withPadding {
-            if call.passage == nil {
+            if call.interception == nil {
                 start(call, of: task, options: $0)
             } else {
                 intercept(call, of: task, options: $0)

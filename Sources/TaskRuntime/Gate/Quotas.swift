@@ -133,16 +133,16 @@ final class Quotas {
 
     /// One line for many: who connects again and again must not fill the log.
     private func noteTurnedAway(_ account: UserAccount) {
-        account.untoldConnections += 1
+        account.unreportedConnections += 1
         let now = clock.now
-        if let toldAt = account.toldAt, now.since(toldAt) < .seconds(10) { return }
+        if let reportedAt = account.reportedAt, now.since(reportedAt) < .seconds(10) { return }
         log.warning(
             """
             \(account.label) has \(account.connections) connections, as many as it may (quotas.uid_connections); \
-            turned away since this was last said: \(account.untoldConnections)
+            turned away since this was last said: \(account.unreportedConnections)
             """)
-        account.untoldConnections = 0
-        account.toldAt = now
+        account.unreportedConnections = 0
+        account.reportedAt = now
     }
 
     // MARK: What a session keeps

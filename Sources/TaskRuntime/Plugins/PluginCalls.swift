@@ -72,7 +72,9 @@ extension PluginDirectory {
         plugin.ownCallsInFlight += 1
         extras.parent = request.parent
         extras.ancestry = parent?.ancestry ?? []
-        if let parent, parent.origin == .question { extras.passage = calls.passage(ofCallBehind: parent, of: task) }
+        if let parent, parent.origin == .question {
+            extras.interception = calls.interception(ofCallBehind: parent, of: task)
+        }
         extras.target = target
         extras.completion = request.completion
         extras.onProgress = request.onProgress

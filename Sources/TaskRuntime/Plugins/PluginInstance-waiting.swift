@@ -50,7 +50,7 @@ extension PluginInstance {
     private func hand(_ call: Call, to successor: PluginInstance, _ task: TaskEntry) {
         call.move(to: task)
         if call.isAskedAbout(in: self) {
-            call.passage?.queue = successor
+            call.interception?.queue = successor
         } else {
             call.extras.isUnchecked = true
         }

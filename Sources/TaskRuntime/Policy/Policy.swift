@@ -72,7 +72,7 @@ public struct Policy: Sendable {
     public static let groupName = "trestle"
 
     /// The permission to administer the daemon: to see and end what others do, to load plugins, to reload. A rule that
-    /// allows lends it by this name alone, not by a beginning of it, and not by naming nothing.
+    /// allows grants it by this name alone, not by a beginning of it, and not by naming nothing.
     public static let administration = "bridge.admin"
 
     /// The user id that the daemon runs under.

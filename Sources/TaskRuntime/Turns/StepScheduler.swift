@@ -51,7 +51,7 @@ final class StepScheduler {
         guard let session else { return }
         session.waitingJobs -= 1
         waitingJobs -= 1
-        if session.waitingJobs == 0 { session.transport?.inputMayGoOn() }
+        if session.waitingJobs == 0 { session.transport?.inputMayContinue() }
         onRelease()
     }
 

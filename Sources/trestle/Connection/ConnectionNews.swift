@@ -28,11 +28,11 @@ struct ConnectionNews {
         of client: Bridge, while body: () async throws -> T
     ) async rethrows -> T {
         let states = client.states
-        let teller = Task {
+        let notifier = Task {
             var news = ConnectionNews()
             for await state in states { news.lines(for: state).forEach(News.note) }
         }
-        defer { teller.cancel() }
+        defer { notifier.cancel() }
         return try await body()
     }
 }

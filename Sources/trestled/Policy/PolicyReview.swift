@@ -126,7 +126,7 @@ struct PolicyReview {
         }
     }
 
-    /// Rules with the beginning of names of tasks that administer the daemon, which is lent by one name alone.
+    /// Rules with the beginning of names of tasks that administer the daemon, which one name alone grants.
     ///
     /// - Parameter permissions: what the tasks take, by their names.
     func administering(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {

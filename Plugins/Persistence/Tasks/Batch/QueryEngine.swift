@@ -94,7 +94,7 @@ struct QueryEngine {
             release(connection)
             throw error
         } catch {
-            connection.giveUp(BridgeError(storage: error))
+            connection.abandon(BridgeError(storage: error))
             spare = connection
             throw error
         }

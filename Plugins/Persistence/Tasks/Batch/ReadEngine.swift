@@ -41,7 +41,7 @@ struct ReadEngine {
                 guard let connection = try kept?.usable() else { throw BridgeError.storeNotOpen }
                 if let failure = batch.carryOut(on: connection) {
                     isSound = false
-                    kept?.giveUp(failure)
+                    kept?.abandon(failure)
                 }
             } catch {
                 isSound = false

@@ -101,7 +101,7 @@ struct StoreEngine {
             outcome = result.mapError { error in
                 let isFailure = !(error is BridgeError)
                 let error = BridgeError(storage: error)
-                if isFailure { kept?.giveUp(error) }
+                if isFailure { kept?.abandon(error) }
                 return error
             }
         } catch {
@@ -133,7 +133,7 @@ struct StoreEngine {
                 watches.notify(records.changes, sink)
             case .failure(let error):
                 let failure = BridgeError(storage: error)
-                kept?.giveUp(failure)
+                kept?.abandon(failure)
                 throw failure
             }
         } catch {

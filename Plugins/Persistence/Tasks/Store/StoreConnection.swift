@@ -77,8 +77,8 @@ extension KeptConnection {
         }
     }
 
-    /// Gives the connection up after a failure of the storage.
-    mutating func giveUp(_ error: BridgeError) {
+    /// Drops the connection after a failure of the storage.
+    mutating func abandon(_ error: BridgeError) {
         let failed = fail(error)
         failed?.log(error.message)
         failed?.close()

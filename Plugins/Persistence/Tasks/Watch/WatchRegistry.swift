@@ -15,7 +15,7 @@ final class WatchRegistry {
         /// Everything up to this version has been sent.
         var position: Int64
         /// Keys that were sent and changed again since: those changes are no news of the key.
-        var toldBefore: Set<ExactText> = []
+        var notifiedBefore: Set<ExactText> = []
         /// A failure of the storage interrupted it; it goes on when the store works again.
         var isStalled = false
     }
@@ -185,15 +185,15 @@ extension WatchRegistry.Replay {
     mutating func note(_ change: Change) {
         switch change.kind {
         case .update:
-            if change.previousVersion > since, change.previousVersion <= position { toldBefore.insert(change.key) }
+            if change.previousVersion > since, change.previousVersion <= position { notifiedBefore.insert(change.key) }
         case .create, .delete:
-            toldBefore.remove(change.key)
+            notifiedBefore.remove(change.key)
         }
     }
 
     /// What a change is to the watcher: news of a key that it does not know, or of one that it does.
     func kind(of missed: RecordReader.Missed) -> Change.Kind {
         guard let created = missed.created else { return .delete }
-        return created > since && !toldBefore.contains(missed.key) ? .create : .update
+        return created > since && !notifiedBefore.contains(missed.key) ? .create : .update
     }
 }

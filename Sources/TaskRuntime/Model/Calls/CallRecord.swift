@@ -92,7 +92,7 @@ final class CallExtras {
     /// What its options have just been found to fit, for the next who asks.
     var fitting: SchemaCheck?
     /// The way through interceptors; nil: none was asked.
-    var passage: InterceptionState?
+    var interception: InterceptionState?
     var ancestry: [Interceptor] = []
 }
 

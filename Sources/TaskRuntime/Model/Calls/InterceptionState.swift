@@ -32,11 +32,11 @@ final class InterceptionState {
 
 extension Call {
     /// Its way through interceptors; nil: it was not asked about.
-    var passage: InterceptionState? { record.pointee.extras?.passage }
+    var interception: InterceptionState? { record.pointee.extras?.interception }
 
     /// The interceptors in whose hands the calls are, or were, that led to this one.
     var ancestry: [Interceptor] { record.pointee.extras?.ancestry ?? [] }
 
     /// Whether an interceptor has it in hand, and the call keeps its position in that plugin's queue meanwhile.
-    func isAskedAbout(in queue: any QueueingProvider) -> Bool { passage?.queue === queue }
+    func isAskedAbout(in queue: any QueueingProvider) -> Bool { interception?.queue === queue }
 }

@@ -6,9 +6,9 @@ struct EventQueue {
     private var lines: Deque<EventLine> = []
     private(set) var queuedBytes = 0
     /// Dropped and not yet reported.
-    private(set) var untoldDrops = 0
+    private(set) var unreportedDrops = 0
 
-    var isEmpty: Bool { lines.isEmpty && untoldDrops == 0 }
+    var isEmpty: Bool { lines.isEmpty && unreportedDrops == 0 }
     var count: Int { lines.count }
 
     /// Takes in an event as a whole line. Returns how many had to go for it, itself included where it is too large.
@@ -21,12 +21,12 @@ struct EventQueue {
             lines.removeFirst()
             dropped += 1
         }
-        untoldDrops += dropped
+        unreportedDrops += dropped
         return dropped
     }
 
     /// Notes an event that was not even taken in.
-    mutating func drop() { untoldDrops += 1 }
+    mutating func drop() { unreportedDrops += 1 }
 
     /// The next event.
     var first: EventLine? { lines.first }
@@ -40,7 +40,7 @@ struct EventQueue {
 
     /// The number of dropped events, which is reported from now on.
     mutating func takeUnreportedDrops() -> Int {
-        defer { untoldDrops = 0 }
-        return untoldDrops
+        defer { unreportedDrops = 0 }
+        return unreportedDrops
     }
 }

@@ -8,7 +8,7 @@ public protocol SessionTransport: AnyObject {
     /// Close the connection once everything that waits has been written.
     func closeWhenWritten()
     /// What the session's input waited for, as ``Session/waitsForJobs`` says, is done.
-    func inputMayGoOn()
+    func inputMayContinue()
     /// The session works on a call, which cannot end unless the connection is read on, though the daemon is stopping.
     func readOn()
     /// The systemd unit that the program at the other end runs in; nil where that is not known.
@@ -17,7 +17,7 @@ public protocol SessionTransport: AnyObject {
 
 extension SessionTransport {
     /// For transports that ask by themselves.
-    public func inputMayGoOn() {}
+    public func inputMayContinue() {}
     /// For transports that never stop reading.
     public func readOn() {}
     /// Not known.
@@ -284,21 +284,8 @@ public final class Session {
         ]
     }
 
-    /// ``callerJSON`` as text, and the identity that it was made of.
-    @exclusivity(unchecked) private var callerText = UnsafeRawBufferPointer(start: nil, count: 0)
-    @exclusivity(unchecked) private var callerTextRevision: UInt32 = 0
+    @exclusivity(unchecked) private var callerText = CallerText()
 
     /// The same as text, made once for as long as it holds. Valid until the session changes.
-    var callerBytes: UnsafeRawBufferPointer {
-        if callerText.count > 0, callerTextRevision == identityRevision { return callerText }
-        callerText.deallocate()
-        let bytes = callerJSON.bytes
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
-        copy.copyBytes(from: bytes)
-        callerText = UnsafeRawBufferPointer(copy)
-        callerTextRevision = identityRevision
-        return callerText
-    }
-
-    deinit { callerText.deallocate() }
+    var callerBytes: UnsafeRawBufferPointer { callerText.bytes(identityRevision) { callerJSON } }
 }

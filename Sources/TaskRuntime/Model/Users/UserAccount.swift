@@ -37,8 +37,8 @@ public final class UserAccount {
     /// Work that waits for the user's share of the loop.
     @exclusivity(unchecked) var steps = StepQueue()
     /// Connections that were turned away and not reported in the log, and when others were reported.
-    var untoldConnections = 0
-    var toldAt: RuntimeInstant?
+    var unreportedConnections = 0
+    var reportedAt: RuntimeInstant?
     /// Lines that plugins write for its calls.
     var logLines = LogAllowance()
 

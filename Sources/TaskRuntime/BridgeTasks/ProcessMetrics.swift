@@ -1,5 +1,5 @@
 /// What the daemon's process takes of the machine, as monitoring systems name it.
-public struct ProcessFigures: Sendable, Hashable {
+public struct ProcessMetrics: Sendable, Hashable {
     /// Processor time of all its threads, in user and kernel mode.
     public var cpuSeconds: Double
     /// Memory that is in RAM.
@@ -13,7 +13,7 @@ public struct ProcessFigures: Sendable, Hashable {
     /// When it was started, in seconds since 1970.
     public var startSeconds: Double
 
-    /// Figures.
+    /// All of them.
     public init(
         cpuSeconds: Double, residentBytes: UInt64, virtualBytes: UInt64, openDescriptors: UInt64,
         maximumDescriptors: UInt64?, startSeconds: Double
