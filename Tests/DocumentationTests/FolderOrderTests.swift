@@ -95,7 +95,7 @@ struct FolderOrderTests {
             path: "Sources/TaskRuntime",
             folders: [
                 "Policy", "Model", "Launch", "Turns", "Sessions", "Gate", "Tasks", "Output", "Monitoring", "Events",
-                "Calls", "Clients", "Plugins", "Lifecycle", "Routing", "BridgeTasks",
+                "Calls", "Streams", "Clients", "Plugins", "Lifecycle", "Routing", "BridgeTasks",
             ],
             besides: [
                 "ManualRuntimeClock.swift", "RuntimeRooms.swift", "TaskRuntime.swift", "TaskRuntime-plugins.swift",

@@ -1,0 +1,264 @@
+import BridgeJSON
+import DequeModule
+
+// One stream: bytes in one direction, from one writer to one reader, in order, complete or with an error, in a window
+// of bounded size. A state machine without sessions, calls, names or a clock: what happens goes in, answers come out.
+
+/// One of the two ends of a stream.
+enum StreamSide: String, Sendable {
+    case writer
+    case reader
+}
+
+/// Why a stream ended before it was complete.
+struct StreamBreak: Equatable {
+    enum Cause: Equatable {
+        /// A side closed its end or is gone, for this reason; nil: it gave none.
+        case left(BridgeError?)
+        /// The writer sent more than the bytes of room that it had.
+        case exceeded(roomBytes: Int)
+        /// The writer sent more writes than may be unanswered.
+        case crowded(maximum: Int)
+        /// The writer counted other bytes than came.
+        case miscounted(bytes: UInt64)
+    }
+
+    /// Who ended it; nil: the daemon.
+    var side: StreamSide?
+    var cause: Cause
+}
+
+/// Why a call about a stream fails.
+enum StreamFailure: Error, Equatable {
+    /// The stream is not complete, and the reader has got so many bytes.
+    case broken(StreamBreak, bytes: UInt64)
+    /// The writer has closed the stream already.
+    case closed
+    /// Another read waits.
+    case busy
+}
+
+/// An answer to someone who waits: a call of theirs ends with it.
+enum StreamAnswer<Waiter> {
+    /// A write was taken. The writer may have so many bytes unanswered from now on.
+    case room(Waiter, bytes: Int)
+    /// What a read gets.
+    case bytes(Waiter, [UInt8])
+    /// To a read: the stream is complete, with so many bytes.
+    case end(Waiter, bytes: UInt64)
+    /// To whoever has closed an end: how many bytes the reader got, and why these were not all; nil: they were.
+    case receipt(Waiter, bytes: UInt64, StreamBreak?)
+    case failure(Waiter, StreamFailure)
+}
+
+/// See above. `Waiter` is the call that is answered.
+struct StreamState<Waiter> {
+    /// How many writes may be unanswered: those of no bytes are bounded too.
+    static var maximumWrites: Int { 64 }
+
+    /// How many bytes wait for the reader at most.
+    let windowBytes: Int
+    /// How many the writer has written, and the reader has got.
+    private(set) var writtenBytes: UInt64 = 0
+    private(set) var readBytes: UInt64 = 0
+
+    private var window: [UInt8] = []
+    /// Where in `window` the bytes begin that the reader has not got.
+    private var windowStart = 0
+    /// The writer has written all.
+    private var hasAll = false
+    /// The stream is not complete and never will be. What waits in the window still goes to the reader.
+    private var brokenBy: StreamBreak?
+    /// A side has closed its end, was answered that the stream is over, or is gone.
+    private var hasLeft: (writer: Bool, reader: Bool) = (false, false)
+
+    /// Writes that are not answered, the oldest first. Nil: their call has ended otherwise.
+    private var writes = Deque<(waiter: Waiter?, bytes: Int)>()
+    private var unansweredBytes = 0
+    /// How many of these were in writes that are not answered any more: they count until a later write is answered.
+    private var forgottenBytes = 0
+    /// How much the writer may have unanswered: what the last answer said.
+    private var credit: Int
+    private var waitingRead: (waiter: Waiter, maximumBytes: Int)?
+    /// Who has closed the stream, and waits until the reader has got the end.
+    private var closer: Waiter?
+
+    init(windowBytes: Int) {
+        self.windowBytes = windowBytes
+        credit = windowBytes
+    }
+
+    /// Bytes that wait for the reader: at most ``windowBytes``.
+    var waitingBytes: Int { window.count - windowStart }
+    /// Whether both sides have left: nobody will ask for the stream any more.
+    var isOver: Bool { hasLeft.writer && hasLeft.reader }
+
+    // MARK: The writer
+
+    /// Takes bytes. The answer waits until there is room for more, or, with `isEnd`, until the reader has got the end.
+    mutating func write(_ bytes: some Collection<UInt8>, isEnd: Bool, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        if hasAll { return [.failure(waiter, .closed)] }
+        if let brokenBy {
+            hasLeft.writer = true
+            return [.failure(waiter, .broken(brokenBy, bytes: readBytes))]
+        }
+        guard unansweredBytes + bytes.count <= credit else { return misuse(.exceeded(roomBytes: credit), waiter) }
+        guard isEnd || writes.count < Self.maximumWrites else {
+            return misuse(.crowded(maximum: Self.maximumWrites), waiter)
+        }
+        window.append(contentsOf: bytes)
+        writtenBytes += UInt64(bytes.count)
+        if isEnd { return finish(waiter) }
+        writes.append((waiter, bytes.count))
+        unansweredBytes += bytes.count
+        return serve()
+    }
+
+    /// The writer has written all. The answer waits until the reader has got the end.
+    ///
+    /// - Parameter bytes: How many bytes the writer has counted; nil: it has not.
+    mutating func complete(_ bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        if hasAll { return [.failure(waiter, .closed)] }
+        if let brokenBy {
+            hasLeft.writer = true
+            return [.receipt(waiter, bytes: readBytes, brokenBy)]
+        }
+        if let bytes, bytes != writtenBytes { return misuse(.miscounted(bytes: bytes), waiter) }
+        return finish(waiter)
+    }
+
+    /// The writer did what it must not do: the stream is broken, and the writer is answered why.
+    private mutating func misuse(_ cause: StreamBreak.Cause, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        let reason = StreamBreak(side: .writer, cause: cause)
+        hasLeft.writer = true
+        breakOff(reason)
+        return serve() + [.failure(waiter, .broken(reason, bytes: readBytes))]
+    }
+
+    private mutating func finish(_ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        hasAll = true
+        closer = waiter
+        return serve()
+    }
+
+    // MARK: The reader
+
+    /// Asks for bytes: for at most so many. The answer waits for the first of them, or the end.
+    mutating func read(maximumBytes: Int, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        guard waitingRead == nil else { return [.failure(waiter, .busy)] }
+        waitingRead = (waiter, max(1, maximumBytes))
+        return serve()
+    }
+
+    // MARK: An end before its time
+
+    /// A side closes its end with an error, or is gone. Where the writer leaves, the reader still gets what waits; where
+    /// the reader does, nothing waits any longer.
+    mutating func leave(_ side: StreamSide, _ error: BridgeError?) -> [StreamAnswer<Waiter>] {
+        switch side {
+        case .writer:
+            hasLeft.writer = true
+            if !hasAll { breakOff(StreamBreak(side: side, cause: .left(error))) }
+        case .reader:
+            if !hasLeft.reader { breakOff(StreamBreak(side: side, cause: .left(error))) }
+            hasLeft.reader = true
+        }
+        return serve()
+    }
+
+    /// The same, for a side that is answered how far the stream came.
+    mutating func close(_ side: StreamSide, _ error: BridgeError?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        if side == .writer, hasAll { return [.failure(waiter, .closed)] }
+        let answers = leave(side, error)
+        return answers + [.receipt(waiter, bytes: readBytes, brokenBy)]
+    }
+
+    /// The daemon ends the stream. Each side is answered so when it next asks.
+    mutating func end(_ error: BridgeError?) -> [StreamAnswer<Waiter>] {
+        breakOff(StreamBreak(side: nil, cause: .left(error)))
+        return serve()
+    }
+
+    private mutating func breakOff(_ reason: StreamBreak) {
+        // What the reader has whole stays complete.
+        if hasAll, hasLeft.reader { return }
+        if brokenBy == nil { brokenBy = reason }
+        if reason.side != .writer { clearWindow() }
+    }
+
+    /// Calls that have ended otherwise are not answered. What they wrote stays, and counts as unanswered until a later
+    /// write is answered: the writer does not know yet that there is room.
+    mutating func forget(where isGone: (Waiter) -> Bool) {
+        for index in writes.indices where writes[index].waiter.map(isGone) == true { writes[index].waiter = nil }
+        if closer.map(isGone) == true { closer = nil }
+        if let waiting = waitingRead?.waiter, isGone(waiting) { waitingRead = nil }
+    }
+
+    // MARK: Answers
+
+    /// Answers all that can be answered.
+    private mutating func serve() -> [StreamAnswer<Waiter>] {
+        serveRead() + serveWrites() + serveCloser()
+    }
+
+    private mutating func serveRead() -> [StreamAnswer<Waiter>] {
+        guard let (waiter, maximumBytes) = waitingRead else { return [] }
+        if waitingBytes > 0 {
+            waitingRead = nil
+            return [.bytes(waiter, take(maximumBytes))]
+        }
+        guard hasAll || brokenBy != nil else { return [] }
+        waitingRead = nil
+        hasLeft.reader = true
+        if let brokenBy { return [.failure(waiter, .broken(brokenBy, bytes: readBytes))] }
+        return [.end(waiter, bytes: readBytes)]
+    }
+
+    private mutating func serveWrites() -> [StreamAnswer<Waiter>] {
+        if let brokenBy {
+            let answers = writes.compactMap { write in
+                write.waiter.map { StreamAnswer.failure($0, .broken(brokenBy, bytes: readBytes)) }
+            }
+            if !answers.isEmpty { hasLeft.writer = true }
+            writes = []
+            return answers
+        }
+        var answers: [StreamAnswer<Waiter>] = []
+        while waitingBytes < windowBytes, let write = writes.popFirst() {
+            forgottenBytes += write.bytes
+            guard let waiter = write.waiter else { continue }
+            unansweredBytes -= forgottenBytes
+            forgottenBytes = 0
+            credit = windowBytes - waitingBytes + unansweredBytes
+            answers.append(.room(waiter, bytes: credit))
+        }
+        return answers
+    }
+
+    private mutating func serveCloser() -> [StreamAnswer<Waiter>] {
+        guard hasLeft.reader || brokenBy != nil else { return [] }
+        if closer != nil || hasAll { hasLeft.writer = true }
+        defer { closer = nil }
+        return closer.map { [.receipt($0, bytes: readBytes, brokenBy)] } ?? []
+    }
+
+    // MARK: The window
+
+    private mutating func take(_ maximumBytes: Int) -> [UInt8] {
+        let bytes = Array(window[windowStart...].prefix(maximumBytes))
+        windowStart += bytes.count
+        readBytes += UInt64(bytes.count)
+        if windowStart == window.count {
+            clearWindow()
+        } else if windowStart >= windowBytes / 2 {
+            window.removeSubrange(..<windowStart)
+            windowStart = 0
+        }
+        return bytes
+    }
+
+    private mutating func clearWindow() {
+        window.removeAll(keepingCapacity: waitingBytes == 0)
+        windowStart = 0
+    }
+}

@@ -1,0 +1,260 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("The state of a stream")
+struct StreamStateTests {
+    private typealias State = StreamState<Int>
+
+    private func bytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }
+
+    /// Answers as short texts, for comparison.
+    private func texts(_ answers: [StreamAnswer<Int>]) -> [String] {
+        answers.map { answer in
+            switch answer {
+            case .room(let waiter, let bytes): "\(waiter): room \(bytes)"
+            case .bytes(let waiter, let bytes): "\(waiter): \(bytes.count) bytes"
+            case .end(let waiter, let bytes): "\(waiter): end \(bytes)"
+            case .receipt(let waiter, let bytes, let reason): "\(waiter): receipt \(bytes) \(text(reason))"
+            case .failure(let waiter, .broken(let reason, let bytes)): "\(waiter): broken \(bytes) \(text(reason))"
+            case .failure(let waiter, let failure): "\(waiter): \(failure)"
+            }
+        }
+    }
+
+    private func text(_ reason: StreamBreak?) -> String {
+        guard let reason else { return "complete" }
+        let side = reason.side?.rawValue ?? "daemon"
+        switch reason.cause {
+        case .left(let error): return "by \(side)" + (error.map { ", \($0.code)" } ?? "")
+        case .exceeded(let room): return "by \(side), over \(room)"
+        case .crowded(let maximum): return "by \(side), over \(maximum) writes"
+        case .miscounted(let bytes): return "by \(side), counted \(bytes)"
+        }
+    }
+
+    @Test("Bytes come in order, and both sides get to know that it is complete")
+    func complete() {
+        var state = State(windowBytes: 100)
+        #expect(texts(state.write([1, 2, 3], isEnd: false, 1)) == ["1: room 97"])
+        #expect(texts(state.read(maximumBytes: 2, 2)) == ["2: 2 bytes"])
+        #expect(texts(state.complete(3, 3)) == [])
+        #expect(texts(state.read(maximumBytes: 9, 4)) == ["4: 1 bytes"])
+        #expect(!state.isOver)
+        #expect(texts(state.read(maximumBytes: 9, 5)) == ["5: end 3", "3: receipt 3 complete"])
+        #expect(state.isOver)
+    }
+
+    @Test("A read waits for the first byte, and a second one is busy")
+    func waitingRead() {
+        var state = State(windowBytes: 100)
+        #expect(texts(state.read(maximumBytes: 9, 1)) == [])
+        #expect(texts(state.read(maximumBytes: 9, 2)) == ["2: busy"])
+        #expect(texts(state.write(bytes(20), isEnd: false, 3)) == ["1: 9 bytes", "3: room 89"])
+    }
+
+    @Test("A write is answered when there is room, and its bytes are taken at once")
+    func backPressure() {
+        var state = State(windowBytes: 100)
+        #expect(texts(state.write(bytes(60), isEnd: false, 1)) == ["1: room 40"])
+        #expect(texts(state.write(bytes(30), isEnd: false, 2)) == ["2: room 10"])
+        #expect(texts(state.write(bytes(10), isEnd: false, 3)) == [])
+        #expect(state.waitingBytes == 100)
+        #expect(texts(state.read(maximumBytes: 25, 4)) == ["4: 25 bytes", "3: room 25"])
+        // A writer that does not wait for its answers is bounded by what they would have said.
+        #expect(texts(state.write(bytes(25), isEnd: false, 5)) == [])
+        #expect(texts(state.write(bytes(0), isEnd: false, 6)) == [])
+        #expect(state.waitingBytes == 100)
+    }
+
+    @Test("More bytes than there was room for break the stream; what came before is still read")
+    func exceeded() {
+        var state = State(windowBytes: 100)
+        #expect(texts(state.write(bytes(90), isEnd: false, 1)) == ["1: room 10"])
+        #expect(texts(state.write(bytes(11), isEnd: false, 2)) == ["2: broken 0 by writer, over 10"])
+        #expect(texts(state.write(bytes(1), isEnd: false, 3)) == ["3: broken 0 by writer, over 10"])
+        #expect(texts(state.read(maximumBytes: 200, 4)) == ["4: 90 bytes"])
+        #expect(texts(state.read(maximumBytes: 200, 5)) == ["5: broken 90 by writer, over 10"])
+        #expect(state.isOver)
+    }
+
+    @Test("Writes of no bytes are bounded while none is answered")
+    func crowded() {
+        var state = State(windowBytes: 1)
+        for waiter in 0..<64 { #expect(state.write(bytes(waiter == 0 ? 1 : 0), isEnd: false, waiter).isEmpty) }
+        let answers = texts(state.write([], isEnd: false, 64))
+        #expect(answers.count == 65 && answers.last == "64: broken 0 by writer, over 64 writes")
+        #expect(answers.dropLast().allSatisfy { $0.hasSuffix("broken 0 by writer, over 64 writes") })
+    }
+
+    @Test("Counts that differ break the stream")
+    func miscounted() {
+        var state = State(windowBytes: 100)
+        _ = state.write(bytes(9), isEnd: false, 1)
+        #expect(texts(state.complete(8, 2)) == ["2: broken 0 by writer, counted 8"])
+        _ = state.read(maximumBytes: 9, 3)
+        #expect(texts(state.read(maximumBytes: 9, 4)) == ["4: broken 9 by writer, counted 8"])
+    }
+
+    @Test("A reader that has enough stops the writer, and nothing waits any longer")
+    func readerLeaves() {
+        var state = State(windowBytes: 100)
+        _ = state.write(bytes(90), isEnd: false, 1)
+        #expect(texts(state.write(bytes(10), isEnd: false, 2)) == [])
+        #expect(texts(state.read(maximumBytes: 0, 3)) == ["3: 1 bytes", "2: room 1"])
+        #expect(texts(state.write(bytes(1), isEnd: true, 4)) == [])
+        #expect(texts(state.close(.reader, nil, 5)) == ["4: receipt 1 by reader", "5: receipt 1 by reader"])
+        #expect(state.waitingBytes == 0 && state.isOver)
+        #expect(texts(state.write([], isEnd: false, 6)) == ["6: closed"])
+    }
+
+    @Test("A writer that fails, or is gone, is no end: the reader gets what waits, and then its error")
+    func writerLeaves() {
+        var state = State(windowBytes: 100)
+        _ = state.write(bytes(5), isEnd: false, 1)
+        #expect(texts(state.leave(.writer, BridgeError(.internal, "no disk"))) == [])
+        #expect(texts(state.read(maximumBytes: 9, 2)) == ["2: 5 bytes"])
+        #expect(texts(state.read(maximumBytes: 9, 3)) == ["3: broken 5 by writer, internal"])
+        #expect(state.isOver)
+    }
+
+    @Test("A writer that has closed may go: the stream still becomes complete")
+    func writerGoesAfterClosing() {
+        var state = State(windowBytes: 100)
+        #expect(texts(state.write(bytes(5), isEnd: true, 1)) == [])
+        state.forget { $0 == 1 }
+        #expect(texts(state.leave(.writer, nil)) == [])
+        _ = state.read(maximumBytes: 9, 2)
+        #expect(texts(state.read(maximumBytes: 9, 3)) == ["3: end 5"])
+        #expect(state.isOver)
+    }
+
+    @Test("A write whose call timed out stays written, and gives no room until a later one is answered")
+    func forgotten() {
+        var state = State(windowBytes: 100)
+        #expect(texts(state.write(bytes(100), isEnd: false, 1)) == [])
+        state.forget { $0 == 1 }
+        #expect(texts(state.read(maximumBytes: 60, 2)) == ["2: 60 bytes"])
+        #expect(texts(state.write([], isEnd: false, 3)) == ["3: room 60"])
+        #expect(texts(state.write(bytes(60), isEnd: false, 4)) == [])
+        #expect(state.waitingBytes == 100)
+    }
+
+    @Test("The daemon ends a stream: each side is answered so when it next asks")
+    func daemonEnds() {
+        var state = State(windowBytes: 100)
+        _ = state.write(bytes(5), isEnd: false, 1)
+        #expect(texts(state.end(BridgeError(.busy, "stops"))) == [])
+        #expect(!state.isOver)
+        #expect(texts(state.read(maximumBytes: 9, 2)) == ["2: broken 0 by daemon, busy"])
+        #expect(texts(state.complete(nil, 3)) == ["3: receipt 0 by daemon, busy"])
+        #expect(state.isOver)
+    }
+
+    @Test(
+        "Whatever happens, bytes are a beginning of what was written, complete means all, and each call ends once",
+        arguments: 0..<200 as Range<UInt64>)
+    func property(seed: UInt64) {
+        var play = StreamPlay(seed: seed)
+        for _ in 0..<300 { play.step() }
+        play.finish()
+    }
+}
+
+/// A random play of a writer and a reader, beside a plain account of what must hold.
+private struct StreamPlay {
+    private static let windowBytes = 64
+    private var generator: SeededGenerator
+    private var state = StreamState<Int>(windowBytes: windowBytes)
+    private var nextWaiter = 0
+    private var waiting: Set<Int> = []
+    private var written: [UInt8] = []
+    private var received: [UInt8] = []
+    /// Bytes of writes whose answers have not come, and what may be unanswered.
+    private var unanswered: [Int: Int] = [:]
+    private var room = windowBytes
+    private var hasClosed = false
+    private var isComplete = false
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    mutating func step() {
+        let waiter = nextWaiter
+        nextWaiter += 1
+        waiting.insert(waiter)
+        switch Int.random(in: 0..<40, using: &generator) {
+        case 0..<16: write(waiter, isEnd: Int.random(in: 0..<25, using: &generator) == 0)
+        case 16..<34: note(state.read(maximumBytes: Int.random(in: 0...80, using: &generator), waiter))
+        case 34 where Bool.random(using: &generator):
+            hasClosed = true
+            note(state.complete(Bool.random(using: &generator) ? UInt64(written.count) : nil, waiter))
+        case 35 where Int.random(in: 0..<8, using: &generator) == 0:
+            note(state.close(Bool.random(using: &generator) ? .writer : .reader, nil, waiter))
+        case 36 where Int.random(in: 0..<8, using: &generator) == 0:
+            waiting.remove(waiter)
+            note(state.end(nil))
+        default:
+            // A call that waits ends otherwise.
+            waiting.remove(waiter)
+            guard let gone = waiting.randomElement(using: &generator) else { return }
+            waiting.remove(gone)
+            state.forget { $0 == gone }
+        }
+        #expect(state.waitingBytes <= Self.windowBytes)
+        #expect(received == Array(written.prefix(received.count)))
+    }
+
+    private mutating func write(_ waiter: Int, isEnd: Bool) {
+        let left = room - unanswered.values.reduce(0, +)
+        let bytes = (0..<Int.random(in: 0...max(0, left), using: &generator)).map { _ in
+            UInt8.random(in: 0...255, using: &generator)
+        }
+        let before = state.writtenBytes
+        let answers = state.write(bytes, isEnd: isEnd, waiter)
+        if state.writtenBytes > before { written += bytes }
+        if !isEnd { unanswered[waiter] = bytes.count } else { hasClosed = true }
+        note(answers)
+    }
+
+    private mutating func note(_ answers: [StreamAnswer<Int>]) {
+        for answer in answers {
+            switch answer {
+            case .room(let waiter, let bytes):
+                ended(waiter)
+                for earlier in unanswered.keys where earlier <= waiter { unanswered[earlier] = nil }
+                room = bytes
+            case .bytes(let waiter, let bytes):
+                ended(waiter)
+                #expect(!bytes.isEmpty)
+                received += bytes
+            case .end(let waiter, let bytes):
+                ended(waiter)
+                #expect(hasClosed && received == written && bytes == UInt64(written.count))
+                isComplete = true
+            case .receipt(let waiter, let bytes, let reason):
+                ended(waiter)
+                #expect(bytes == UInt64(received.count))
+                #expect((reason == nil) == isComplete)
+            case .failure(let waiter, let failure):
+                ended(waiter)
+                if case .broken(let reason, let bytes) = failure {
+                    #expect(bytes == UInt64(received.count))
+                    #expect(reason.cause == .left(nil) || reason.cause == .crowded(maximum: 64))
+                }
+            }
+        }
+    }
+
+    private mutating func ended(_ waiter: Int) {
+        #expect(waiting.remove(waiter) != nil, "\(waiter) is answered twice, or has not asked")
+    }
+
+    /// Both sides go: nobody waits any longer.
+    mutating func finish() {
+        note(state.leave(.writer, nil))
+        note(state.leave(.reader, nil))
+        #expect(waiting.isEmpty && state.isOver && state.waitingBytes == 0)
+    }
+}
