@@ -140,7 +140,8 @@ import Testing
     func timeouts() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             for (timeout, wire) in [
-                (Timeout.standard, nil), (.unlimited, .number(JSONNumber(366 * 86_400_000))), (.seconds(2), 2_000),
+                (Timeout.standard, nil), (.unlimited, .number(JSONNumber(366 * 86_400_000))),
+                (.seconds(2_000), 2_000_000),
             ] as [(Timeout, JSON?)] {
                 async let result = bridge.callJSON("a", timeout: timeout)
                 let message = await connection.next()
