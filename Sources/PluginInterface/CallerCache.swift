@@ -1,10 +1,11 @@
-package import CTaskPlugin
+public import CTaskPlugin
 
 /// What has been made of callers' identities, kept from call to call: a slot for each session, of as many as there are.
 /// Not thread-safe.
 ///
-/// Inlinable, because it is asked with every call of a plugin.
-package final class CallerCache<Tag: Equatable, Value> {
+/// What is asked with every call of a plugin is public and inlined: generic code of another module, and inlinable code
+/// with `package`, looks the entry's type up each time, which takes a thousand instructions.
+public final class CallerCache<Tag: Equatable, Value> {
     @usableFromInline
     struct Entry {
         @usableFromInline var session: UInt64
@@ -22,7 +23,7 @@ package final class CallerCache<Tag: Equatable, Value> {
     @usableFromInline let entries: UnsafeMutablePointer<Entry?>
 
     /// - Parameter slots: A power of two.
-    package init(slots: Int = 64) {
+    public init(slots: Int = 64) {
         mask = slots - 1
         entries = .allocate(capacity: slots)
         entries.initialize(repeating: nil, count: slots)
@@ -34,8 +35,8 @@ package final class CallerCache<Tag: Equatable, Value> {
     }
 
     /// What was made for the session; nil: nothing, or of something else.
-    @inlinable
-    package func value(of session: UInt64, _ tag: Tag) -> Value? {
+    @inlinable @inline(__always)
+    public func value(of session: UInt64, _ tag: Tag) -> Value? {
         guard let entry = entries[Int(truncatingIfNeeded: session) & mask], entry.session == session, entry.tag == tag
         else { return nil }
         return entry.value
@@ -44,7 +45,7 @@ package final class CallerCache<Tag: Equatable, Value> {
     /// Keeps a value in the place of the one before.
     ///
     /// - Returns: That one, which may be another session's.
-    package func keep(_ value: Value, of session: UInt64, _ tag: Tag) -> Value? {
+    public func keep(_ value: Value, of session: UInt64, _ tag: Tag) -> Value? {
         let slot = Int(truncatingIfNeeded: session) & mask
         defer { entries[slot] = Entry(session: session, tag: tag, value: value) }
         return entries[slot]?.value
@@ -53,7 +54,7 @@ package final class CallerCache<Tag: Equatable, Value> {
     /// The session is gone.
     ///
     /// - Returns: What was kept of it.
-    package func remove(_ session: UInt64) -> Value? {
+    public func remove(_ session: UInt64) -> Value? {
         let slot = Int(truncatingIfNeeded: session) & mask
         guard let entry = entries[slot], entry.session == session else { return nil }
         entries[slot] = nil
@@ -61,7 +62,7 @@ package final class CallerCache<Tag: Equatable, Value> {
     }
 
     /// All values, each once.
-    package func removeAll() -> [Value] {
+    public func removeAll() -> [Value] {
         (0...mask).compactMap { slot in
             defer { entries[slot] = nil }
             return entries[slot]?.value
@@ -71,15 +72,18 @@ package final class CallerCache<Tag: Equatable, Value> {
 
 /// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that
 /// is made when a session calls first, and again when it has changed. Not thread-safe.
-package final class ForeignCallers<Tag: Equatable> {
+public final class ForeignCallers<Tag: Equatable> {
     @usableFromInline let cache = CallerCache<Tag, UnsafeMutablePointer<trestle_caller>>()
     /// A description's revision is its number among those that this plugin was given.
     private var lastRevision: UInt64 = 0
     /// Replaced, while a function of the plugin may still be looking at them: one can lead to another within itself.
     private var retired: [UnsafeMutablePointer<trestle_caller>] = []
-    @exclusivity(unchecked) package private(set) var hasRetired = false
+    /// Whether there are such. A method's answer, because another module that accesses a property checks exclusivity.
+    public var hasRetired: Bool { holdsRetired }
+    @exclusivity(unchecked) private var holdsRetired = false
 
-    package init() {}
+    /// Without descriptions.
+    public init() {}
 
     deinit {
         for descriptor in cache.removeAll() { ForeignCaller.free(descriptor) }
@@ -87,15 +91,15 @@ package final class ForeignCallers<Tag: Equatable> {
     }
 
     /// The description of a session. Valid until ``freeRetired()``.
-    @inlinable
-    package func descriptor(of session: UInt64, _ tag: Tag) -> UnsafePointer<trestle_caller>? {
+    @inlinable @inline(__always)
+    public func descriptor(of session: UInt64, _ tag: Tag) -> UnsafePointer<trestle_caller>? {
         cache.value(of: session, tag).map { UnsafePointer($0) }
     }
 
     /// Makes a description in the place of the one before. Valid until ``freeRetired()``.
     ///
     /// - Parameter caller: All of it but its revision and the texts, which are put in.
-    package func make(
+    public func make(
         _ caller: trestle_caller, _ tag: Tag, origin: String, user: String?, client: String?
     ) -> UnsafePointer<trestle_caller> {
         lastRevision += 1
@@ -107,19 +111,19 @@ package final class ForeignCallers<Tag: Equatable> {
     }
 
     /// The session is gone.
-    package func forget(_ session: UInt64) {
+    public func forget(_ session: UInt64) {
         if let descriptor = cache.remove(session) { retire(descriptor) }
     }
 
     private func retire(_ descriptor: UnsafeMutablePointer<trestle_caller>) {
         retired.append(descriptor)
-        hasRetired = true
+        holdsRetired = true
     }
 
     /// No function of the plugin is on the stack: descriptions that have been replaced are no longer read.
-    package func freeRetired() {
-        guard hasRetired else { return }
-        hasRetired = false
+    public func freeRetired() {
+        guard holdsRetired else { return }
+        holdsRetired = false
         for descriptor in retired { ForeignCaller.free(descriptor) }
         retired.removeAll()
     }
