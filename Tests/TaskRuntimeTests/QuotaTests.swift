@@ -210,7 +210,7 @@ struct QuotaTests {
         #expect(call(client, 5, task: task)?.errorCode != "busy")
     }
 
-    @Test("Whoever reads what they ask for sees the daemon's state while others leave no room for anything")
+    @Test("A client that reads its answers sees the daemon's state while others leave no room for anything")
     func stateWithoutRoom() {
         let bench = bench { $0.queuedBytes = 200_000 }
         let (client, watcher) = (bench.client(), bench.client(uid: Bench.daemonUID))

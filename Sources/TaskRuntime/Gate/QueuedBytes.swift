@@ -43,8 +43,8 @@ extension Quotas {
     }
 
     /// Why a result that may be long is not made: its caller has left something unread, and there is hardly any room
-    /// left. Nil: it is made. Whoever reads what they ask for gets the daemon's state even when no room is left:
-    /// a result of up to `Session.uncountedBytes` is sent to them, a longer one is refused when it is known.
+    /// left. Nil: it is made. A caller with nothing unread gets the daemon's state even when no room is left: a result
+    /// of up to `Session.uncountedBytes` is sent, a longer one is refused after it was made.
     func longResultRefusal(of call: Call) -> BridgeError? {
         guard let session = call.session, session.queuedBytes + session.batchBytes > 0 else { return nil }
         let bytes = min(Session.uncountedBytes, session.account.quota.queuedBytes / 4)

@@ -46,7 +46,7 @@ enum StreamAnswer<Waiter> {
     case bytes(Waiter, [UInt8])
     /// To a read: the stream is complete, with so many bytes.
     case end(Waiter, bytes: UInt64)
-    /// To whoever has closed an end: how many bytes the reader got, and why these were not all; nil: they were.
+    /// To the side that closes: how many bytes the reader got, and why the stream is not complete; nil: it is.
     case receipt(Waiter, bytes: UInt64, StreamBreak?)
     case failure(Waiter, StreamFailure)
 }
@@ -90,7 +90,7 @@ struct StreamState<Waiter> {
 
     /// Bytes that wait for the reader: at most ``windowBytes``.
     var waitingBytes: Int { window.count - windowStart }
-    /// Whether both sides have left: nobody will ask for the stream any more.
+    /// Whether both sides have left, so that the stream can be forgotten.
     var isOver: Bool { hasLeft.writer && hasLeft.reader }
 
     // MARK: The writer
@@ -152,8 +152,8 @@ struct StreamState<Waiter> {
 
     // MARK: An end before its time
 
-    /// A side closes its end with an error, or is gone. Where the writer leaves, the reader still gets what waits; where
-    /// the reader does, nothing waits any longer.
+    /// A side closes its end with an error, or is gone. After the writer has left, the reader still gets what waits.
+    /// After the reader has left, nothing waits any longer.
     mutating func leave(_ side: StreamSide, _ error: BridgeError?) -> [StreamAnswer<Waiter>] {
         switch side {
         case .writer:
