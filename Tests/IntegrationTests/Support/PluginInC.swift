@@ -13,6 +13,8 @@ struct PluginInC {
     var start = ""
     /// What a call does: statements in C, with `request` and `host`.
     var call = #"host->reply(host, request->call, text("\"" NAME "\""));"#
+    /// What `cancel` does: statements in C, with `reason`; empty: there is no such function.
+    var cancel = ""
     /// The manifest's interceptors, JSON; empty: there are none.
     var interceptors = ""
     /// What `intercept` does: statements in C, with `request` and `host`.
@@ -37,6 +39,7 @@ struct PluginInC {
         static void attach(void *context, const trestle_host *table) { host = table; }
         static void start(void *context, const trestle_request *request) { \(start) }
         static void call(void *context, const trestle_request *request) { \(call) }
+        static void cancel(void *context, trestle_call call, uint32_t reason) { \(cancel) }
         static void intercept(void *context, const trestle_request *request) { \(intercept) }
         static void fail(const trestle_request *request, const char *why) {
             host->fail(host, request->call, &(trestle_error){.size = sizeof(trestle_error), .abi = TRESTLE_ABI,
@@ -47,6 +50,7 @@ struct PluginInC {
         static const trestle_plugin table = {
             .size = \(size), .abi = \(abi), .manifest = {manifest, sizeof manifest - 1},
             .attach = attach, .start = \(start.isEmpty ? "0" : "start"), .launch = launch, .call = call,
+            .cancel = \(cancel.isEmpty ? "0" : "cancel"),
             .intercept = \(interceptors.isEmpty ? "0" : "intercept")};
         const trestle_plugin *trestle_plugin_entry(void) { return &table; }
         """
