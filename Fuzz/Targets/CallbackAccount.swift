@@ -39,6 +39,14 @@ struct CallbackAccount {
     private var hasNullID = false
     /// The id of the last call that the client was asked to work on.
     private(set) var lastForwardedID: [UInt8] = []
+    /// The name of the last stream that the client has made.
+    private(set) var lastStream: [UInt8] = []
+
+    /// The name, once.
+    mutating func takeLastStream() -> [UInt8] {
+        defer { lastStream = [] }
+        return lastStream
+    }
 
     // MARK: Owed
 
@@ -90,6 +98,7 @@ struct CallbackAccount {
 
     private mutating func take(_ message: JSON) throws(Violation) {
         try require(message.objectValue != nil, "no message: \(message.text)")
+        if let stream = message["result"]?["stream"]?.stringValue { lastStream = Array(stream.utf8) }
         if message["event"] != nil || message["cancel"] != nil { return }
         if message["jsonrpc"] != nil {
             if message["method"] != nil { return note(message["id"]) }

@@ -9,6 +9,9 @@ struct FuzzInput {
     /// Stands for the id of the last call that whoever speaks was asked to work on.
     static let idPlace: UInt8 = 0x1D
 
+    /// Stands for the name of the stream that was made last.
+    static let streamPlace: UInt8 = 0x1C
+
     private var rest: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
@@ -29,6 +32,18 @@ struct FuzzInput {
     mutating func all() -> [UInt8] {
         defer { rest = [] }
         return Array(rest)
+    }
+}
+
+/// What answers have named, for what is sent later.
+final class FuzzNames {
+    /// The stream that was made last.
+    var stream: [UInt8] = []
+
+    /// The bytes with the names in the places of what stands for them.
+    func filled(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        Array(
+            bytes.split(separator: FuzzInput.streamPlace, omittingEmptySubsequences: false).joined(separator: stream))
     }
 }
 

@@ -10,7 +10,7 @@ import Logging
 //   session has been closed. An error about a message is no call's end. Progress comes before the end.
 // - A call that a plugin makes ends once.
 // - Everything that is written is lines of JSON.
-// - In the end nothing is in flight.
+// - In the end nothing is in flight, no stream is left, and no byte is counted for any.
 func fuzzRuntime(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let fuzzed = FuzzedRuntime(limits: input.byte())
@@ -27,6 +27,7 @@ private final class FuzzedRuntime {
     private let host = FuzzHost()
     private let instance: PluginInstance
     private var clients: [FuzzClient] = []
+    private let names = FuzzNames()
     private var pluginCallsMade = 0
     private var pluginCallsEnded = 0
 
@@ -50,7 +51,7 @@ private final class FuzzedRuntime {
             (try? runtime.open(instance)) != nil
         else { fatalError("the plugin was refused") }
         self.instance = instance
-        clients = Self.uids.map { FuzzClient(runtime, uid: $0) }
+        clients = Self.uids.map { FuzzClient(runtime, uid: $0, names) }
     }
 
     private static var tasks: [TaskDescription] {
@@ -73,6 +74,7 @@ private final class FuzzedRuntime {
         if choice & 1 != 0 { limits.messageBytes = 600 }
         if choice & 2 != 0 { limits.callsInFlight = 3 }
         if choice & 4 != 0 { limits.unreadBytes = 500 }
+        if choice & 16 != 0 { limits.streamWindowBytes = 10 }
         if choice & 8 != 0 { (limits.queuedEvents, limits.queuedEventBytes) = (3, 400) }
         return limits
     }
@@ -131,7 +133,7 @@ private final class FuzzedRuntime {
     }
 
     private func call(_ rest: [UInt8]) {
-        let parts = rest.dropFirst().split(separator: UInt8(ascii: " "), maxSplits: 1)
+        let parts = names.filled(rest.dropFirst()).split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard let task = parts.first else { return }
         pluginCallsMade += 1
         withPadding(parts.count > 1 ? parts[1] : Array("{}".utf8)[...]) { options in
@@ -155,7 +157,7 @@ private final class FuzzedRuntime {
 
     private func hangUp(_ index: Int) {
         runtime.hangUp(clients[index].session)
-        clients[index] = FuzzClient(runtime, uid: Self.uids[index])
+        clients[index] = FuzzClient(runtime, uid: Self.uids[index], names)
     }
 
     /// A connection that is to be closed is closed once everything is written: by then all its calls have had their
@@ -183,12 +185,17 @@ private final class FuzzedRuntime {
             for call in begun { withPadding(Array("{}".utf8)) { instance.reply(call, $0) } }
             runtime.writeOutput()
         } while host.started.count > answered
+        // Streams that stand still wait for ever.
+        runtime.streams.endAll()
+        runtime.writeOutput()
         for client in clients { try client.checkSettled() }
         try require(
             pluginCallsMade == pluginCallsEnded, "\(pluginCallsMade) calls of the plugin, \(pluginCallsEnded) ends")
+        try require(runtime.streams.count == 0, "\(runtime.streams.count) streams are left")
         try require(runtime.calls.count == 0, "\(runtime.calls.count) calls are in flight")
         try require(runtime.callsInFlight == 0, "\(runtime.callsInFlight) calls of clients are in flight")
         close()
+        try require(runtime.quotas.queuedBytes == 0, "\(runtime.quotas.queuedBytes) bytes are counted for no one")
     }
 
     /// What holds on to each other lets go, so that what has been lost can be told from it.

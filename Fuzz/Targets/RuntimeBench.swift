@@ -27,9 +27,11 @@ final class FuzzClient: SessionTransport {
     private(set) var isToBeClosed = false
     private var partOfLine: [UInt8] = []
     private(set) var violation: Violation?
+    private let names: FuzzNames
 
-    init(_ runtime: TaskRuntime, uid: UInt32) {
+    init(_ runtime: TaskRuntime, uid: UInt32, _ names: FuzzNames = FuzzNames()) {
         self.runtime = runtime
+        self.names = names
         splitter = MessageSplitter(maximumLineBytes: runtime.limits.messageBytes)
         session = runtime.open(PeerIdentity(uid: uid, gid: uid, pid: 1), transport: self)
     }
@@ -41,7 +43,7 @@ final class FuzzClient: SessionTransport {
         let piece = piece.split(separator: FuzzInput.idPlace, omittingEmptySubsequences: false)
             .joined(separator: account.lastForwardedID)
         runtime.beginInput()
-        withPadding(Array(piece)) { bytes in
+        withPadding(names.filled(Array(piece))) { bytes in
             var taken = 0
             while !isToBeClosed, let line = splitter.nextLine(of: bytes, from: &taken) { take(line, decoder) }
         }
@@ -107,6 +109,7 @@ final class FuzzClient: SessionTransport {
             let line = Array(partOfLine[..<end])
             partOfLine.removeFirst(end + 1)
             do throws(Violation) { try account.take(line) } catch { violation = error }
+            if !account.lastStream.isEmpty { names.stream = account.takeLastStream() }
         }
     }
 

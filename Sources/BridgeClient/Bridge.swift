@@ -4,6 +4,7 @@
 //   Reconnecting/  one connection after the other: pauses, states
 //   Calls/       calls that this end makes
 //   Providing/   tasks that this end provides
+//   Streams/     bytes of any size
 //   Events/      what this end listens to
 //
 // What a program holds (Bridge, CallProgress, EventStream, Registration, IncomingCall) may be used from any thread;

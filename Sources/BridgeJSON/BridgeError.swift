@@ -57,6 +57,15 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     public static let resultInvalid: ErrorCode = "result.invalid"
     /// The daemon is stopping.
     public static let daemonStopping: ErrorCode = "daemon.stopping"
+    /// No stream has this name, it is over, or the caller may not use it: the three look alike.
+    public static let streamNotFound: ErrorCode = "stream.not_found"
+    /// A stream ended before it was complete. Data: `by` (`writer`, `reader` or `daemon`), the `bytes` that the reader
+    /// got, and the `error` that was given.
+    public static let streamClosed: ErrorCode = "stream.closed"
+    /// Nobody took the other end of the stream in time.
+    public static let streamUnclaimed: ErrorCode = "stream.unclaimed"
+    /// What was sent makes no sense for the stream, or other bytes came than were sent.
+    public static let streamInvalid: ErrorCode = "stream.invalid"
     /// Something went wrong that should not have.
     public static let `internal`: ErrorCode = "internal"
     /// The configuration is not good: of a plugin's section, data `path`, `expected`, `got`; of the daemon's file, data

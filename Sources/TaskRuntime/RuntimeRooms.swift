@@ -7,6 +7,8 @@ struct RuntimeRooms {
     let counters = RuntimeCounters()
     /// The clock as calls see it.
     let time: CallClock
+    /// When the runtime is to be woken.
+    let alarm: Alarm
     /// What the loop does in a turn, and users' shares of it.
     let turns: LoopTurns
     let steps: StepScheduler
@@ -33,6 +35,7 @@ struct RuntimeRooms {
         self.clock = clock
         self.log = log
         time = CallClock(clock)
+        alarm = Alarm(clock)
         turns = LoopTurns()
         steps = StepScheduler(clock, turns)
         sessions = SessionStore()

@@ -70,6 +70,9 @@ extension TaskRuntime {
         directory.call(request, by: plugin)
     }
 
+    /// The process of a plugin is gone: its ends of streams are left.
+    public func leaveStreams(of holder: StreamHolder) { streams.leaveAll(of: holder) }
+
     /// Ends a call that a plugin made, where it is still in flight.
     public func cancelPluginCall(_ handle: CallHandle) { directory.cancel(handle) }
 

@@ -56,6 +56,7 @@ extension TaskRuntime {
     public func refill(_ session: Session) {
         guard session.output.count < Session.slowReaderBytes else { return }
         calls.writeHeldProgress(to: session)
+        streams.refill(session)
         rooms.delivery.refill(session)
     }
 

@@ -15,6 +15,7 @@
 //   Monitoring/  traffic as it passes, for operators who watch
 //   Events/      subscriptions, and retained events
 //   Calls/       every call in flight, its way through interceptors, and the only place where one ends
+//   Streams/     bytes of any size from one caller to another
 //   Clients/     tasks that clients provide
 //   Plugins/     plugins, and the calls that wait for them
 //   Lifecycle/   sessions from their first byte to their last, and from one daemon to the next
@@ -48,6 +49,7 @@ public final class TaskRuntime {
 
     let rooms: RuntimeRooms
     let calls: CallEngine
+    let streams: StreamTable
     let clients: ClientTasks
     let suggestions: TaskSuggestions
     let directory: PluginDirectory
@@ -74,10 +76,11 @@ public final class TaskRuntime {
         self.daemon = daemon
         rooms = RuntimeRooms(limits, quotas, policy, clock, log)
         calls = CallEngine(rooms, lane: lane)
+        streams = StreamTable(rooms, calls)
         clients = ClientTasks(calls)
         suggestions = TaskSuggestions(rooms.tasks, rooms.rights, clock)
-        directory = PluginDirectory(rooms, suggestions, calls)
-        lifecycle = SessionLifecycle(rooms, calls, clients, directory)
+        directory = PluginDirectory(rooms, suggestions, calls, streams)
+        lifecycle = SessionLifecycle(rooms, calls, streams, clients, directory)
         router = Router(rooms, suggestions, calls)
         startedAt = clock.now
         launch = LaunchRegistry { clock.now }
@@ -160,18 +163,34 @@ public final class TaskRuntime {
         if monitor.isWatched { monitor.endTurn() }
     }
 
-    /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again at once for the rest. To be
-    /// called when the clock was asked to wake.
-    public func expire() { calls.expire() }
+    /// Ends calls whose deadline has come, for a share of a turn, and looks at streams; the clock wakes again at once for
+    /// the rest. To be called when the clock was asked to wake.
+    public func expire() {
+        rooms.alarm.rang()
+        calls.expire()
+        streams.expire()
+    }
     /// Frees what is held in reserve for more calls than there are. To be called between turns of the loop.
     public func trimMemory() { calls.trimMemory() }
 
     // MARK: The end
 
-    /// From now on no call is begun; calls in flight go on. `done` is called once none of them is left, nor anything
-    /// that they have begun for their sessions, such as retained events on their way: at once where there is none.
-    public func drain(_ done: @escaping () -> Void) { calls.drain(done) }
-    /// The time for draining is over: calls that are still in flight end with `daemon.stopping`, within a share of each
-    /// turn.
-    public func endCallsInFlight() { calls.endCallsInFlight() }
+    /// From now on no call and no stream is begun; calls in flight and streams that move go on. `done` is called once
+    /// none of them is left, nor anything that they have begun for their sessions, such as retained events on their
+    /// way: at once where there is none.
+    public func drain(_ done: @escaping () -> Void) {
+        var unfinished = 2
+        let finish = {
+            unfinished -= 1
+            if unfinished == 0 { done() }
+        }
+        calls.drain(finish)
+        streams.drain(finish)
+    }
+    /// The time for draining is over: streams end, and calls that are still in flight end with `daemon.stopping`,
+    /// within a share of each turn.
+    public func endCallsInFlight() {
+        streams.endAll()
+        calls.endCallsInFlight()
+    }
 }

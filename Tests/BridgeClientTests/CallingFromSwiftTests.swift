@@ -8,6 +8,7 @@ import Testing
     struct Guest: Codable, Sendable { var who: String }
     struct Greeting: Codable, Sendable { var greeting: String }
     struct Door: Codable, Sendable { var floor: Int }
+    struct Photo: Codable, Sendable { var photo: String }
 
     @Test("A program provides a task, calls it with progress, and hears what it publishes")
     func article() async throws {
@@ -36,6 +37,17 @@ import Testing
                 #expect(event.data == ["floor": 2])
                 break
             }
+
+            let counting = try await bridge.register("photo.count") { (options: Photo, call) in
+                var count = 0
+                for try await bytes in await bridge.readStream(options.photo, for: call) { count += bytes.count }
+                return count
+            }
+            let photo = try await bridge.makeStream(type: "image/png")
+            async let count: Int = bridge.call("photo.count", Photo(photo: photo.name))
+            try await photo.write { out in try await out.write([1, 2, 3]) }
+            #expect(try await count == 3)
+            try await counting.unregister()
             try await registration.unregister()
         }
     }

@@ -54,7 +54,8 @@ import Testing
     func timeRemaining() {
         func call(_ deadline: ContinuousClock.Instant?) -> IncomingCall {
             IncomingCall(
-                task: "a", caller: .init(nil), deadline: deadline, wantsProgress: false, isOneWay: false, report: nil)
+                task: "a", caller: .init(nil), deadline: deadline, wantsProgress: false, isOneWay: false, id: nil,
+                report: nil)
         }
         #expect(call(nil).timeRemaining == nil)
         #expect(call(.now - .seconds(1)).timeRemaining == .zero)

@@ -79,7 +79,7 @@ struct FolderOrderTests {
             path: "Sources/BridgeMessage", folders: ["Wire", "Messages", "Encoding", "Dialects", "Decoding"],
             besides: ["BridgeMessage.swift"]),
         FolderOrder(
-            path: "Sources/BridgeClient", folders: ["Connection", "Reconnecting", "Calls", "Events", "Providing"],
+            path: "Sources/BridgeClient", folders: ["Connection", "Reconnecting", "Calls", "Events", "Providing", "Streams"],
             besides: [
                 "Bridge.swift", "ClientErrors.swift", "ClientSession.swift", "Configuration.swift", "DaemonInfo.swift",
             ]),
@@ -107,7 +107,7 @@ struct FolderOrderTests {
         FolderOrder(
             path: "Sources/trestle",
             folders: [
-                "SessionBus", "Output", "Files", "Connection", "Describing", "Input", "Running", "Watching",
+                "SessionBus", "Output", "Files", "Connection", "Describing", "Input", "Streams", "Running", "Watching",
                 "Recording",
                 "Conformance", "Presenting", "Generating", "Plugins", "Commands",
             ], besides: ["Trestle.swift"]),

@@ -18,6 +18,7 @@ import test_damage
 import test_disk
 import test_kill
 import test_resources
+import test_streams
 from settings import SEED
 
 ORDER: list[type[unittest.TestCase]] = [
@@ -30,6 +31,7 @@ ORDER: list[type[unittest.TestCase]] = [
     test_resources.Descriptors,
     test_resources.SlowDisk,
     test_resources.Memory,
+    test_streams.Cuts,
     test_attacks.Strangers,
     test_attacks.Forgers,
     test_attacks.Origins,

@@ -18,6 +18,8 @@ import TaskKit
             Retain()
             Forget()
             Ring()
+            Turn()
+            Drop()
         }
     )
     .event(Ticked.self)
@@ -193,5 +195,34 @@ struct Ring: BridgeTask {
     func run(_ options: Empty, _ call: Call) async throws -> Empty {
         call.plugin.notify("bell.ring", ["times": 2])
         return Empty()
+    }
+}
+
+/// The name of a stream.
+struct Photo: Codable, Sendable {
+    var photo: String
+}
+
+struct Turn: BridgeTask {
+    static let name = "fixture.turn"
+    static let summary = "Reads a stream, and answers with one that has its bytes in the opposite order."
+
+    func run(_ options: Photo, _ call: Call) async throws -> Photo {
+        let bytes = try await call.readStream(options.photo).collect(upTo: 10 << 20)
+        let turned = try await call.makeStream(type: "image/png", totalBytes: bytes.count) { out in
+            guard bytes != Array("fail".utf8) else { throw BridgeError("fixture.paper", "no paper") }
+            try await out.write(bytes.reversed())
+        }
+        return Photo(photo: turned)
+    }
+}
+
+struct Drop: BridgeTask {
+    static let name = "fixture.drop"
+    static let summary = "Reads the first bytes of a stream, and no more."
+
+    func run(_ options: Photo, _ call: Call) async throws -> Int {
+        for try await bytes in call.readStream(options.photo) { return bytes.count }
+        return 0
     }
 }

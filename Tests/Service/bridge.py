@@ -60,7 +60,7 @@ def call(task, options=None):
     return message["result"]
 
 
-def wait_until(what, condition, seconds=30):
+def wait_until(what, condition, seconds=300):
     """Returns what the condition returns once that is true; fails when it never is."""
     end = time.monotonic() + seconds
     while True:

@@ -58,25 +58,27 @@ struct StreamStateTests {
     @Test("A write is answered when there is room, and its bytes are taken at once")
     func backPressure() {
         var state = State(windowBytes: 100)
-        #expect(texts(state.write(bytes(60), isEnd: false, 1)) == ["1: room 40"])
-        #expect(texts(state.write(bytes(30), isEnd: false, 2)) == ["2: room 10"])
-        #expect(texts(state.write(bytes(10), isEnd: false, 3)) == [])
+        #expect(texts(state.write(bytes(50), isEnd: false, 1)) == ["1: room 50"])
+        #expect(texts(state.write(bytes(30), isEnd: false, 2)) == [])
+        #expect(texts(state.write(bytes(20), isEnd: false, 3)) == [])
         #expect(state.waitingBytes == 100)
-        #expect(texts(state.read(maximumBytes: 25, 4)) == ["4: 25 bytes", "3: room 25"])
+        // Not for less than half of the window.
+        #expect(texts(state.read(maximumBytes: 49, 4)) == ["4: 49 bytes"])
+        #expect(texts(state.read(maximumBytes: 1, 5)) == ["5: 1 bytes", "2: room 70", "3: room 50"])
         // A writer that does not wait for its answers is bounded by what they would have said.
-        #expect(texts(state.write(bytes(25), isEnd: false, 5)) == [])
-        #expect(texts(state.write(bytes(0), isEnd: false, 6)) == [])
+        #expect(texts(state.write(bytes(50), isEnd: false, 6)) == [])
+        #expect(texts(state.write(bytes(0), isEnd: false, 7)) == [])
         #expect(state.waitingBytes == 100)
     }
 
     @Test("More bytes than there was room for break the stream; what came before is still read")
     func exceeded() {
         var state = State(windowBytes: 100)
-        #expect(texts(state.write(bytes(90), isEnd: false, 1)) == ["1: room 10"])
-        #expect(texts(state.write(bytes(11), isEnd: false, 2)) == ["2: broken 0 by writer, over 10"])
-        #expect(texts(state.write(bytes(1), isEnd: false, 3)) == ["3: broken 0 by writer, over 10"])
-        #expect(texts(state.read(maximumBytes: 200, 4)) == ["4: 90 bytes"])
-        #expect(texts(state.read(maximumBytes: 200, 5)) == ["5: broken 90 by writer, over 10"])
+        #expect(texts(state.write(bytes(40), isEnd: false, 1)) == ["1: room 60"])
+        #expect(texts(state.write(bytes(61), isEnd: false, 2)) == ["2: broken 0 by writer, over 60"])
+        #expect(texts(state.write(bytes(1), isEnd: false, 3)) == ["3: broken 0 by writer, over 60"])
+        #expect(texts(state.read(maximumBytes: 200, 4)) == ["4: 40 bytes"])
+        #expect(texts(state.read(maximumBytes: 200, 5)) == ["5: broken 40 by writer, over 60"])
         #expect(state.isOver)
     }
 
@@ -101,9 +103,9 @@ struct StreamStateTests {
     @Test("A reader that has enough stops the writer, and nothing waits any longer")
     func readerLeaves() {
         var state = State(windowBytes: 100)
-        _ = state.write(bytes(90), isEnd: false, 1)
-        #expect(texts(state.write(bytes(10), isEnd: false, 2)) == [])
-        #expect(texts(state.read(maximumBytes: 0, 3)) == ["3: 1 bytes", "2: room 1"])
+        _ = state.write(bytes(40), isEnd: false, 1)
+        #expect(texts(state.write(bytes(11), isEnd: false, 2)) == [])
+        #expect(texts(state.read(maximumBytes: 0, 3)) == ["3: 1 bytes", "2: room 50"])
         #expect(texts(state.write(bytes(1), isEnd: true, 4)) == [])
         #expect(texts(state.close(.reader, nil, 5)) == ["4: receipt 1 by reader", "5: receipt 1 by reader"])
         #expect(state.waitingBytes == 0 && state.isOver)

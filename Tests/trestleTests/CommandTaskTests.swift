@@ -81,5 +81,5 @@ import Testing
 private func incomingCall() -> IncomingCall {
     IncomingCall(
         task: "work", caller: .init(["session": 3, "uid": 1_000, "origin": "local", "user": "ann"]), deadline: nil,
-        wantsProgress: false, isOneWay: false, report: nil)
+        wantsProgress: false, isOneWay: false, id: nil, report: nil)
 }

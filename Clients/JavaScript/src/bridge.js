@@ -11,6 +11,7 @@ import { Outbox } from "./outbox.js";
 import { programName } from "./programName.js";
 import { Provider } from "./providing.js";
 import { RepeatedCalls } from "./repeating.js";
+import { Streams } from "./streams.js";
 import { Subscriptions } from "./subscriptions.js";
 import { Timers } from "./timers.js";
 
@@ -32,6 +33,7 @@ export class Bridge {
     #subscriptions;
     #connection;
     #observers = new Observers();
+    #streams = new Streams((task, options) => this.call(task, options));
     #container = Object.freeze({
         receive: (message) => this.#connection.receive(message),
         sessionLost: () => this.#connection.renew(),
@@ -190,6 +192,24 @@ export class Bridge {
     async publish(event, data, { retain } = {}) {
         // What is undefined has no JSON, and so is left out.
         await this.call("bridge.publish", { event, data, retain: retain ? true : undefined });
+    }
+
+    // Streams.
+
+    makeStream(settings) {
+        return this.#streams.make(settings);
+    }
+
+    sendStream(source, settings) {
+        return this.#streams.send(source, settings);
+    }
+
+    readStream(name) {
+        return this.#streams.read(name);
+    }
+
+    writeStream(name) {
+        return this.#streams.write(name);
     }
 
     // The connection.

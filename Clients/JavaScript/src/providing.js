@@ -4,6 +4,7 @@
 import { addDisposal } from "./disposal.js";
 import { BridgeError, cancelledHere, describe } from "./errors.js";
 import { byteLength, encodeValue, errorText, isLonger, progressText, resultText } from "./messages.js";
+import { Streams } from "./streams.js";
 
 /** Calls that run at once; beyond, callers get `busy`. */
 const maxRunning = 1024;
@@ -126,6 +127,8 @@ export class Provider {
     /** What a handler knows of its call. */
     #incoming(call, { caller, timeout }) {
         const timers = this.#timers;
+        const begin = (task, options) => this.#calls.begin(task, options, { isInSession: true }).promise;
+        const streams = new Streams(begin, call.id);
         const deadline = timeout === undefined ? undefined : timers.now() + timeout;
         return {
             task: call.task,
@@ -137,6 +140,10 @@ export class Provider {
             isOneWay: call.id === undefined,
             signal: call.abort.signal,
             reportProgress: (value) => this.#report(call, value),
+            makeStream: (settings) => streams.make(settings),
+            sendStream: (source, settings) => streams.send(source, settings),
+            readStream: (name) => streams.read(name),
+            writeStream: (name) => streams.write(name),
         };
     }
 

@@ -33,6 +33,7 @@ const outputs = {
     "Calls": "1.5\n2\n",
     "Progress, deadlines, aborting": "1\n2\n3\ncounted\n",
     "Providing tasks": "local\n4006381333931\n",
+    "Streams": "17 bytes\nhello from a file\n",
     "Events": "door.opened { floor: 2 }\n1\n",
 };
 
@@ -48,7 +49,7 @@ test("programs of the README", { skip: withoutDaemon }, async (suite) => {
             writeFileSync(join(folder, "program.mjs"), code);
             const [error, output, complaints] = await new Promise((done) => {
                 const environment = { ...process.env, TRESTLE_SOCKET: daemon.socket, NO_COLOR: "1" };
-                const settings = { cwd: folder, env: environment, timeout: 20_000 };
+                const settings = { cwd: folder, env: environment, timeout: 120_000 };
                 execFile(process.execPath, ["program.mjs"], settings, (...values) => done(values));
             });
             assert.deepEqual([error?.code ?? 0, complaints, output], [0, "", outputs[heading]]);

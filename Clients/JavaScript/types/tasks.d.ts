@@ -2,6 +2,7 @@
 
 import "./disposal.js";
 import type { BridgeError } from "./errors.js";
+import type { StreamMaker } from "./streams.js";
 
 /** Any JSON. */
 export type JSONValue = null | boolean | number | string | JSONValue[] | { [key: string]: JSONValue };
@@ -53,7 +54,7 @@ export interface Caller {
 }
 
 /** A call of a task that this end provides. */
-export interface IncomingCall<Progress = unknown> {
+export interface IncomingCall<Progress = unknown> extends StreamMaker {
     readonly task: string;
     readonly caller: Caller;
     /** How long the caller still waits, computed when it is read, 0 at least; undefined: the call has no deadline. */

@@ -2,10 +2,12 @@
 
 import type { BridgeError } from "./errors.js";
 import type { BridgeEvent, EventStream, StreamSettings, SubscribeSettings, Subscription } from "./events.js";
+import type { StreamMaker } from "./streams.js";
 import type { Callback, CallSettings, CancellableCall, Registration, RegisterSettings, TaskHandler } from "./tasks.js";
 
 export * from "./errors.js";
 export * from "./events.js";
+export * from "./streams.js";
 export * from "./tasks.js";
 
 /** What the daemon says of itself. */
@@ -100,6 +102,7 @@ export interface Container {
 }
 
 /** A bridge to the daemon. Nothing is opened before its first use. */
+export interface Bridge extends StreamMaker {}
 export class Bridge {
     constructor(options?: BridgeOptions);
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, cast
 
 from trestle_bridge import BridgeError, Decision, Plugin, PluginCall
 
-from .support import PACKAGE_FOLDER
+from .support import PACKAGE_FOLDER, TEST_TIMEOUT
 
 SAMPLE = PACKAGE_FOLDER / "tests/sample_plugin.py"
 
@@ -20,7 +20,7 @@ class AloneTests(unittest.TestCase):
     def test_started_by_hand_it_says_what_it_is(self) -> None:
         end = subprocess.run(
             [sys.executable, str(SAMPLE)], cwd=PACKAGE_FOLDER, env={"PYTHONPATH": str(PACKAGE_FOLDER)},
-            capture_output=True, text=True, timeout=60,
+            capture_output=True, text=True, timeout=TEST_TIMEOUT,
         )
         self.assertEqual((end.returncode, end.stdout), (1, ""))
         self.assertRegex(end.stderr, r"is a plugin, and no daemon has started it .*NAME\.plugin\.toml")

@@ -10,14 +10,14 @@ import sys
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from .support import PACKAGE_FOLDER, DaemonTestCase
+from .support import PACKAGE_FOLDER, TEST_TIMEOUT, DaemonTestCase
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs Python in the package's folder."""
     return subprocess.run(
         [sys.executable, *arguments], cwd=PACKAGE_FOLDER, env={**os.environ, **environment},
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=TEST_TIMEOUT,
     )
 
 
@@ -50,7 +50,7 @@ class LayeringTests(unittest.TestCase):
     ORDER = [
         "errors", "wire", "jsontext", "framing", "output", "timers", "backoff", "location", "settings", "connecting",
         "messages", "waiting", "description", "incoming", "call", "calls", "providing", "events", "requests",
-        "attempts", "state", "core", "driver", "retry",
+        "attempts", "state", "core", "driver", "retry", "streaming",
     ]
 
     def test_modules_of_the_core_import_only_those_below_them(self) -> None:

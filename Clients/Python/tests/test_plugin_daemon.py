@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 import tempfile
 import unittest
@@ -49,6 +51,25 @@ def recall(options, call):
 def publish(options, call):
     plugin.publish("greet.done", options["data"], to=[call.caller.session], direct=True)
     logging.getLogger().error("published")
+
+@plugin.task("greet.turn")
+def turn(options, call):
+    with call.read_stream(options["photo"]) as photo:
+        data = photo.readall()
+    return call.send_stream([data[::-1]], type="image/png")
+
+@plugin.task("greet.turn.async")
+async def turn_async(options, call):
+    async with call.read_stream(options["photo"]) as photo:
+        data = await photo.read()
+    return await call.send_stream(data[::-1])
+
+@plugin.task("greet.half")
+def half(options, call):
+    def parts():
+        yield b"half"
+        raise KeyError("paper")
+    return call.send_stream(parts())
 
 @plugin.on_start
 def start():
@@ -111,6 +132,21 @@ class PluginDaemonTests(unittest.TestCase):
         with self.bridge.subscribe("greet.*", local=True) as events:
             self.bridge.call("greet.publish", {"data": 5})
             self.assertEqual(events.get(TEST_TIMEOUT).data, 5)
+
+    def test_streams_go_to_a_task_and_back_from_it(self) -> None:
+        data = os.urandom(1_000_001)
+        for task in ("greet.turn", "greet.turn.async"):
+            with self.subTest(task):
+                photo = self.bridge.send_stream(io.BytesIO(data))
+                with self.bridge.read_stream(self.bridge.call(task, {"photo": photo})) as turned:
+                    self.assertEqual(turned.readall(), data[::-1])
+
+    def test_a_source_that_raises_leaves_no_stream_that_looks_complete(self) -> None:
+        with self.bridge.read_stream(self.bridge.call("greet.half")) as reader:
+            with self.assertRaises(BridgeError) as raised:
+                reader.readall()
+        self.assertEqual(raised.exception.code, "stream.closed")
+        self.assertIn("paper", raised.exception.message)
 
     def test_what_is_known_of_sessions_goes_on_in_the_next_process(self) -> None:
         self.assertEqual(self.bridge.call("greet.remember", "ann"), "Hello, Ann")

@@ -23,7 +23,7 @@ from .sync_support import SyncTestCase
 class CallTests(SyncTestCase):
     def test_a_result_comes_back_as_it_was_sent(self) -> None:
         for value in ({"a": [1, 2.5, None, True]}, "弹\u2028😀", 2**200, None, "x" * 500_000):
-            self.assertEqual(self.bridge.call("Echo", value, timeout=5.0), value)
+            self.assertEqual(self.bridge.call("Echo", value), value)
         self.assertEqual(self.bridge.call("Echo"), {})
 
     def test_an_error_has_code_message_and_data(self) -> None:
@@ -59,7 +59,7 @@ class CallTests(SyncTestCase):
 
     def test_many_threads_call_at_once_and_each_gets_its_own_result(self) -> None:
         def work(thread: int) -> bool:
-            return all(self.bridge.call("Echo", [thread, n], timeout=30) == [thread, n] for n in range(50))
+            return all(self.bridge.call("Echo", [thread, n]) == [thread, n] for n in range(50))
 
         with ThreadPoolExecutor(8) as pool:
             self.assertTrue(all(pool.map(work, range(8))))

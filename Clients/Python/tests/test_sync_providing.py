@@ -24,9 +24,9 @@ class ProvidingTests(SyncTestCase):
             return [options, call.task, caller.session, caller.uid, call.time_remaining, call.wants_progress]
 
         self.bridge.register("who", handler)
-        answer = self.other.call("who", {"a": 1}, timeout=3.0)
+        answer = self.other.call("who", {"a": 1}, timeout=300.0)
         self.assertEqual(answer[:4], [{"a": 1}, "who", self.other.session, os.geteuid()])
-        self.assertLessEqual(answer[4], 3.0)
+        self.assertLessEqual(answer[4], 300.0)
         self.assertIs(answer[5], False)
 
     def test_exceptions_of_handlers_become_errors(self) -> None:

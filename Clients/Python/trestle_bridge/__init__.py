@@ -26,6 +26,7 @@ from ._plugin.launch import LaunchOptions
 from ._plugin.log import PluginLog, PluginLogHandler
 from ._plugin.plugin import Plugin
 from ._sync.bridge import Bridge
+from ._sync.byte_streams import ByteReader, ByteWriter
 from ._sync.connecting import connect
 from ._sync.handlers import Handler
 from ._sync.pending import PendingCall
@@ -35,8 +36,8 @@ from ._sync.stream import EventStream
 __version__ = "0.1.0"
 
 __all__ = [
-    "Backoff", "Bridge", "BridgeError", "Caller", "Decision", "Event", "EventStream", "Handler", "IncomingCall",
-    "InterceptedCall", "JSONValue", "LaunchOptions", "Limits", "PendingCall", "Plugin", "PluginCall", "PluginLog",
-    "PluginLogHandler", "Registration", "Retry", "Schema", "SessionChange", "TaskDescription", "aio", "connect",
-    "default_socket",
+    "Backoff", "Bridge", "BridgeError", "ByteReader", "ByteWriter", "Caller", "Decision", "Event", "EventStream",
+    "Handler", "IncomingCall", "InterceptedCall", "JSONValue", "LaunchOptions", "Limits", "PendingCall", "Plugin",
+    "PluginCall", "PluginLog", "PluginLogHandler", "Registration", "Retry", "Schema", "SessionChange",
+    "TaskDescription", "aio", "connect", "default_socket",
 ]

@@ -21,6 +21,8 @@ public struct IncomingCall: Sendable {
     /// Nothing reports to the caller what becomes of the call.
     public let isOneWay: Bool
 
+    /// The id under which the daemon sent it; nil: none.
+    let id: UInt64?
     /// Nil: no one wants progress.
     let report: ProgressReport?
 

@@ -160,7 +160,8 @@ final class ProvidedTasks {
             task: String(decoding: message.task, as: UTF8.self),
             caller: .init(message.caller.isEmpty ? nil : try? JSON(parsing: message.caller)),
             deadline: message.timeout.map { .now + $0 }, wantsProgress: message.wantsProgress,
-            isOneWay: sender == nil, report: report)
+            isOneWay: sender == nil, id: sender.flatMap { UInt64(String(decoding: $0.id, as: UTF8.self)) },
+            report: report)
     }
 
     private func start(

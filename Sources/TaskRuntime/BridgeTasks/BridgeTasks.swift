@@ -16,6 +16,8 @@ final class BridgeTasks: TaskProvider {
         let optionBytes: Int?
         /// Whether its answer may be long, so that a caller without room for it is refused before it is made.
         var needsRoom = false
+        /// What it does with a stream; nil: nothing.
+        var stream: StreamTask?
         /// Answers with JSON text.
         let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> [UInt8]?
         /// What callers need: what is neither open nor internal administers the daemon. Nil: the task's name.
@@ -104,6 +106,18 @@ final class BridgeTasks: TaskProvider {
             self.run = { call, bytes throws(BridgeError) in try run(call, bytes)?.bytes }
         }
 
+        /// A task about streams: open to all who may connect, without a deadline of its own.
+        ///
+        /// - Parameter optionBytes: How long its options may be; nil: as long as a message.
+        init<Options: Decodable>(
+            stream: StreamTask, _ name: String, _ summary: String, _ options: Options.Type,
+            optionBytes: Int? = TaskEntry.usualOptionBytes,
+            run: @escaping (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
+        ) {
+            self.init(name, summary, text: options, optionBytes: optionBytes, isPublic: true, run: run)
+            self.stream = stream
+        }
+
         /// A task that looks at no options.
         init(
             _ name: String, _ summary: String, isPublic: Bool = false,
@@ -122,6 +136,8 @@ final class BridgeTasks: TaskProvider {
     /// Unsafe in form only: the runtime owns both, and a counted reference would cost time with every call.
     private unowned(unsafe) let calls: CallEngine
     private let tasks: [Task]
+    /// Called where a call ends before it was answered.
+    var onAbandon: (Call) -> Void = { _ in }
     /// The schemas of their options, once they have been derived.
     private var schemas: [JSON?]
 
@@ -147,8 +163,9 @@ final class BridgeTasks: TaskProvider {
         }
     }
 
-    /// Nothing goes on behind a call that answers at once, and what goes on behind another has begun.
-    func abandon(_ call: Call, reason: CancelReason) {}
+    /// Nothing goes on behind a call that answers at once, and what goes on behind another has begun; streams alone
+    /// have calls that wait.
+    func abandon(_ call: Call, reason: CancelReason) { onAbandon(call) }
 
     func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void) {
         done(TaskSchemas(options: optionsSchema(of: task.index)))
@@ -170,15 +187,17 @@ extension TaskRuntime {
     func addBridgeTasks() {
         let own =
             greetingTasks + describingTasks + providingTasks + eventTasks + callTasks + statusTasks + monitorTasks
-            + configurationTasks + pluginTasks + sessionControlTasks + explainTasks
+            + configurationTasks + pluginTasks + sessionControlTasks + explainTasks + streamTasks
         let provider = BridgeTasks(calls, own)
+        provider.onAbandon = { [unowned self] in streams.abandon($0) }
         for (index, task) in own.enumerated() {
             tasks.insert(
                 TaskEntry(
                     TaskDescription(
                         name: task.name, summary: task.summary, permission: task.permission, isPublic: task.isPublic,
+                        deadline: task.stream == nil ? .standard : .none, isPrivate: task.stream != nil,
                         optionBytes: task.optionBytes ?? .max),
-                    index: index, provider: provider, isInternal: task.isInternal))
+                    index: index, provider: provider, isInternal: task.isInternal, stream: task.stream))
         }
     }
 

@@ -7,6 +7,8 @@ enum TaskAnswer {
     case result(JSON)
     /// A job of the call's session, which ends the call.
     case job(any StepJob)
+    /// The call ends later, or has ended.
+    case later
 }
 
 extension TaskRuntime {
@@ -30,6 +32,7 @@ extension TaskRuntime {
         case .job(let job):
             if let session = job.session { rooms.steps.begin(job, for: session.account) }
             return nil
+        case .later: return nil
         }
     }
 }
@@ -73,6 +76,7 @@ private final class LongOptions: StepJob {
             case .job(let job):
                 successor = job
                 return job.step(until: budget)
+            case .later: break
             }
         } catch {
             calls.end(call, .failure(error))

@@ -50,6 +50,13 @@ extension TaskRuntime {
         text.add(
             "trestle_output_queued", .gauge, unit: "bytes", .init(quotas.unread.bytes),
             "Messages that clients have yet to read.")
+        text.add("trestle_streams", .gauge, .init(streams.count), "Streams that are not over.")
+        text.add(
+            "trestle_stream_queued", .gauge, unit: "bytes", .init(streams.waitingBytes),
+            "Bytes of streams that wait for their readers.")
+        text.add(
+            "trestle_stream_read", .counter, unit: "bytes", .init(streams.movedBytes),
+            "Bytes that readers of streams have got.")
         text.begin("trestle_quota_refusals", .counter, "What was refused because a quota was reached.")
         for quota in QuotaName.allCases {
             text.add(.init(quotas.refusalCount(of: quota)), ["quota": quota.rawValue])

@@ -72,6 +72,8 @@ extension TaskRuntime {
             "waitingCalls": .number(JSONNumber(plugins.reduce(0) { $0 + $1.waitingCount })),
             "queuedBytes": .number(JSONNumber(quotas.unread.bytes)),
             "queuedEvents": .number(JSONNumber(quotas.unread.events)),
+            "streams": .number(JSONNumber(streams.count)),
+            "streamBytes": .number(JSONNumber(streams.waitingBytes)),
             "quotaRefusals": quotaRefusals,
             "launch": .array(launch.reports.map(describe)),
             "plugins": .array((plugins + leavingPlugins).map(summarize) + refusedPlugins.map(describe)),

@@ -44,7 +44,8 @@ extension CallEngine {
         guard call.handle == handle, call.state != .free else { return }
         // Where it has ended, that has read the clock.
         time.noteInputTime()
-        if optionsBytes >= Quotas.countedOptionsBytes { hold(optionsBytes, for: call) }
+        // What is written to a stream is in its window, which is counted.
+        if optionsBytes >= Quotas.countedOptionsBytes, call.task?.stream == nil { hold(optionsBytes, for: call) }
         if call.origin == .session, call.hasID { call.session?.index.insert(call) }
         park(call)
     }

@@ -23,6 +23,8 @@ extension CallEngine {
             session._withUnsafeGuaranteedRef({
                 $0.output.count &+ $0.batchBytes &+ result.count > Session.uncountedBytes
             }),
+            // What is read of a stream has left its window for good: the stream looks for room before it answers.
+            call.task?.stream == nil,
             !quotas.hasRoom(forResultOf: call, result.count)
         {
             return end(call, error: quotas.resultRefusal(call, result.count))
@@ -61,6 +63,9 @@ extension CallEngine {
                 output.markDirty(session)
             }
         }
+        if call.hasExtras, let streams = call.record.pointee.extras?.streams, !streams.isEmpty {
+            onFailure?(streams, error)
+        }
         recycle(call)
     }
 
@@ -74,6 +79,7 @@ extension CallEngine {
     /// From here on no handle and no id leads to the call.
     @inline(__always)
     private func removeFromTables(_ call: Call, isFailure: Bool) {
+        if call.hasExtras { takeBack(call) }
         remove(call)
         if let provider = call.record.pointee.provider {
             provider._withUnsafeGuaranteedRef {
@@ -126,7 +132,7 @@ extension CallEngine {
 
     /// Where a client that has ended its input has got everything, its connection ends too.
     func closeIfDone(_ session: Session) {
-        guard session.phase == .inputEnded, session.callsInFlight == 0 else { return }
+        guard session.phase == .inputEnded, session.callsInFlight == 0, session.callsAside == 0 else { return }
         session.phase = .closing
         events.endListening(session)
         session.transport?.closeWhenWritten()

@@ -13,13 +13,13 @@ final class CallEngine {
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) private(set) var isDraining = false
     private var onDrained: (() -> Void)?
-    @exclusivity(unchecked) private var armedFor = RuntimeInstant.never
     @exclusivity(unchecked) private var standardTimeoutNanoseconds: UInt64
     /// Plugins in which calls may begin that waited behind others that have ended. Empty but between two ends of turns.
     @exclusivity(unchecked) private var queuesToAdmit: [any QueueingProvider] = []
     let time: CallClock
     let turns: LoopTurns
     let steps: StepScheduler
+    private let alarm: Alarm
     let rights: Rights
     let quotas: Quotas
     let output: SessionOutput
@@ -32,6 +32,8 @@ final class CallEngine {
     let lane: (any WorkLane)?
     let log: Logger
     let check = JSONCheck()
+    /// Called with the streams that were made for a call that ended with an error.
+    var onFailure: (([StreamName], BridgeError) -> Void)?
     /// What options are checked in against schemas, on the loop.
     let schemaRoom = SchemaRoom()
 
@@ -39,6 +41,7 @@ final class CallEngine {
         time = rooms.time
         turns = rooms.turns
         steps = rooms.steps
+        alarm = rooms.alarm
         rights = rooms.rights
         quotas = rooms.quotas
         output = rooms.output
@@ -122,6 +125,31 @@ final class CallEngine {
     /// Frees what is held in reserve for more calls than there are. To be called between turns of the loop.
     func trimMemory() { table.trimMemory() }
 
+    // MARK: Calls that wait for a stream
+
+    /// The call waits for a stream, which bounds such calls: it no longer counts among those that its caller may have
+    /// in flight, and the daemon does not wait for it when it stops.
+    func setAside(_ call: Call, for stream: StreamName) {
+        guard call.extras.waitsForStream == nil else { return }
+        call.extras.waitsForStream = stream
+        countAside(call, 1)
+    }
+
+    /// The call is about to leave the tables, where it counts as others do.
+    func takeBack(_ call: Call) {
+        if call.record.pointee.extras?.waitsForStream != nil { countAside(call, -1) }
+    }
+
+    private func countAside(_ call: Call, _ count: Int) {
+        call.record.pointee.extras?.maker?.ownCallsInFlight -= count
+        guard call.origin == .session, let session = call.session else { return }
+        session.callsAside += count
+        session.callsInFlight -= count
+        session.account.callsInFlight -= count
+        clientCallCount -= count
+        if count > 0, isDraining { noteDrainProgress() }
+    }
+
     // MARK: Deadlines
 
     /// Goes by another timeout for calls that say nothing. Calls in flight keep their deadlines.
@@ -151,7 +179,6 @@ final class CallEngine {
 
     /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again at once for the rest.
     func expire() {
-        armedFor = .never
         turns.note(.deadlines)
         let now = clock.now
         let end = now.advanced(byNanoseconds: Self.expiringNanoseconds)
@@ -166,15 +193,8 @@ final class CallEngine {
     /// Calls of all users expire together: this is how long they keep the loop.
     private static let expiringNanoseconds: UInt64 = 200_000
 
-    /// Has the clock wake for the earliest deadline. Where it wakes earlier than that, for a call that has ended
-    /// meanwhile, it is left so: most calls end long before their deadline, and the clock would be set with each of
-    /// them.
-    private func armClock() {
-        let earliest = table.deadlines.earliest
-        guard earliest < armedFor else { return }
-        armedFor = earliest
-        clock.wake(at: earliest)
-    }
+    @inline(__always)
+    private func armClock() { alarm.wake(by: table.deadlines.earliest) }
 
     // MARK: Behind calls that have ended
 

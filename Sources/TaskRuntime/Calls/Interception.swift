@@ -76,6 +76,7 @@ extension CallEngine {
                 wantsProgress: call.takesProgress, startedAt: now, deadline: call.deadline))
         let extras = question.extras
         extras.parent = handle
+        extras.rootNumber = call.rootNumber
         extras.ancestry = call.ancestry + [interceptor]
         extras.completion = { [unowned self] outcome in decide(interceptor, outcome, about: handle) }
         extras.onProgress = { [unowned self] _, value in

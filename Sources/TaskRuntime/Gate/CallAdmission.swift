@@ -13,7 +13,10 @@ extension Quotas {
     func admit(
         _ message: UnsafePointer<CallMessage>, of task: Unmanaged<TaskEntry>, by session: Session
     ) throws(BridgeError) {
-        guard session.callsInFlight < limits.callsInFlight else { throw tooManyInFlight(of: session) }
+        guard session.callsInFlight < limits.callsInFlight else {
+            if task._withUnsafeGuaranteedRef({ $0.stream != nil }) { return }
+            throw tooManyInFlight(of: session)
+        }
         let isAtBound = session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight >= $0.maximumCallsInFlight }
         if isAtBound || hasPaces || task._withUnsafeGuaranteedRef({ $0.isMetered })
             || message.pointee.options.count >= Self.countedOptionsBytes
@@ -32,6 +35,7 @@ extension Quotas {
     private static var someEndSoon: Duration { .milliseconds(100) }
 
     private func checkAll(_ optionsBytes: Int, of task: TaskEntry, by session: Session) throws(BridgeError) {
+        if task.stream != nil { return }
         let account = session.account
         guard account.callsInFlight < account.maximumCallsInFlight else {
             throw tooManyInFlight(account.maximumCallsInFlight, of: account.label)
@@ -52,6 +56,7 @@ extension Quotas {
 
     /// The same for a call that a plugin makes: it is bound by what binds the task, and by how many it may have made.
     func admit(callOf task: TaskEntry, by plugin: any QueueingProvider) throws(BridgeError) {
+        if task.stream != nil { return }
         guard plugin.ownCallsInFlight < values.pluginCallsInFlight else {
             throw tooManyInFlight(values.pluginCallsInFlight, of: "plugin \(plugin.name)")
         }

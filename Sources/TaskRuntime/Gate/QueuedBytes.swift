@@ -71,4 +71,11 @@ extension Quotas {
             "the daemon holds as much for \(whom) as it may, \(limit) bytes of messages that are unread or unfinished",
             retryAfter: .seconds(1))
     }
+
+    /// The same, for what no user asked for.
+    func noRoomForAll() -> BridgeError {
+        busy(
+            .queuedBytes, values.queuedBytes, of: "all users",
+            "the daemon holds as much for all users as it may, \(values.queuedBytes) bytes", retryAfter: .seconds(1))
+    }
 }

@@ -170,6 +170,26 @@ final class Quotas {
         try check(.tasks, account.tasks + added, account.quota.tasks, of: account.label, "tasks to provide")
     }
 
+    /// - Throws: `quota.exceeded`, where one more stream would be too many, `busy`, where its window does not fit.
+    ///
+    /// - Parameters:
+    ///   - holder: as whose it would count.
+    ///   - session: whose holder that is; nil: a plugin's.
+    ///   - plugin: that plugin's name.
+    func checkStream(of holder: StreamHolder, _ session: Session?, plugin: String?) throws(BridgeError) {
+        let count = holder.chargedCount + 1
+        let windowBytes = limits.streamWindowBytes
+        guard let session else {
+            try check(.streams, count, values.user.streams, of: "plugin \(plugin ?? "")", "streams")
+            guard queuedBytes + windowBytes <= values.queuedBytes else { throw noRoomForAll() }
+            return
+        }
+        let account = session.account
+        try check(.streams, count, values.sessionStreams, of: "session \(session.number)", "streams")
+        try check(.streams, account.streams + 1, account.quota.streams, of: account.label, "streams")
+        guard hasRoom(for: windowBytes, of: account) else { throw tooManyBytes(of: account, adding: windowBytes) }
+    }
+
     /// - Throws: `quota.exceeded`, where so much more must not be held for descriptions of tasks.
     func checkDescriptions(_ addedBytes: Int, of account: UserAccount) throws(BridgeError) {
         guard addedBytes > 0 else { return }

@@ -35,7 +35,7 @@ final class SessionEnding: StepJob {
 
     /// Ends one thing; false where nothing is left.
     private func endNext() -> Bool {
-        if endCall() { return true }
+        if endCall() || leaveStream() { return true }
         if let name = ending.registrations.first {
             lifecycle.clients.unregister(name, by: ending)
             return true
@@ -59,6 +59,12 @@ final class SessionEnding: StepJob {
             lifecycle.calls.abort(call, BridgeError(.callCancelled, "the session was closed"), reason: .caller)
         }
         return true
+    }
+
+    /// The client may still read, and is still answered, where it has only ended its input.
+    private func leaveStream() -> Bool {
+        if case .input = end { return false }
+        return lifecycle.streams.leaveNext(of: ending.streamHolder)
     }
 
     private func finish() {

@@ -58,7 +58,8 @@ extension SessionLifecycle {
 
     /// Whether a session can go on in another process: no call by it or to it is in flight, and it is not about to end.
     func isAtRest(_ session: Session) -> Bool {
-        session.phase == .open && session.callsInFlight == 0 && session.forwardedCount == 0
+        session.phase == .open && session.callsInFlight == 0 && session.callsAside == 0
+            && session.forwardedCount == 0
     }
 
     /// Whether the session works on others' calls, so that these end only if it is read on.

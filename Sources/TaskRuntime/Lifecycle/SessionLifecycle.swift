@@ -9,6 +9,7 @@ final class SessionLifecycle {
     let events: EventBus
     let monitor: TrafficMonitor
     let calls: CallEngine
+    let streams: StreamTable
     let clients: ClientTasks
     let output: SessionOutput
     let clock: any RuntimeClock
@@ -17,8 +18,12 @@ final class SessionLifecycle {
     private let turns: LoopTurns
     private let counters: RuntimeCounters
 
-    init(_ rooms: RuntimeRooms, _ calls: CallEngine, _ clients: ClientTasks, _ directory: PluginDirectory) {
+    init(
+        _ rooms: RuntimeRooms, _ calls: CallEngine, _ streams: StreamTable, _ clients: ClientTasks,
+        _ directory: PluginDirectory
+    ) {
         self.calls = calls
+        self.streams = streams
         self.clients = clients
         self.directory = directory
         sessions = rooms.sessions

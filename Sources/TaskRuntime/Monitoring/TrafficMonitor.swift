@@ -115,7 +115,7 @@ final class TrafficMonitor {
 
     func show(_ kind: StaticString, _ call: Call, _ task: TaskEntry, _ fill: (inout TrafficLine) -> Void) {
         // What is asked about a call is shown as that call's.
-        guard call.origin != .question else { return }
+        guard call.origin != .question, task.stream != .bytes else { return }
         let caller = call.session
         show(where: { $0.session !== caller && $0.filter.matches(task: task.name, of: caller) }) {
             var line = TrafficLine(kind, payloadBytes: $0)

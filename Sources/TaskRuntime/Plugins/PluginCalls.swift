@@ -17,12 +17,14 @@ public struct PluginCall {
     public var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
     /// Called at the end, once.
     public var completion: (CallOutcome) -> Void
+    /// The process of the plugin that makes it; nil: the plugin runs in the daemon's.
+    public var holder: StreamHolder?
 
     /// A call.
     public init(
         parent: CallHandle?, task: UnsafeRawBufferPointer, options: UnsafeRawBufferPointer, session: UInt64?,
         deadline: TaskDeadline, onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?,
-        completion: @escaping (CallOutcome) -> Void
+        holder: StreamHolder? = nil, completion: @escaping (CallOutcome) -> Void
     ) {
         self.parent = parent
         self.task = task
@@ -31,6 +33,7 @@ public struct PluginCall {
         self.deadline = deadline
         self.onProgress = onProgress
         self.completion = completion
+        self.holder = holder
     }
 }
 
@@ -69,8 +72,10 @@ extension PluginDirectory {
         let extras = call.extras
         extras.pluginName = plugin.name
         extras.maker = plugin
+        extras.holder = request.holder ?? plugin.streamHolder
         plugin.ownCallsInFlight += 1
         extras.parent = request.parent
+        extras.rootNumber = parent?.rootNumber ?? 0
         extras.ancestry = parent?.ancestry ?? []
         if let parent, parent.origin == .question {
             extras.interception = calls.interception(ofCallBehind: parent, of: task)

@@ -15,9 +15,13 @@ final class PluginDirectory {
     let steps: StepScheduler
     let sessions: SessionStore
     let suggestions: TaskSuggestions
+    private let streams: StreamTable
 
-    init(_ rooms: RuntimeRooms, _ suggestions: TaskSuggestions, _ calls: CallEngine) {
+    init(
+        _ rooms: RuntimeRooms, _ suggestions: TaskSuggestions, _ calls: CallEngine, _ streams: StreamTable
+    ) {
         self.calls = calls
+        self.streams = streams
         self.suggestions = suggestions
         rights = rooms.rights
         tasks = rooms.tasks
@@ -186,6 +190,7 @@ final class PluginDirectory {
         if plugin.hasCallsInFlight { for call in calls.inFlight { end(call, of: plugin) } }
         plugin.state = .stopped
         plugin.host.end()
+        streams.leaveAll(of: plugin.streamHolder)
         all.removeAll { $0 === plugin }
         leaving.removeAll { $0 === plugin }
         // What has ended since another one took its place.

@@ -49,6 +49,8 @@ public final class PluginInstance: QueueingProvider {
     var abandoned: [CallHandle: TaskEntry] = [:]
     /// Calls that it has made and that have not ended.
     var ownCallsInFlight = 0
+    /// Its ends of streams, where it runs in the daemon's process.
+    let streamHolder = StreamHolder()
     /// For errors that it did not foresee.
     var unforeseenLines = LogAllowance()
     /// For answers that were not asked for.

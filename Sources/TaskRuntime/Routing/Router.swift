@@ -113,12 +113,17 @@ final class Router {
     {
         let target = message.pointee.sessionNumber
         if target != CallMessage.anySession { _ = try sessions.target(target) }
-        if calls.isDraining { throw Self.draining }
+        if calls.isDraining, !isOfStream(message) { throw Self.draining }
         guard let task = tasks.find(message.pointee.task), !task._withUnsafeGuaranteedRef({ $0.isInternal }) else {
             throw suggestions.notFound(message.pointee.task, for: session)
         }
         try gate.admit(message, of: task, by: session)
         return task
+    }
+
+    /// Whether the call is about a stream: these go on while the daemon stops.
+    private func isOfStream(_ message: UnsafePointer<CallMessage>) -> Bool {
+        tasks.find(message.pointee.task)?._withUnsafeGuaranteedRef { $0.stream != nil } == true
     }
 
     private static var draining: BridgeError {

@@ -80,6 +80,8 @@ struct StreamState<Waiter> {
     /// How much the writer may have unanswered: what the last answer said.
     private var credit: Int
     private var waitingRead: (waiter: Waiter, maximumBytes: Int)?
+    /// Whether the reader can take bytes now: it has read what it was sent before. Set before anything else is done.
+    var isReaderReady = true
     /// Who has closed the stream, and waits until the reader has got the end.
     private var closer: Waiter?
 
@@ -88,14 +90,19 @@ struct StreamState<Waiter> {
         credit = windowBytes
     }
 
+    /// Whether a read waits for nothing but the reader itself: ``isReaderReady``.
+    var isReadHeld: Bool { waitingRead != nil && waitingBytes > 0 }
     /// Bytes that wait for the reader: at most ``windowBytes``.
     var waitingBytes: Int { window.count - windowStart }
+    /// Whether the reader has closed its end, has got the end of the stream, or is gone.
+    var readerHasLeft: Bool { hasLeft.reader }
     /// Whether both sides have left, so that the stream can be forgotten.
     var isOver: Bool { hasLeft.writer && hasLeft.reader }
 
     // MARK: The writer
 
-    /// Takes bytes. The answer waits until there is room for more, or, with `isEnd`, until the reader has got the end.
+    /// Takes bytes. The answer waits until half of the window is free, or, with `isEnd`, until the reader has got the
+    /// end.
     mutating func write(_ bytes: some Collection<UInt8>, isEnd: Bool, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         if hasAll { return [.failure(waiter, .closed)] }
         if let brokenBy {
@@ -125,6 +132,13 @@ struct StreamState<Waiter> {
         }
         if let bytes, bytes != writtenBytes { return misuse(.miscounted(bytes: bytes), waiter) }
         return finish(waiter)
+    }
+
+    /// The writer sent something that cannot be taken. What it sends later must not be taken for what follows: the
+    /// stream is broken, for this reason.
+    mutating func reject(_ error: BridgeError, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        if hasAll { return [.failure(waiter, .closed)] }
+        return misuse(.left(error), waiter)
     }
 
     /// The writer did what it must not do: the stream is broken, and the writer is answered why.
@@ -196,14 +210,15 @@ struct StreamState<Waiter> {
 
     // MARK: Answers
 
-    /// Answers all that can be answered.
-    private mutating func serve() -> [StreamAnswer<Waiter>] {
+    /// Answers all that can be answered. To be called when the reader is ready again.
+    mutating func serve() -> [StreamAnswer<Waiter>] {
         serveRead() + serveWrites() + serveCloser()
     }
 
     private mutating func serveRead() -> [StreamAnswer<Waiter>] {
         guard let (waiter, maximumBytes) = waitingRead else { return [] }
         if waitingBytes > 0 {
+            guard isReaderReady else { return [] }
             waitingRead = nil
             return [.bytes(waiter, take(maximumBytes))]
         }
@@ -224,7 +239,8 @@ struct StreamState<Waiter> {
             return answers
         }
         var answers: [StreamAnswer<Waiter>] = []
-        while waitingBytes < windowBytes, let write = writes.popFirst() {
+        // Not for a few bytes of room: the writer, which may wait for each answer, gets on by half a window at least.
+        while waitingBytes <= windowBytes / 2, let write = writes.popFirst() {
             forgottenBytes += write.bytes
             guard let waiter = write.waiter else { continue }
             unansweredBytes -= forgottenBytes

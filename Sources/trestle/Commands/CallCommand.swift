@@ -11,12 +11,17 @@ struct CallCommand: BridgeCommand {
             Options are one JSON value, or key=value pairs: a value that is JSON is taken as that, anything else as a \
             string; a.b=1 sets a member of a member. SIGINT cancels the call; --timeout is its deadline.
 
+            Where the task's schema says that an option is a stream, key=@file sends a file, key=@- standard input. A \
+            result that is a stream, or has one, is written to standard output.
+
             EXAMPLES
               trestle call Echo '{"a": [1, 2]}'
               trestle call persistence.query table=notes where.done=false limit=10
               trestle call Alert content='Shall I?' kind=confirm --timeout 30
               jq .record note.json | trestle call persistence.create -
               trestle call login.status --raw
+              trestle call photos.add photo=@picture.png
+              trestle call files.read path=notes.txt > notes.txt
             """)
 
     @OptionGroup var common: CommonOptions
@@ -30,6 +35,14 @@ struct CallCommand: BridgeCommand {
     @Flag(help: "Show a result that is a string without quotes, anything else as one line of JSON.")
     var raw = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The member of the result whose stream is written to standard output.", valueName: "member"))
+    var stream: String?
+
+    @Flag(name: .customLong("result"), help: "Show the result on standard error where its stream is written.")
+    var showsResult = false
+
     func run() async throws {
         let options = try arguments.json()
         // The daemon ends the call at its deadline, and says what was late.
@@ -37,7 +50,14 @@ struct CallCommand: BridgeCommand {
         let timeout = common.timeout
         common.timeout = nil
         try await common.run { client in
-            show(try await result(client, options, timeout))
+            let line = ProgressLine()
+            let files = try await SentFiles(in: options, of: arguments.task, client)
+            let result = try await files.send(line) { try await self.result(client, $0, timeout) }
+            guard
+                let received = try await ReceivedStream(in: result, of: arguments.task, chosen: stream, client)
+            else { return show(result) }
+            if showsResult { Screen.error.write(line: result) }
+            try await received.write(client, line, onTerminal: raw)
         }
     }
 

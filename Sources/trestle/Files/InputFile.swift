@@ -3,7 +3,7 @@ import Glibc
 /// A file that is read from its beginning to its end. `-` is standard input.
 ///
 /// Used by one thread at a time, which waits for what comes.
-final class InputFile {
+final class InputFile: Sendable {
     private let path: String
     private let descriptor: Int32
     /// Its length where that is known.

@@ -63,6 +63,8 @@ struct Configuration: Sendable, Equatable {
         var eventsQueued = 1_024
         /// Events waiting for one session, in bytes.
         var eventQueueBytes = 1 << 20
+        /// Bytes of a stream that wait for its reader.
+        var streamWindow = 256 << 10
         /// Sessions at once, over all users.
         var sessions = 10_000
         /// What goes to the next process at a restart, all sessions together, in bytes.

@@ -12,6 +12,7 @@ extension Configuration {
         runtime.unreadBytes = limits.unreadBytes
         runtime.queuedEvents = limits.eventsQueued
         runtime.queuedEventBytes = limits.eventQueueBytes
+        runtime.streamWindowBytes = limits.streamWindow
         runtime.callTimeout = callTimeout
         return runtime
     }

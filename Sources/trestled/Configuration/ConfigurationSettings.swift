@@ -127,6 +127,9 @@ extension Configuration {
             "limits.event_queue_bytes", .bytes(in: 4 * kibibyte...1_024 * mebibyte), \.limits.eventQueueBytes,
             .reload, "Events waiting for one session, in bytes. Beyond it the oldest are dropped, too."),
         Declaration(
+            "limits.stream_window", .bytes(in: 4 * kibibyte...16 * mebibyte), \.limits.streamWindow, .reload,
+            "Bytes of a stream that wait for its reader. Streams that exist keep theirs."),
+        Declaration(
             "limits.sessions", .count("sessions", in: 1...1_000_000), \.limits.sessions, .reload,
             """
             Sessions at once, over all users. Each takes a descriptor. Where a change makes them fewer, those that are \

@@ -20,6 +20,9 @@ extension Configuration {
             "quotas.session_tasks", .count("tasks", in: 1...100_000), \.quotas.sessionTasks, .reload,
             "Tasks that one session provides."),
         Declaration(
+            "quotas.session_streams", .count("streams", in: 1...100_000), \.quotas.sessionStreams, .reload,
+            "Streams of one session that are not over."),
+        Declaration(
             "quotas.uid_connections", .count("connections", in: 1...1_000_000), \.quotas.user.connections, .reload,
             "Connections of one uid. One more gets the error busy, and is closed."),
         Declaration(
@@ -48,6 +51,9 @@ extension Configuration {
         Declaration(
             "quotas.uid_tasks", .count("tasks", in: 1...10_000_000), \.quotas.user.tasks, .reload,
             "Tasks that one uid's sessions provide."),
+        Declaration(
+            "quotas.uid_streams", .count("streams", in: 1...10_000_000), \.quotas.user.streams, .reload,
+            "Streams of one uid's sessions that are not over."),
         Declaration(
             "quotas.trusted_factor", .count("times", in: 1...1_000_000), \.quotas.trustedFactor, .reload,
             "How many times as much local sessions of root and of the daemon's own user may take of what is bounded "

@@ -20,6 +20,8 @@ struct PluginInPython {
     var other = "pass"
     /// Further lines of the manifest, ahead of its tasks.
     var settings = ""
+    /// Further lines about the first task.
+    var taskSettings = ""
 
     private var script: String {
         """
@@ -64,6 +66,7 @@ struct PluginInPython {
         [[tasks]]
         name = "\(name)"
         summary = "A specimen."
+        \(taskSettings)
 
         [[tasks]]
         name = "\(name).good"

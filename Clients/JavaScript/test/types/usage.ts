@@ -53,6 +53,26 @@ export async function tasks(bridge: Bridge): Promise<void> {
     await registration[Symbol.asyncDispose]();
 }
 
+export async function streams(bridge: Bridge): Promise<Uint8Array | undefined> {
+    const { name, writable } = await bridge.makeStream({ type: "text/plain", bytes: 5 });
+    const writer = writable.getWriter();
+    await writer.write("hello");
+    await writer.write(new Uint8Array(3));
+    // @ts-expect-error a number is no bytes
+    await writer.write(5);
+    await writer.close();
+    const { readable } = await bridge.makeStream({ side: "read" });
+    await bridge.register<{ photo: string }, string>("photo.turn", async ({ photo }, call) => {
+        const turned = await call.sendStream(call.readStream(photo), { type: "image/png" });
+        turned.done.catch(() => {});
+        return turned.name;
+    });
+    await bridge.sendStream(["a", new Uint8Array(1)]);
+    const { value } = await readable.getReader().read();
+    await bridge.writeStream(name).abort();
+    return value;
+}
+
 export async function events(bridge: Bridge): Promise<JSONValue[]> {
     const stop: Subscription = bridge.subscribe<{ floor: number }>(
         ["door.*", "bell"], ({ event, data }) => event + data.floor, { signal: new AbortController().signal });

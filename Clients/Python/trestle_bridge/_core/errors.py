@@ -19,6 +19,8 @@ PERMISSION_DENIED = "permission.denied"
 SESSION_CLOSED = "session.closed"
 TASK_NOT_FOUND = "task.not_found"
 DAEMON_STOPPING = "daemon.stopping"
+STREAM_CLOSED = "stream.closed"
+STREAM_INVALID = "stream.invalid"
 DAEMON_UNREACHABLE = "daemon.unreachable"
 CONNECTION_DENIED = "connection.denied"
 

@@ -6,7 +6,10 @@ import asyncio
 from typing import Any, Optional
 
 from .._core.messages import ABSENT
+from .._core.streaming import Source
+from ..aio._byte_streams import ByteReader, ByteWriter
 from .calls import CallOfPlugin
+from .streams import AsyncPluginStreams
 
 
 class PluginCall(CallOfPlugin):
@@ -31,3 +34,33 @@ class PluginCall(CallOfPlugin):
             ValueError: the timeout is not valid.
         """
         return await asyncio.wrap_future(self._start(task, options, timeout, session))
+
+    async def make_stream(self, *, type: Optional[str] = None, size: Optional[int] = None) -> ByteWriter:
+        """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the
+        stream's name. It ends where the call fails.
+
+        Args:
+            type: a media type, for the reader.
+            size: how many bytes there will be, for the reader.
+
+        Raises:
+            BridgeError: `quota.exceeded` or `busy`: the caller has too many.
+        """
+        return await AsyncPluginStreams(self._connection).make_stream(type=type, size=size, call=self)
+
+    async def send_stream(self, source: Source, *, type: Optional[str] = None, size: Optional[int] = None) -> str:
+        """The same, and writes all of a source to it: bytes, a binary file, or what yields bytes. Goes on when the
+        function has returned.
+
+        Returns:
+            The stream's name.
+        """
+        return await AsyncPluginStreams(self._connection).send_stream(source, type=type, size=size, call=self)
+
+    def read_stream(self, name: str) -> ByteReader:
+        """Reads a stream of this call's options."""
+        return AsyncPluginStreams(self._connection).read_stream(name, call=self)
+
+    def write_stream(self, name: str) -> ByteWriter:
+        """Writes to a stream of this call's options, which its reader has made."""
+        return AsyncPluginStreams(self._connection).write_stream(name, call=self)

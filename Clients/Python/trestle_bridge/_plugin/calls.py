@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Optional
 
 from .._core.incoming import IncomingCall, ProvidedCall
 from .._core.messages import ABSENT, MessageID
-from .log import Level, PluginLog
-
-
-class PluginConnection(Protocol):
-    """What a call does through its plugin's connection. Any thread."""
-
-    def start_call(
-        self, task: str, options: Any, *,
-        timeout: Optional[float], session: Optional[int], caller: Optional[MessageID],
-    ) -> Future[Any]:
-        """As `OwnCalls.start`."""
-
-    def write_log(self, level: Level, message: str, call_id: Optional[MessageID]) -> None:
-        """Writes a line of the log."""
+from .._core.streaming import Source
+from .._sync.byte_streams import ByteReader, ByteWriter
+from .connection_protocol import PluginConnection
+from .log import PluginLog
+from .streams import PluginStreams
 
 
 class CallOfPlugin(ProvidedCall):
@@ -74,3 +65,33 @@ class PluginCall(CallOfPlugin, IncomingCall):
     ) -> Future[Any]:
         """Begins such a call and does not wait: several may run at once. Cancelling the future cancels the call."""
         return self._start(task, options, timeout, session)
+
+    def make_stream(self, *, type: Optional[str] = None, size: Optional[int] = None) -> ByteWriter:
+        """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the
+        stream's name. It ends where the call fails.
+
+        Args:
+            type: a media type, for the reader.
+            size: how many bytes there will be, for the reader.
+
+        Raises:
+            BridgeError: `quota.exceeded` or `busy`: the caller has too many.
+        """
+        return PluginStreams(self._connection).make_stream(type=type, size=size, call=self)
+
+    def send_stream(self, source: Source, *, type: Optional[str] = None, size: Optional[int] = None) -> str:
+        """The same, and writes all of a source to it: bytes, a binary file, or what yields bytes. Goes on when the
+        function has returned.
+
+        Returns:
+            The stream's name.
+        """
+        return PluginStreams(self._connection).send_stream(source, type=type, size=size, call=self)
+
+    def read_stream(self, name: str) -> ByteReader:
+        """Reads a stream of this call's options."""
+        return PluginStreams(self._connection).read_stream(name, call=self)
+
+    def write_stream(self, name: str) -> ByteWriter:
+        """Writes to a stream of this call's options, which its reader has made."""
+        return PluginStreams(self._connection).write_stream(name, call=self)

@@ -14,6 +14,7 @@ from .._core.description import TaskDescription
 from .._core.driver import Driver
 from .._core.errors import BridgeError
 from .._core.events import Subscription, check_patterns
+from .._core.incoming import ProvidedCall
 from .._core.messages import ABSENT
 from .._core.providing import ProvidedTask, Scope, check_scope
 from .._core.retry import Retry, retry_pause
@@ -25,11 +26,12 @@ from .listener import Listener, weak_caller
 from .pending import PendingCall, Waiter
 from .registration import Registration
 from .stream import EventStream
+from .streaming import Streaming
 
 Progress = Callable[[Any], None]
 
 
-class Bridge:
+class Bridge(Streaming):
     """A connection to the daemon, for any number of threads. Made by `connect`.
 
     A context manager: leaving it closes it. It does not survive a fork: a child process connects anew.
@@ -195,6 +197,9 @@ class Bridge:
 
     def _make(self, task: str, options: Any, sink: CallSink, **more: Any) -> Call:
         return Call(jsontext.encode(task), None if options is ABSENT else jsontext.encode(options), sink, **more)
+
+    def _begin_about_stream(self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]) -> PendingCall:
+        return self.submit(task, options if call is None else {**options, wire.CALL: call._id})
 
     # Providing and subscribing
 

@@ -13,6 +13,7 @@ from .._core.core import Core
 from .._core.description import TaskDescription
 from .._core.errors import BridgeError
 from .._core.events import check_patterns
+from .._core.incoming import ProvidedCall
 from .._core.messages import ABSENT
 from .._core.providing import ProvidedTask, Scope, check_scope
 from .._core.retry import Retry, retry_pause
@@ -23,13 +24,14 @@ from ._pending import PendingCall, Waiter
 from ._pump import Pump
 from ._registration import Registration
 from ._stream import EventStream
+from ._streaming import Streaming
 from ._subscribing import local_stream, subscribed_stream
 
 Progress = Callable[[Any], None]
 OnReconnect = Callable[["Bridge"], Awaitable[None]]
 
 
-class Bridge:
+class Bridge(Streaming):
     """A connection to the daemon, for the tasks of one event loop. Made by `connect`."""
 
     def __init__(self, settings: Settings, on_reconnect: Optional[OnReconnect]) -> None:
@@ -211,6 +213,9 @@ class Bridge:
         request(waiter)
         self._pump.kick()
         await waiter.wait()
+
+    def _begin_about_stream(self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]) -> PendingCall:
+        return self.submit(task, options if call is None else {**options, wire.CALL: call._id})
 
     # Providing and subscribing
 

@@ -87,6 +87,14 @@ public struct Call {
     var pluginName: String? { record.pointee.extras?.pluginName }
     /// The call on whose behalf this one was made.
     var parent: CallHandle? { record.pointee.extras?.parent }
+    /// The number of its root call: of the call of a client, or of a plugin in its own name, on whose behalf it was
+    /// made, directly or not. A call that was made on behalf of none is its own.
+    var rootNumber: UInt64 {
+        guard let root = record.pointee.extras?.rootNumber, root > 0 else { return number }
+        return root
+    }
+    /// Who made it, of a plugin: the plugin, or the process of it.
+    var pluginHolder: StreamHolder? { record.pointee.extras?.holder }
     /// Calls made on behalf of this one that may still be in flight.
     var children: [CallHandle] { record.pointee.extras?.children ?? [] }
     /// For calls from within the daemon: called once at the end.

@@ -70,7 +70,15 @@ final class CallExtras {
     var pluginName: String?
     /// The plugin that made it.
     var maker: (any QueueingProvider)?
+    /// The plugin's process that made it, or the plugin where it is in the daemon's.
+    var holder: StreamHolder?
     var parent: CallHandle?
+    /// The root call's number; 0: the call's own.
+    var rootNumber: UInt64 = 0
+    /// Streams that were made for it, and end with it where it fails.
+    var streams: [StreamName] = []
+    /// The stream that it waits for; nil: it waits for none.
+    var waitsForStream: StreamName?
     var children: [CallHandle] = []
     var completion: ((CallOutcome) -> Void)?
     var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?

@@ -180,6 +180,10 @@ public final class Session {
     /// Its calls in flight, one-way calls included.
     @exclusivity(unchecked) var callsInFlight = 0
     @exclusivity(unchecked) var madeCalls = CallList(.made)
+    /// Its calls that wait for a stream, which are not among these.
+    var callsAside = 0
+    /// Its ends of streams; nil: it has never had any.
+    var streamHolder: StreamHolder?
 
     // Calls to it.
     /// How many calls it works on.

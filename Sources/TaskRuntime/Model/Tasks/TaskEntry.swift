@@ -15,6 +15,15 @@ enum TaskSuccession {
     case none(BridgeError)
 }
 
+/// What a task of the daemon's does with a stream. Such calls are bounded by the stream, not by quotas of calls, and go
+/// on while the daemon stops.
+enum StreamTask {
+    /// It begins or ends one.
+    case edge
+    /// It moves bytes: never shown to those who watch.
+    case bytes
+}
+
 /// A task that can be called: its description, who does the work, and what happened so far.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
@@ -32,6 +41,8 @@ final class TaskEntry {
     /// Questions to an interceptor are counted under it: it waits for a plugin's process as calls do, and keeps no
     /// order with them.
     let isInterceptor: Bool
+    /// What it does with a stream; nil: nothing.
+    let stream: StreamTask?
     /// How many of its calls may run at once; `Int.max`: any number.
     let maximumRunning: Int
     /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
@@ -69,7 +80,7 @@ final class TaskEntry {
 
     init(
         _ description: TaskDescription, index: Int, provider: any TaskProvider, isInternal: Bool = false,
-        isInterceptor: Bool = false
+        isInterceptor: Bool = false, stream: StreamTask? = nil
     ) {
         self.description = description
         self.index = index
@@ -77,6 +88,7 @@ final class TaskEntry {
         providerID = ObjectIdentifier(provider)
         self.isInternal = isInternal
         self.isInterceptor = isInterceptor
+        self.stream = stream
         optionsCheck = OptionsCheck(description)
         optionBytes = description.optionBytes
         maximumRunning = description.concurrency ?? .max

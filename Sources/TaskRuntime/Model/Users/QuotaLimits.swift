@@ -28,6 +28,8 @@ public struct UserQuota: Sendable, Equatable {
     public var subscriptions = 16_384
     /// Tasks that they provide.
     public var tasks = 1_024
+    /// Streams that are not over.
+    public var streams = 1_024
 
     /// The standard bounds.
     public init() {}
@@ -46,6 +48,7 @@ public struct UserQuota: Sendable, Equatable {
         quota.queuedBytes = times(queuedBytes)
         quota.subscriptions = times(subscriptions)
         quota.tasks = times(tasks)
+        quota.streams = times(streams)
         return quota
     }
 }
@@ -58,6 +61,8 @@ public struct QuotaLimits: Sendable, Equatable {
     public var sessionSubscriptions = 256
     /// Tasks that one session provides.
     public var sessionTasks = 256
+    /// Streams of one session: as many downloads as a page has at once, several times over.
+    public var sessionStreams = 64
     /// What the sessions of one uid may take together.
     public var user = UserQuota()
     /// By so much is the quota of root and of the daemon's own user larger: they are bound as well, so that a fault of
@@ -84,6 +89,7 @@ enum QuotaName: String, CaseIterable {
     case queuedBytes = "queued_bytes"
     case subscriptions
     case tasks
+    case streams
     case retainedEvents = "retained_events"
     case retainedBytes = "retained_bytes"
     case descriptionBytes = "description_bytes"

@@ -11,6 +11,8 @@ public struct RuntimeLimits: Sendable {
     public var queuedEvents = 1024
     /// Bytes of events that wait for a slow reader; beyond, the oldest are dropped.
     public var queuedEventBytes = 1 << 20
+    /// Bytes of a stream that wait for its reader: what moves fast while both sides take turns.
+    public var streamWindowBytes = 256 << 10
     /// How long a call may take where neither it nor its task says otherwise.
     public var callTimeout = Duration.seconds(60)
 

@@ -28,6 +28,8 @@ public final class UserAccount {
     @exclusivity(unchecked) private(set) var maximumCallsInFlight = Int.max
     var subscriptions = 0
     var tasks = 0
+    /// Streams that count as theirs.
+    var streams = 0
     /// What is held for the descriptions of tasks that they provide.
     var descriptionBytes = 0
     @exclusivity(unchecked) var queuedBytes = 0
@@ -72,7 +74,7 @@ public final class UserAccount {
 
     /// Whether a new account would be the same.
     func isIdle(at now: RuntimeInstant) -> Bool {
-        connections == 0 && callsInFlight == 0 && queuedBytes == 0 && steps.jobs.isEmpty
+        connections == 0 && callsInFlight == 0 && streams == 0 && queuedBytes == 0 && steps.jobs.isEmpty
             && rate.isFull(now: now.nanoseconds)
     }
 }

@@ -1,0 +1,22 @@
+"""What calls and streams do through their plugin's connection."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any, Optional, Protocol
+
+from .._core.messages import MessageID
+from .log import Level
+
+
+class PluginConnection(Protocol):
+    """The part of the connection that they use. Any thread."""
+
+    def start_call(
+        self, task: str, options: Any, *,
+        timeout: Optional[float], session: Optional[int], caller: Optional[MessageID],
+    ) -> Future[Any]:
+        """As `OwnCalls.start`."""
+
+    def write_log(self, level: Level, message: str, call_id: Optional[MessageID]) -> None:
+        """Writes a line of the log."""

@@ -1,0 +1,66 @@
+"""Streams of plugins: the daemon's tasks are called in the plugin's own name, but where an end is taken for a call."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from typing import Any, Optional
+
+from .._core.incoming import ProvidedCall
+from .._sync.streaming import Streaming
+from ..aio._streaming import Streaming as AsyncStreaming
+from .connection_protocol import PluginConnection
+
+
+class FutureCall:
+    """A call of a plugin, as streams see it."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self._future = future
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._future.done()
+
+    def result(self) -> Any:
+        """Waits for its result."""
+        return self._future.result()
+
+
+class AsyncFutureCall(FutureCall):
+    """The same for asyncio."""
+
+    async def result(self) -> Any:
+        """Waits for its result."""
+        return await asyncio.wrap_future(self._future)
+
+
+class PluginStreams(Streaming):
+    """Streams of functions that have a thread."""
+
+    def __init__(self, connection: PluginConnection) -> None:
+        self._connection = connection
+
+    def _begin_about_stream(self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]) -> FutureCall:
+        return FutureCall(begun(self._connection, task, options, call))
+
+
+class AsyncPluginStreams(AsyncStreaming):
+    """Streams of functions that are `async`."""
+
+    def __init__(self, connection: PluginConnection) -> None:
+        self._connection = connection
+
+    def _begin_about_stream(
+        self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]
+    ) -> AsyncFutureCall:
+        return AsyncFutureCall(begun(self._connection, task, options, call))
+
+
+def begun(
+    connection: PluginConnection, task: str, options: dict[str, Any], call: Optional[ProvidedCall]
+) -> Future[Any]:
+    """Begins a call on behalf of another one, or in the plugin's own name."""
+    caller = None if call is None else call._id
+    return connection.start_call(task, options, timeout=None, session=None, caller=caller)

@@ -1,0 +1,86 @@
+"""What bridges and plugins have in common for streams."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any, Optional
+
+from .._core import wire
+from .._core.incoming import ProvidedCall
+from .._core.streaming import Source, chunks, making
+from .byte_streams import ByteReader, ByteWriter, Started
+
+
+log = logging.getLogger("trestle_bridge")
+
+
+class Streaming:
+    """Makes, writes and reads streams by calls of the daemon's tasks."""
+
+    def _begin_about_stream(self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]) -> Started:
+        """Begins a call, for a call that this end works on."""
+        raise NotImplementedError
+
+    def make_stream(
+        self, *, type: Optional[str] = None, size: Optional[int] = None, call: Optional[ProvidedCall] = None
+    ) -> ByteWriter:
+        """Makes a stream and holds its writer's end. Options or a result carry its name to the reader.
+
+        Args:
+            type: a media type, for the reader.
+            size: how many bytes there will be, for the reader.
+            call: the call that a handler works on, and whose caller reads the stream.
+
+        Raises:
+            BridgeError: `quota.exceeded` or `busy`: there are too many.
+        """
+        made = self._begin_about_stream(wire.STREAM_NEW, making("write", type, size), call).result()
+        return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM])
+
+    def send_stream(
+        self, source: Source, *, type: Optional[str] = None, size: Optional[int] = None,
+        call: Optional[ProvidedCall] = None,
+    ) -> str:
+        """Makes a stream and writes all of a source to it, on a thread of its own. Where the source raises, the stream
+        ends with an error; what goes wrong otherwise is in the log of this package, at the level of debugging.
+
+        Args:
+            source: bytes, a binary file, or what yields bytes.
+            type, size, call: as with `make_stream`.
+
+        Returns:
+            The stream's name.
+
+        Raises:
+            BridgeError: as with `make_stream`.
+        """
+        writer = self.make_stream(type=type, size=size, call=call)
+        threading.Thread(target=_send, args=(source, writer), name="trestle-stream", daemon=True).start()
+        return writer.name
+
+    def make_stream_to_read(self, *, call: Optional[ProvidedCall] = None) -> ByteReader:
+        """The same for the reader's end: somebody else writes."""
+        made = self._begin_about_stream(wire.STREAM_NEW, making("read", None, None), call).result()
+        return ByteReader(self._begin_about_stream, made[wire.STREAM])
+
+    def read_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteReader:
+        """Reads the stream of a name that came in options or a result.
+
+        Args:
+            call: the call that a handler works on, and whose options have the name.
+        """
+        return ByteReader(self._begin_about_stream, name, call)
+
+    def write_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteWriter:
+        """Writes to a stream that its reader has made."""
+        return ByteWriter(self._begin_about_stream, name, call=call)
+
+
+def _send(source: Source, writer: ByteWriter) -> None:
+    try:
+        with writer:
+            for data in chunks(source):
+                writer.write(data)
+    except Exception:
+        log.debug("a stream was not sent whole", exc_info=True)

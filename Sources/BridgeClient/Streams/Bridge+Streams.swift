@@ -1,0 +1,49 @@
+public import BridgeJSON
+
+/// Bytes of any size, from one client or plugin to another: docs/streams.md.
+extension Bridge {
+    /// Makes a stream, whose bytes this end writes. Options or a result carry its name to the reader.
+    ///
+    ///     let photo = try await bridge.makeStream(type: "image/png")
+    ///     async let sum: Sum = bridge.call("photos.add", Photo(photo: photo.name))
+    ///     try await photo.write { out in try await out.write(bytes) }
+    ///
+    /// - Parameters:
+    ///   - type: A media type, for the reader; at most 256 bytes.
+    ///   - totalBytes: How many bytes there will be, for the reader.
+    ///   - call: The call that a handler works on, and that the stream is for: its caller may read it, and it ends
+    ///     where the call fails.
+    /// - Throws: `quota.exceeded` or `busy` where there are too many streams; as any call does.
+    public func makeStream(
+        type: String? = nil, totalBytes: Int? = nil, for call: IncomingCall? = nil
+    ) async throws(BridgeError) -> ByteStream {
+        var options: JSONObject = ["side": "write"]
+        options["type"] = type.map(JSON.string)
+        options["bytes"] = totalBytes.map { .number(JSONNumber($0)) }
+        options["call"] = call?.id.map { .number(JSONNumber($0)) }
+        let made = try await session.calls.call(CallRequest("bridge.stream.new", .object(options)))
+        guard let name = made["stream"]?.stringValue, let room = made["room"]?.int64Value else {
+            throw BridgeError(.resultInvalid, "the result of bridge.stream.new has no stream and no room")
+        }
+        return ByteStream(
+            name, await StreamWriting(StreamEnd(name, for: nil, session.calls), roomBytes: Int(clamping: room)))
+    }
+
+    /// Reads the stream of a name that came in options or a result. The end is taken with the first read.
+    ///
+    /// - Parameters:
+    ///   - name: The stream's name.
+    ///   - call: The call that a handler works on, and whose options have the name.
+    public func readStream(_ name: String, for call: IncomingCall? = nil) async -> ByteReader {
+        ByteReader(name, await StreamReading(StreamEnd(name, for: call, session.calls)))
+    }
+
+    /// Writes to a stream that its reader has made. The end is taken with the first write.
+    ///
+    /// - Parameters:
+    ///   - name: The stream's name.
+    ///   - call: The call that a handler works on, and whose options have the name.
+    public func writeStream(_ name: String, for call: IncomingCall? = nil) async -> ByteStream {
+        ByteStream(name, await StreamWriting(StreamEnd(name, for: call, session.calls), roomBytes: 0))
+    }
+}

@@ -1,0 +1,62 @@
+import BridgeJSON
+import EventLoop
+
+/// One end of a stream, and the calls of the daemon's tasks about it.
+@LoopActor
+final class StreamEnd {
+    let name: String
+    private let calls: CallsInFlight
+    /// The call for which the end is taken, said with its first use; nil: none, or it has been said.
+    private var worksOn: UInt64?
+    /// No call about it makes sense any longer.
+    private(set) var isOver = false
+
+    init(_ name: String, for call: IncomingCall?, _ calls: CallsInFlight) {
+        self.name = name
+        self.calls = calls
+        worksOn = call?.id
+    }
+
+    /// Begins a call about it.
+    func begin(_ task: String, _ more: JSONObject = [:]) async throws(BridgeError) -> CallInFlight {
+        var options = more
+        options["stream"] = .string(name)
+        options["call"] = worksOn.map { .number(JSONNumber($0)) }
+        worksOn = nil
+        do throws(BridgeError) {
+            return try await calls.begin(CallRequest("bridge.stream.\(task)", .object(options)), .plain)
+        } catch {
+            isOver = true
+            throw error
+        }
+    }
+
+    /// Waits for the end of such a call.
+    func result(of call: CallInFlight) async throws(BridgeError) -> JSON {
+        do throws(BridgeError) {
+            return try await calls.outcome(of: call)
+        } catch {
+            // The daemon has ended the stream, or nobody knows which bytes went.
+            if error.code == .callCancelled, !isOver { leave(error) }
+            isOver = true
+            throw error
+        }
+    }
+
+    /// The stream is over here.
+    func finish() { isOver = true }
+
+    /// Ends the stream, where it is not over, without waiting.
+    ///
+    /// - Parameter error: what the other side gets as the reason; nil: nothing.
+    func leave(_ error: BridgeError?) {
+        guard !isOver else { return }
+        isOver = true
+        var options: JSONObject = ["stream": .string(name)]
+        options["call"] = worksOn.map { .number(JSONNumber($0)) }
+        if let error { options["error"] = ["code": .string(error.code.rawValue), "message": .string(error.message)] }
+        let request = CallRequest("bridge.stream.close", .object(options))
+        // Ends when the daemon has answered. What it answers changes nothing.
+        Task { [calls] in _ = try? await calls.call(request) }
+    }
+}

@@ -1,0 +1,39 @@
+/// How much a writer may send, by the order of its writes and of their answers.
+struct StreamRoom {
+    /// What goes into one message: its line stays below 32 KiB, which the daemon handles in one piece.
+    private static let pieceBytes = 24_000
+    /// How many writes may be unanswered: half of what the daemon allows.
+    private static let maximumUnanswered = 32
+
+    /// How many bytes may be unanswered: what the last answer said.
+    private var roomBytes: Int
+    private var unanswered = 0
+    private var unansweredBytes = 0
+
+    /// - Parameter bytes: What the maker of the stream got; 0: not known, the first answer says it.
+    init(bytes: Int) { roomBytes = bytes }
+
+    /// Whether the first answer is to come.
+    var isUnknown: Bool { roomBytes == 0 }
+
+    /// How many of so many bytes may be sent now; 0: an answer has to come first.
+    func size(of wanted: Int) -> Int {
+        let piece = min(wanted, Self.pieceBytes)
+        let room = roomBytes - unansweredBytes
+        if unanswered < Self.maximumUnanswered, room >= piece { return piece }
+        return unanswered == 0 ? room : 0
+    }
+
+    /// So many bytes were sent in a write.
+    mutating func noteSent(_ bytes: Int) {
+        unanswered += 1
+        unansweredBytes += bytes
+    }
+
+    /// The oldest write, of so many bytes, was answered.
+    mutating func noteAnswer(of bytes: Int, roomBytes: Int) {
+        unanswered -= 1
+        unansweredBytes -= bytes
+        self.roomBytes = roomBytes
+    }
+}

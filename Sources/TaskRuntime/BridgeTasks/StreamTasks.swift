@@ -1,0 +1,138 @@
+import BridgeJSON
+
+// bridge.stream.new, write, read, close: bytes of any size from one caller to another.
+extension TaskRuntime {
+    var streamTasks: [BridgeTasks.Task] {
+        [
+            BridgeTasks.Task(
+                stream: .edge, "bridge.stream.new", "Makes a stream and holds one end of it.", StreamMaking.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in
+                try makeStream(call, BridgeTasks.Task.decode(StreamMaking.self, options))
+            },
+            BridgeTasks.Task(
+                stream: .bytes, "bridge.stream.write", "Writes bytes to a stream.", StreamWriting.self,
+                optionBytes: nil
+            ) {
+                [unowned self] call, options throws(BridgeError) in try writeStream(call, options)
+            },
+            BridgeTasks.Task(
+                stream: .bytes, "bridge.stream.read", "Reads the next bytes of a stream, or its end.",
+                StreamReading.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in
+                let options = try BridgeTasks.Task.decode(StreamReading.self, options)
+                try streams.read(call, from: options.stream, for: options.call, maximumBytes: options.bytes)
+                return nil
+            },
+            BridgeTasks.Task(
+                stream: .edge, "bridge.stream.close", "Closes an end of a stream.", StreamClosing.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in
+                let options = try BridgeTasks.Task.decode(StreamClosing.self, options)
+                let error = try options.error.map { error throws(BridgeError) in try Self.closingError(error) }
+                try streams.close(call, options.stream, for: options.call, bytes: options.bytes, error)
+                return nil
+            },
+        ]
+    }
+
+    private struct StreamMaking: Decodable {
+        /// The end that the caller holds.
+        enum Side: String, Decodable, CaseIterable {
+            case write
+            case read
+        }
+
+        var side: Side?
+        var call: UInt64?
+        var type: String?
+        var bytes: UInt64?
+    }
+
+    private struct StreamWriting: Decodable {
+        var stream: String
+        var call: UInt64?
+        var base64: String
+        var end: Bool?
+    }
+
+    /// The same without the bytes.
+    private struct StreamAddress: Decodable {
+        var stream: String
+        var call: UInt64?
+        var end: Bool?
+    }
+
+    private struct StreamReading: Decodable {
+        var stream: String
+        var call: UInt64?
+        var bytes: Int?
+    }
+
+    private struct StreamClosing: Decodable {
+        var stream: String
+        var call: UInt64?
+        var bytes: UInt64?
+        var error: JSON?
+    }
+
+    private func makeStream(_ call: Call, _ options: StreamMaking) throws(BridgeError) -> JSON? {
+        if let type = options.type, type.utf8.count > Self.maximumTypeBytes {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.type", expected: "at most \(Self.maximumTypeBytes) bytes", got: "\(type.utf8.count)"))
+        }
+        let stream = try streams.make(
+            call, options.side == .read ? .reader : .writer, for: options.call,
+            OpenStream.Announcement(type: options.type, totalBytes: options.bytes))
+        return ["stream": .string(stream.name.text), "room": .number(JSONNumber(stream.charge.windowBytes))]
+    }
+
+    private static let maximumTypeBytes = 256
+
+    private func writeStream(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
+        try withMembers(["stream", "call", "end", "base64"], of: options, for: call) {
+            [unowned self] call, members throws(BridgeError) in
+            let address = try members.decode(StreamAddress.self, without: "base64")
+            try streams.write(
+                call, to: address.stream, for: address.call, Self.bytes(members["base64"]),
+                isEnd: address.end ?? false)
+            return .later
+        }
+    }
+
+    /// The bytes of a string of base 64; nil: it is none. A slash may be escaped, as some encoders do.
+    private static func bytes(_ text: UnsafeRawBufferPointer?) -> [UInt8]? {
+        guard let text, text.count >= 2, text.first == UInt8(ascii: "\"") else { return nil }
+        let content = UnsafeRawBufferPointer(rebasing: text[1..<text.count - 1])
+        guard content.contains(UInt8(ascii: "\\")) else { return Base64Coding.decode(content) }
+        return unescaped(content)?.withUnsafeBytes { Base64Coding.decode($0) }
+    }
+
+    /// No other character of base 64 has an escape of its own; nil: there is another one.
+    private static func unescaped(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+        var plain: [UInt8] = []
+        plain.reserveCapacity(text.count)
+        var isEscaped = false
+        for byte in text {
+            if isEscaped, byte != UInt8(ascii: "/") { return nil }
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            if !isEscaped { plain.append(byte) }
+        }
+        return plain
+    }
+
+    private static func closingError(_ json: JSON) throws(BridgeError) -> BridgeError {
+        guard let error = BridgeError(json: json), json.bytes.count <= maximumErrorBytes else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.error",
+                    expected: "an object with the strings code and message, of at most \(maximumErrorBytes) bytes",
+                    got: "\(json.bytes.count) bytes"))
+        }
+        return error
+    }
+
+    private static let maximumErrorBytes = 4 << 10
+}

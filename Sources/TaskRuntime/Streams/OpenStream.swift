@@ -1,0 +1,114 @@
+import BridgeJSON
+
+/// A call that is answered about a stream, and for which side it asked.
+struct StreamWaiter {
+    let call: CallHandle
+    let side: StreamSide
+}
+
+/// A stream that is not over: its state, who holds its ends, and who may take the one that is free. Loop thread only.
+final class OpenStream {
+    /// Who may take the end that its maker does not hold.
+    struct Takers {
+        /// Sessions of this user and origin; nil: the maker is no session.
+        let owner: ProviderOwner?
+        /// Who works on a call of this root call; nil: on a call of any root call of the maker's.
+        let root: UInt64?
+        /// Who made that root call, or the stream where there is none.
+        let rootMaker: StreamHolder
+        /// How many calls of the maker's are in flight.
+        let makerCalls: () -> Int
+    }
+
+    /// What the maker said of the bytes, for the reader.
+    struct Announcement {
+        let type: String?
+        let totalBytes: UInt64?
+    }
+
+    /// Whose window it is.
+    struct Charge {
+        let holder: StreamHolder
+        /// Nil: a plugin's.
+        let account: UserAccount?
+        let windowBytes: Int
+    }
+
+    let name: StreamName
+    let takers: Takers
+    let charge: Charge
+    private var isCharged = true
+    var state: StreamState<StreamWaiter>
+    private(set) var writer: StreamHolder?
+    private(set) var reader: StreamHolder?
+    /// The session that reads; nil: a plugin does, or nobody yet.
+    private(set) var readingSession: Session?
+    private var announcement: Announcement?
+    /// Whether calls were in flight that might have taken the other end, when the stream was last looked at.
+    var wasAwaited = false
+    /// What had been moved when the daemon, which is stopping, last looked.
+    private var seenBytes: UInt64?
+
+    init(_ name: StreamName, _ takers: Takers, _ charge: Charge, _ announcement: Announcement) {
+        self.name = name
+        self.takers = takers
+        self.charge = charge
+        self.announcement = announcement
+        state = StreamState(windowBytes: charge.windowBytes)
+    }
+
+    var isClaimed: Bool { writer != nil && reader != nil }
+    /// Nobody can take an end any longer that would be of use: the reader left before there was a writer.
+    var isPointless: Bool { writer == nil && state.readerHasLeft }
+
+    /// Whether the maker, which named no call, has calls in flight.
+    var makerHasCalls: Bool { takers.makerCalls() > 0 }
+
+    /// What the maker said of the bytes, once: for the first answer to the reader.
+    func takeAnnouncement() -> Announcement? {
+        defer { announcement = nil }
+        return announcement
+    }
+
+    /// What no longer counts from now on; nil: nothing does.
+    func takeCharge() -> Charge? {
+        guard isCharged else { return nil }
+        isCharged = false
+        return charge
+    }
+
+    func holder(of side: StreamSide) -> StreamHolder? { side == .writer ? writer : reader }
+
+    /// The side that a holder has; the writer's where it has both. Nil: none.
+    func side(of holder: StreamHolder) -> StreamSide? {
+        if writer === holder { return .writer }
+        return reader === holder ? .reader : nil
+    }
+
+    /// - Parameter session: whose holder it is; nil: a plugin's.
+    func take(_ side: StreamSide, _ holder: StreamHolder, _ session: Session?) {
+        holder.names.insert(name)
+        switch side {
+        case .writer: writer = holder
+        case .reader:
+            reader = holder
+            readingSession = session
+        }
+    }
+
+    /// The stream is over: nobody holds it.
+    func release() {
+        for holder in [writer, reader] {
+            holder?.names.remove(name)
+            holder?.heldReads.remove(name)
+        }
+        (writer, reader, readingSession) = (nil, nil, nil)
+    }
+
+    /// Whether nothing has moved since the last time that this was asked.
+    func hasStoodStill() -> Bool {
+        let moved = state.writtenBytes &+ state.readBytes
+        defer { seenBytes = moved }
+        return moved == seenBytes
+    }
+}

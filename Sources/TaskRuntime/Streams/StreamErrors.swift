@@ -1,0 +1,67 @@
+import BridgeJSON
+
+extension BridgeError {
+    static var streamNotFound: BridgeError {
+        BridgeError(
+            .streamNotFound, "there is no such stream, or it is not this caller's; a stream that is over is forgotten")
+    }
+
+    static var streamsStopping: BridgeError {
+        BridgeError(
+            .daemonStopping, "the daemon is stopping and begins no more streams", data: ["started": false],
+            isTransient: true)
+    }
+}
+
+extension StreamFailure {
+    /// The error for the side that is answered.
+    func error(for side: StreamSide) -> BridgeError {
+        switch self {
+        case .broken(let reason, let bytes): reason.error(for: side, bytes: bytes)
+        case .closed: BridgeError(.streamInvalid, "this side has closed the stream already")
+        case .busy:
+            BridgeError(
+                .busy, "another read of the stream waits; one at a time is allowed", data: ["started": false],
+                isTransient: true)
+        }
+    }
+}
+
+extension StreamBreak {
+    /// The error for the side that is answered. Who broke the stream by a mistake is answered with the mistake, the
+    /// other side with `stream.closed`.
+    func error(for side: StreamSide, bytes: UInt64) -> BridgeError {
+        if let mistake, side == self.side || self.side == nil && mistake.code == .streamUnclaimed { return mistake }
+        var data: JSONObject = ["by": .string(by), "bytes": .number(JSONNumber(bytes))]
+        if let given { data["error"] = given.json }
+        let reason = given.map { ": \($0.message)" } ?? ""
+        return BridgeError(
+            .streamClosed, "the \(by) ended the stream after \(bytes) bytes, before it was complete\(reason)",
+            data: .object(data), isTransient: given?.isTransient ?? false)
+    }
+
+    /// Who ended the stream, as messages name it.
+    var by: String { side?.rawValue ?? "daemon" }
+
+    /// The error that was given, or that the mistake amounts to; nil: there is none.
+    var given: BridgeError? {
+        if case .left(let error) = cause { return error }
+        return mistake
+    }
+
+    private var mistake: BridgeError? {
+        switch cause {
+        case .left(let error): error.flatMap { Self.mistakes.contains($0.code) ? $0 : nil }
+        case .exceeded(let roomBytes):
+            BridgeError(
+                .quotaExceeded, "the writer sent more than the \(roomBytes) bytes that the stream had room for",
+                data: ["room": .number(JSONNumber(roomBytes))])
+        case .crowded(let maximum):
+            BridgeError(.quotaExceeded, "the writer sent more than the \(maximum) writes that may be unanswered")
+        case .miscounted(let bytes):
+            BridgeError(.streamInvalid, "the writer counted \(bytes) bytes, which is not how many it wrote")
+        }
+    }
+
+    private static let mistakes: [ErrorCode] = [.streamInvalid, .streamUnclaimed]
+}

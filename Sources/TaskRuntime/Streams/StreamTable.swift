@@ -1,0 +1,300 @@
+import BridgeJSON
+import BridgeMessage
+
+/// All streams that are not over: who may use them, and what happens to them. Loop thread only.
+final class StreamTable {
+    private let calls: CallEngine
+    private let quotas: Quotas
+    private var streams: [StreamName: OpenStream] = [:]
+    private var random = SystemRandomNumberGenerator()
+    private let times: StreamTimers
+    private var isDraining = false
+    private var onDrained: (() -> Void)?
+    /// Bytes that wait for their readers.
+    private(set) var waitingBytes = 0
+    /// Bytes that readers have got, of all streams that there were.
+    private(set) var movedBytes: UInt64 = 0
+
+    init(_ rooms: RuntimeRooms, _ calls: CallEngine) {
+        self.calls = calls
+        quotas = rooms.quotas
+        times = StreamTimers(rooms)
+        calls.onFailure = { [unowned self] names, error in fail(names, error) }
+    }
+
+    /// How many there are.
+    var count: Int { streams.count }
+
+    // MARK: Making one
+
+    /// Makes a stream of which the caller holds one end.
+    ///
+    /// - Parameter id: The call that the session works on, and that the stream is for; nil: it names none.
+    /// - Throws: `daemon.stopping`, `call.not_found`, `quota.exceeded` or `busy`.
+    func make(
+        _ call: Call, _ side: StreamSide, for id: UInt64?, _ announcement: OpenStream.Announcement
+    ) throws(BridgeError) -> OpenStream {
+        guard !isDraining else { throw .streamsStopping }
+        let maker = try StreamCaller(call, workingOn: id, calls)
+        let root = maker.worked.flatMap { calls.call(numbered: $0.rootNumber) }
+        // What a session makes for another's call is its own: nobody takes what the caller may have.
+        let payer = maker.session ?? root?.session
+        let charged = payer?.makeStreamHolder() ?? maker.holder
+        try quotas.checkStream(of: charged, payer, plugin: call.pluginName)
+        let stream = OpenStream(
+            StreamName(using: &random),
+            OpenStream.Takers(
+                owner: maker.session?.owner, root: root?.number,
+                rootMaker: root.flatMap(StreamCaller.holder) ?? maker.holder, makerCalls: maker.callsInFlight),
+            OpenStream.Charge(holder: charged, account: payer?.account, windowBytes: quotas.limits.streamWindowBytes),
+            announcement)
+        stream.take(side, maker.holder, maker.session)
+        streams[stream.name] = stream
+        maker.worked?.note(stream.name) { [streams] in streams[$0] != nil }
+        count(stream.charge, 1)
+        times.waitForClaim(of: stream.name) { [streams] in streams[$0]?.isClaimed == false }
+        return stream
+    }
+
+    private func count(_ charge: OpenStream.Charge, _ sign: Int) {
+        charge.holder.chargedCount += sign
+        charge.account?.streams += sign
+        quotas.hold(sign * charge.windowBytes, for: charge.account)
+    }
+
+    /// Nothing waits in the window, and nothing will.
+    private func releaseCharge(of stream: OpenStream) {
+        if let charge = stream.takeCharge() { count(charge, -1) }
+    }
+
+    private func forget(_ stream: OpenStream) {
+        guard streams.removeValue(forKey: stream.name) != nil else { return }
+        releaseCharge(of: stream)
+        waitingBytes -= stream.state.waitingBytes
+        stream.release()
+        noteDrainProgress()
+    }
+
+    // MARK: The tasks
+
+    /// The stream whose end the caller has, or takes by this.
+    ///
+    /// - Parameter side: nil: the side that the caller has, else the one that is free.
+    /// - Throws: `stream.not_found`, whether there is none or it is another's; `stream.invalid`, where the caller has
+    ///   the other end.
+    private func find(
+        _ text: String, _ side: StreamSide?, _ call: Call, _ id: UInt64?
+    ) throws(BridgeError) -> (stream: OpenStream, waiter: StreamWaiter) {
+        let caller = try StreamCaller(call, workingOn: id, calls)
+        guard let name = StreamName(text), let stream = streams[name] else { throw .streamNotFound }
+        let side = side ?? stream.side(of: caller.holder) ?? (stream.writer == nil ? .writer : .reader)
+        if stream.holder(of: side) !== caller.holder {
+            guard stream.holder(of: side) == nil, caller.mayTake(stream.takers, calls) else {
+                guard let own = stream.side(of: caller.holder) else { throw .streamNotFound }
+                throw BridgeError(.streamInvalid, "the caller has the \(own.rawValue)'s end of this stream")
+            }
+            stream.take(side, caller.holder, caller.session)
+        }
+        return (stream, StreamWaiter(call: call.handle, side: side))
+    }
+
+    /// Takes bytes. The call is answered when there is room for more, or, with `isEnd`, when the reader has the end.
+    ///
+    /// - Parameter bytes: nil: they could not be read, and the stream is broken.
+    func write(
+        _ call: Call, to text: String, for id: UInt64?, _ bytes: [UInt8]?, isEnd: Bool
+    ) throws(BridgeError) {
+        let (stream, waiter) = try find(text, .writer, call, id)
+        update(stream, for: waiter) {
+            guard let bytes else { return $0.reject(Self.noBytes, waiter) }
+            return $0.write(bytes, isEnd: isEnd, waiter)
+        }
+    }
+
+    private static let noBytes = BridgeError(
+        .streamInvalid, "the option base64 is missing or is no base 64 with padding (RFC 4648); the stream has ended")
+
+    /// Asks for bytes: the call is answered with the first of them, or the end.
+    func read(_ call: Call, from text: String, for id: UInt64?, maximumBytes: Int?) throws(BridgeError) {
+        let (stream, waiter) = try find(text, .reader, call, id)
+        let maximumBytes = StreamText.readBytes(maximumBytes, messageBytes: quotas.limits.messageBytes)
+        update(stream, for: waiter) { $0.read(maximumBytes: maximumBytes, waiter) }
+    }
+
+    /// Closes the caller's end.
+    ///
+    /// - Parameters:
+    ///   - bytes: how many the writer has counted; nil: it has not.
+    ///   - error: why the stream is not complete; nil: the writer has written all, or the reader has enough.
+    func close(
+        _ call: Call, _ text: String, for id: UInt64?, bytes: UInt64?, _ error: BridgeError?
+    ) throws(BridgeError) {
+        let (stream, waiter) = try find(text, nil, call, id)
+        update(stream, for: waiter) {
+            waiter.side == .writer && error == nil
+                ? $0.complete(bytes, waiter) : $0.close(waiter.side, error, waiter)
+        }
+    }
+
+    // MARK: What happens to a stream
+
+    private typealias Answers = [StreamAnswer<StreamWaiter>]
+
+    /// The same for a call: where it has not been answered, it waits.
+    private func update(
+        _ stream: OpenStream, for waiter: StreamWaiter, _ change: (inout StreamState<StreamWaiter>) -> Answers
+    ) {
+        update(stream, change)
+        if let call = calls.call(waiter.call) { calls.setAside(call, for: stream.name) }
+    }
+
+    private func update(_ stream: OpenStream, _ change: (inout StreamState<StreamWaiter>) -> Answers) {
+        stream.state.isReaderReady = isReady(stream)
+        let before = stream.state.waitingBytes
+        let answers = change(&stream.state)
+        waitingBytes += stream.state.waitingBytes - before
+        for answer in answers { send(answer, of: stream) }
+        // An answer may have led to more: to the end of the stream, too.
+        guard streams[stream.name] === stream else { return }
+        if stream.state.isOver || stream.isPointless { return forget(stream) }
+        if stream.state.readerHasLeft { releaseCharge(of: stream) }
+        if stream.state.isReadHeld, let session = stream.readingSession { hold(stream.name, for: session) }
+    }
+
+    /// Whether the reader has read what it was sent, and its user has room.
+    private func isReady(_ stream: OpenStream) -> Bool {
+        guard let session = stream.readingSession else { return true }
+        return session.output.count < Session.slowReaderBytes && !quotas.isOverQuota(session)
+    }
+
+    /// The read waits until the session has read on. Where that will not happen, because it has little to read, the
+    /// user's other sessions take the room: then it is looked at after a while.
+    private func hold(_ name: StreamName, for session: Session) {
+        session.makeStreamHolder().heldReads.insert(name)
+        if session.output.count < Session.slowReaderBytes { times.retry(session) }
+    }
+
+    private func send(_ answer: StreamAnswer<StreamWaiter>, of stream: OpenStream) {
+        switch answer {
+        case .room(let waiter, let bytes): calls.answer(waiter.call, .success(["room": .number(JSONNumber(bytes))]))
+        case .bytes(let waiter, let bytes):
+            movedBytes += UInt64(bytes.count)
+            calls.answer(waiter.call, text: .success(StreamText.read(bytes, stream.takeAnnouncement())))
+            // At once: readers of the same user are answered in the same turn.
+            if let session = stream.readingSession { quotas.countQueued(session) }
+        case .end(let waiter, let bytes):
+            calls.answer(waiter.call, .success(["end": true, "bytes": .number(JSONNumber(bytes))]))
+        case .receipt(let waiter, let bytes, let reason):
+            calls.answer(waiter.call, .success(StreamText.receipt(bytes, reason)))
+        case .failure(let waiter, let failure): calls.answer(waiter.call, .failure(failure.error(for: waiter.side)))
+        }
+    }
+
+    /// A call that waits for a stream ends otherwise.
+    func abandon(_ call: Call) {
+        guard let name = call.record.pointee.extras?.waitsForStream, let stream = streams[name] else { return }
+        let handle = call.handle
+        stream.state.forget { $0.call == handle }
+    }
+
+    /// The client has read on: reads that waited for it go on, as far as it is ready.
+    func refill(_ session: Session) {
+        guard let holder = session.streamHolder, !holder.heldReads.isEmpty else { return }
+        for name in holder.takeHeldReads() {
+            if let stream = streams[name] { update(stream) { $0.serve() } }
+        }
+    }
+
+    // MARK: Ends before their time
+
+    /// The holder is gone: one of the streams of which it has an end is left.
+    ///
+    /// - Returns: false where it has none.
+    func leaveNext(of holder: StreamHolder?) -> Bool {
+        guard let holder, let name = holder.names.popFirst() else { return false }
+        guard let stream = streams[name] else { return true }
+        for side in [StreamSide.writer, .reader] where stream.holder(of: side) === holder {
+            update(stream) { $0.leave(side, nil) }
+        }
+        return true
+    }
+
+    /// The holder is gone, with all that it holds.
+    func leaveAll(of holder: StreamHolder) {
+        while leaveNext(of: holder) {}
+    }
+
+    /// The call has failed that these were made for.
+    private func fail(_ names: [StreamName], _ error: BridgeError) {
+        let reason = BridgeError(error.code, "the call that the stream was made for has failed")
+        for name in names {
+            if let stream = streams[name] { end(stream, reason) }
+        }
+    }
+
+    /// Each side that waits is answered at once, each other one when it next asks.
+    private func end(_ stream: OpenStream, _ reason: BridgeError) {
+        update(stream) { state in
+            var answers = state.end(reason)
+            // A side that nobody has does not ask.
+            for side in [StreamSide.writer, .reader] where stream.holder(of: side) == nil {
+                answers += state.leave(side, nil)
+            }
+            return answers
+        }
+    }
+
+    /// The same, and the stream is forgotten at once.
+    private func stop(_ stream: OpenStream, _ reason: BridgeError) {
+        end(stream, reason)
+        forget(stream)
+    }
+
+    // MARK: Time
+
+    /// The clock woke the runtime: what has become due is done.
+    func expire() {
+        while let name = times.popUnclaimed() { checkClaim(of: name) }
+        for session in times.takeRetries() { refill(session) }
+        if times.isStillDue() { endStill() }
+        times.arm()
+    }
+
+    private func checkClaim(of name: StreamName) {
+        guard let stream = streams[name], !stream.isClaimed else { return }
+        let isAwaited = stream.takers.root.map { calls.call(numbered: $0) != nil } ?? stream.makerHasCalls
+        guard isAwaited || stream.wasAwaited else { return stop(stream, StreamTimers.unclaimed) }
+        stream.wasAwaited = isAwaited
+        times.waitForClaim(of: name) { [streams] in streams[$0]?.isClaimed == false }
+    }
+
+    // MARK: The end of the daemon
+
+    private static let stopping = BridgeError(.daemonStopping, "the daemon is stopping", isTransient: true)
+
+    /// From now on no stream is made; those that move go on. `done` is called once none is left: at once where there is
+    /// none.
+    func drain(_ done: @escaping () -> Void) {
+        isDraining = true
+        onDrained = done
+        for stream in streams.values { _ = stream.hasStoodStill() }
+        if !streams.isEmpty { times.watchStill() }
+        noteDrainProgress()
+    }
+
+    /// The time for draining is over.
+    func endAll() {
+        for stream in Array(streams.values) { stop(stream, Self.stopping) }
+    }
+
+    private func endStill() {
+        for stream in Array(streams.values) where stream.hasStoodStill() { stop(stream, Self.stopping) }
+        if !streams.isEmpty { times.watchStill() }
+    }
+
+    private func noteDrainProgress() {
+        guard let done = onDrained, streams.isEmpty else { return }
+        onDrained = nil
+        done()
+    }
+}

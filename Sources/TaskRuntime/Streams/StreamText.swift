@@ -1,0 +1,39 @@
+import BridgeJSON
+
+/// Answers about streams, as JSON text.
+enum StreamText {
+    /// As much as an answer to a read has beside the bytes: its members, and the type.
+    private static let otherBytes = 2 << 10
+    /// What a read gets at most that does not say.
+    private static let usualReadBytes = 64 << 10
+
+    /// How many bytes a read gets at most: no more than fit into a message.
+    static func readBytes(_ wanted: Int?, messageBytes: Int) -> Int {
+        min(wanted ?? usualReadBytes, (messageBytes - otherBytes) / 4 * 3)
+    }
+
+    /// What a read gets. The first answer says what the maker said of the bytes.
+    static func read(_ bytes: [UInt8], _ announcement: OpenStream.Announcement?) -> [UInt8] {
+        var text = Array(#"{"base64":""#.utf8)
+        text.reserveCapacity(text.count + Base64Coding.textBytes(of: bytes.count) + 2)
+        bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
+        text.append(UInt8(ascii: "\""))
+        if let type = announcement?.type { append("type", .string(type), to: &text) }
+        if let total = announcement?.totalBytes { append("totalBytes", .number(JSONNumber(total)), to: &text) }
+        text.append(UInt8(ascii: "}"))
+        return text
+    }
+
+    private static func append(_ name: String, _ value: JSON, to text: inout [UInt8]) {
+        text += Array(",\"\(name)\":".utf8)
+        value.write(to: &text)
+    }
+
+    /// What a side gets that closes its end.
+    static func receipt(_ bytes: UInt64, _ reason: StreamBreak?) -> JSON {
+        var receipt: JSONObject = ["bytes": .number(JSONNumber(bytes)), "complete": .bool(reason == nil)]
+        receipt["by"] = reason.map { .string($0.by) }
+        receipt["error"] = reason?.given?.json
+        return .object(receipt)
+    }
+}

@@ -1,0 +1,54 @@
+import BridgeClient
+import BridgeJSON
+
+/// A stream in the result of a call: its bytes go to standard output.
+struct ReceivedStream {
+    private let path: [String]
+    private let name: String
+
+    private static let beginning = "stream:"
+
+    /// The stream of a result; nil: it has none.
+    ///
+    /// - Parameter chosen: The member that the person chose; nil: none.
+    /// - Throws: ``UsageFailure``, where there is no such member, or there are several streams.
+    init?(in result: JSON, of task: String, chosen: String?, _ client: Bridge) async throws {
+        if let chosen {
+            let path = chosen.split(separator: ".").map(String.init)
+            guard let name = result.value(at: path)?.stringValue else {
+                throw UsageFailure("the result of \(task) has no member \(chosen) that is a stream")
+            }
+            (self.path, self.name) = (path, name)
+            return
+        }
+        guard result.hasString(beginningWith: Self.beginning) else { return nil }
+        let description = try await client.callJSON("bridge.describe", ["task": .string(task)])
+        let paths = StreamSchema(description["result"]).paths.filter { result.value(at: $0)?.stringValue != nil }
+        guard let path = paths.first, let name = result.value(at: path)?.stringValue else { return nil }
+        guard paths.count == 1 else {
+            let names = paths.map { $0.joined(separator: ".") }.sorted().joined(separator: ", ")
+            throw UsageFailure("the result has several streams: choose one with --stream (\(names))")
+        }
+        (self.path, self.name) = (path, name)
+    }
+
+    /// Writes all of it to standard output.
+    ///
+    /// - Parameter onTerminal: Whether it may be written to a terminal.
+    /// - Throws: ``UsageFailure``, ``FileFailure``, `BridgeError`: it is not complete.
+    func write(_ client: Bridge, _ line: ProgressLine, onTerminal: Bool) async throws {
+        let reader = await client.readStream(name)
+        guard onTerminal || !Screen.output.isTerminal else {
+            throw UsageFailure("the result is a stream of bytes: send it to a file (> file), or show it with --raw")
+        }
+        let output = try OutputFile("-", overwrites: true)
+        let progress = StreamProgress(line, name: path.joined(separator: "."))
+        var count = 0
+        for try await bytes in reader {
+            try output.write(bytes)
+            count += bytes.count
+            progress.show(count, of: await reader.announcement?.totalBytes)
+        }
+        line.end()
+    }
+}

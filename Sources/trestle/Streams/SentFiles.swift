@@ -1,0 +1,74 @@
+import BridgeClient
+import BridgeJSON
+
+/// Files whose bytes a call takes as streams: `photo=@picture.png`, where the task's schema says that `photo` is one.
+struct SentFiles {
+    private struct Sent {
+        let path: [String]
+        let file: InputFile
+        let stream: ByteStream
+    }
+
+    /// The options, with the names of streams in the places of the files'.
+    private(set) var options: JSON
+    private var files: [Sent] = []
+
+    private static let mark = "@"
+    private static let chunkBytes = 256 << 10
+
+    /// Opens the files and makes their streams.
+    ///
+    /// - Throws: ``FileFailure``, ``UsageFailure``, `BridgeError`.
+    init(in options: JSON, of task: String, _ client: Bridge) async throws {
+        self.options = options
+        guard options.hasString(beginningWith: Self.mark) else { return }
+        let description = try await client.callJSON("bridge.describe", ["task": .string(task)])
+        for path in StreamSchema(description["options"]).paths {
+            guard let name = options.value(at: path)?.stringValue, name.hasPrefix(Self.mark) else { continue }
+            let file = try InputFile(String(name.dropFirst(Self.mark.count)))
+            let stream = try await client.makeStream(totalBytes: file.length.map { Int(clamping: $0) })
+            files.append(Sent(path: path, file: file, stream: stream))
+            self.options = self.options.replacing(path[...], by: .string(stream.name))
+        }
+    }
+
+    /// Makes the call, and sends the files meanwhile. Where the call fails, so do the streams.
+    ///
+    /// - Parameter progress: Shows how far they are.
+    func send(
+        _ progress: ProgressLine, while call: @escaping @Sendable (JSON) async throws -> JSON
+    ) async throws -> JSON {
+        guard !files.isEmpty else { return try await call(options) }
+        return try await withThrowingTaskGroup(of: JSON?.self) { group in
+            for sent in files {
+                group.addTask {
+                    try await Self.send(sent, progress)
+                    return nil
+                }
+            }
+            let options = options
+            group.addTask { try await call(options) }
+            var result: JSON?
+            while let ended = try await group.next() { result = ended ?? result }
+            progress.end()
+            return result ?? .null
+        }
+    }
+
+    private static func send(_ sent: Sent, _ line: ProgressLine) async throws {
+        let progress = StreamProgress(line, name: sent.path.joined(separator: "."))
+        let total = sent.file.length.map { Int(clamping: $0) }
+        do {
+            try await sent.stream.write { out in
+                var count = 0
+                while case let bytes = try sent.file.read(count: chunkBytes), !bytes.isEmpty {
+                    try await out.write(bytes)
+                    count += bytes.count
+                    progress.show(count, of: total)
+                }
+            }
+        } catch let error as BridgeError where error.code == .streamClosed && error.data?["by"] == "reader" {
+            // The task has enough. What it makes of that is its result.
+        }
+    }
+}

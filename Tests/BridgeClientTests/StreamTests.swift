@@ -1,0 +1,147 @@
+import BridgeClient
+import BridgeJSON
+import EventLoop
+import TaskRuntime
+import Testing
+
+/// Streams against the daemon's own server and runtime.
+@Suite @LoopActor struct StreamTests {
+    private func withClients(
+        limits: RuntimeLimits = RuntimeLimits(), _ body: @LoopActor (Bridge, Bridge) async throws -> Void
+    ) async throws {
+        try await withDaemon(limits: limits) { daemon in
+            let (first, second) = (
+                try await Bridge.connectOnce(to: daemon.path), try await Bridge.connectOnce(to: daemon.path)
+            )
+            try await body(first, second)
+            let status = try await first.callJSON("bridge.status")
+            #expect(status["streams"] == 0)
+            await first.close()
+            await second.close()
+        }
+    }
+
+    private func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    }
+
+    @Test("Bytes of any size come whole and in order, whatever the window is", arguments: [4_096, 262_144])
+    func whole(window: Int) async throws {
+        var limits = RuntimeLimits()
+        limits.streamWindowBytes = window
+        try await withClients(limits: limits) { writer, reader in
+            for count in [0, 1, 24_000, 24_001, 700_001] {
+                let data = bytes(count)
+                let stream = try await writer.makeStream(type: "image/png", totalBytes: count)
+                let writing = Task { try await stream.write { out in try await out.write(data) } }
+                let received = await reader.readStream(stream.name)
+                #expect(try await received.collect(upTo: count) == data)
+                let announcement = await received.announcement
+                #expect(announcement?.type == (count == 0 ? nil : "image/png"))
+                #expect(announcement?.totalBytes == (count == 0 ? nil : count))
+                try await writing.value
+            }
+        }
+    }
+
+    @Test("A handler reads its caller's stream, and answers with one that its caller reads")
+    func handler() async throws {
+        try await withClients { caller, provider in
+            try await provider.registerJSON("turn") { options, call in
+                let photo = await provider.readStream(options["photo"]?.stringValue ?? "", for: call)
+                let data = try await photo.collect(upTo: 1_000)
+                let turned = try await provider.makeStream(for: call)
+                Task { try await turned.write { out in try await out.write(data.reversed()) } }
+                return ["photo": .string(turned.name)]
+            }
+            let photo = try await caller.makeStream()
+            async let writing: Void = photo.write { out in try await out.write([1, 2, 3]) }
+            let result = try await caller.callJSON("turn", ["photo": .string(photo.name)])
+            let turned = await caller.readStream(result["photo"]?.stringValue ?? "")
+            #expect(try await turned.collect(upTo: 1_000) == [3, 2, 1])
+            try await writing
+        }
+    }
+
+    @Test("A closure that throws breaks the stream: its reader gets the bytes before, and then the error")
+    func thrown() async throws {
+        struct NoPaper: Error {}
+        try await withClients { writer, reader in
+            let stream = try await writer.makeStream()
+            let received = await reader.readStream(stream.name)
+            await #expect(throws: NoPaper.self) {
+                try await stream.write { out in
+                    try await out.write([1, 2])
+                    throw NoPaper()
+                }
+            }
+            var iterator = received.makeAsyncIterator()
+            #expect(try await iterator.next(isolation: nil) == [1, 2])
+            let failure = await error { () async throws(BridgeError) in
+                _ = try await received.collect(upTo: 9)
+            }
+            #expect(failure?.code == .streamClosed && failure?.data?["by"] == "writer")
+            #expect(try await received.collect(upTo: 9) == [])
+        }
+    }
+
+    @Test("A reader that is no longer held, and a stream that is never written, end for the other side")
+    func dropped() async throws {
+        try await withClients { writer, reader in
+            let stream = try await writer.makeStream()
+            let writing = Task {
+                try await stream.write { out in
+                    while true { try await out.write([UInt8](repeating: 0, count: 50_000)) }
+                }
+            }
+            do {
+                var iterator = await reader.readStream(stream.name).makeAsyncIterator()
+                #expect(try await iterator.next(isolation: nil) != nil)
+            }
+            let failure = await #expect(throws: BridgeError.self) { try await writing.value }
+            #expect(failure?.code == .streamClosed)
+            let name: String
+            do { name = try await writer.makeStream().name }
+            let unwritten = await reader.readStream(name)
+            let gone = await error { () async throws(BridgeError) in _ = try await unwritten.collect(upTo: 9) }
+            #expect(gone?.code == .streamClosed || gone?.code == .streamNotFound)
+        }
+    }
+
+    @Test("Who waits and is cancelled ends the stream for the other side")
+    func cancelled() async throws {
+        try await withClients { writer, reader in
+            let stream = try await writer.makeStream()
+            let received = await reader.readStream(stream.name)
+            let reading = Task { try await received.collect(upTo: 9) }
+            // Answered behind the read: the reader has its end by now.
+            _ = try await reader.callJSON("bridge.ping")
+            reading.cancel()
+            await #expect(throws: BridgeError.self) { try await reading.value }
+            _ = try await reader.callJSON("bridge.ping")
+            var failure: BridgeError?
+            do {
+                try await stream.write { out in
+                    while true { try await out.write([UInt8](repeating: 0, count: 50_000)) }
+                }
+            } catch {
+                failure = error as? BridgeError
+            }
+            #expect(failure?.code == .streamClosed && failure?.data?["by"] == "reader")
+        }
+    }
+
+    @Test("More bytes than the reader takes end the stream")
+    func tooMany() async throws {
+        try await withClients { writer, reader in
+            let stream = try await writer.makeStream()
+            let writing = Task {
+                try await stream.write { out in while true { try await out.write([1, 2, 3]) } }
+            }
+            let received = await reader.readStream(stream.name)
+            let failure = await error { () async throws(BridgeError) in _ = try await received.collect(upTo: 2) }
+            #expect(failure?.code == .quotaExceeded)
+            await #expect(throws: BridgeError.self) { try await writing.value }
+        }
+    }
+}

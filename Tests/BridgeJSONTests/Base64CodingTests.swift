@@ -1,0 +1,60 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+@Suite("Base 64")
+struct Base64CodingTests {
+    private func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private func decode(_ text: String) -> [UInt8]? { Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) } }
+
+    @Test(
+        "The vectors of RFC 4648, section 10",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func vectors(plain: String, text: String) {
+        #expect(encode(Array(plain.utf8)) == text)
+        #expect(decode(text) == Array(plain.utf8))
+    }
+
+    @Test("Any bytes come back, and their text is as long as it was said to be")
+    func roundTrip() {
+        var random = SeededGenerator(seed: 64)
+        for count in 0..<600 {
+            let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            let text = encode(bytes)
+            #expect(decode(text) == bytes)
+            #expect(text.utf8.count == Base64Coding.textBytes(of: count))
+        }
+    }
+
+    @Test(
+        "What is no base 64 is refused, and so is a second text for the same bytes",
+        arguments: [
+            "Z", "Zg", "Zg=", "Zm8", "Z===", "====", "=", "Zg==Zg==", "Zm9vYg=", "Zm 8=", "Zm8=\n", "Zh==", "Zm9=", "Zm-_",
+            "Zm9\u{0}", "Zmé=",
+        ])
+    func refused(text: String) { #expect(decode(text) == nil) }
+
+    @Test("A changed text gives other bytes or none: no two texts mean the same")
+    func mutated() {
+        var random = SeededGenerator(seed: 4_648)
+        for _ in 0..<3_000 {
+            let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in
+                UInt8.random(in: .min ... .max, using: &random)
+            }
+            var text = Array(encode(bytes).utf8)
+            let original = text
+            text = random.mutate(text)
+            guard text != original, let other = text.withUnsafeBytes({ Base64Coding.decode($0) }) else { continue }
+            #expect(other != bytes)
+            #expect(Array(encode(other).utf8) == text)
+        }
+    }
+}

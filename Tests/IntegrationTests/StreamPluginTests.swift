@@ -1,0 +1,97 @@
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Streams of plugins in Swift", .blocking)
+struct StreamPluginTests {
+    /// A client that writes one stream, or reads one, piece by piece.
+    private func write(_ bytes: [UInt8], to stream: JSON, by client: Wire) throws -> JSON {
+        for start in stride(from: 0, to: bytes.count, by: 48_000) {
+            var text: [UInt8] = []
+            bytes[start...].prefix(48_000).withUnsafeBytes { Base64Coding.encode($0, to: &text) }
+            let base64 = JSON.string(String(decoding: text, as: UTF8.self))
+            let answer = try client.call("bridge.stream.write", ["stream": stream, "base64": base64])
+            if answer["error"] != nil { return answer }
+        }
+        return try client.call("bridge.stream.close", ["stream": stream, "bytes": .number(JSONNumber(bytes.count))])
+    }
+
+    private func read(_ stream: JSON, by client: Wire) throws -> (bytes: [UInt8], end: JSON) {
+        var bytes: [UInt8] = []
+        while true {
+            let answer = try client.call("bridge.stream.read", ["stream": stream])
+            guard let text = answer["result"]?["base64"]?.stringValue else { return (bytes, answer) }
+            bytes += Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) } ?? []
+        }
+    }
+
+    /// Has the plugin turn bytes.
+    private func turn(_ bytes: [UInt8], _ client: Wire) throws -> JSON {
+        let stream = try client.result("bridge.stream.new")["stream"] ?? .null
+        try client.send(["task": "fixture.turn", "options": ["photo": stream], "callbackId": "turn"])
+        let written = try write(bytes, to: stream, by: client)
+        #expect(written["result"]?["complete"] == true)
+        let turned = try client.receive { $0["callbackId"] == "turn" }["result"]?["photo"] ?? .null
+        let (read, end) = try read(turned, by: client)
+        if end["error"] == nil { #expect(read == bytes.reversed()) }
+        return end["error"] ?? end["result"] ?? .null
+    }
+
+    @Test("A task reads its caller's stream and answers with one", arguments: ["none", "process"])
+    func turned(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            for count in [0, 1, 1_000_003] {
+                let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+                let end = try turn(bytes, client)
+                #expect(end == ["end": true, "bytes": .number(JSONNumber(count))])
+            }
+            let status = try client.result("bridge.status")
+            #expect(status["streams"] == 0)
+        }
+    }
+
+    @Test("A writer that throws breaks the stream with its error", arguments: ["none", "process"])
+    func thrown(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            let error = try turn(Array("fail".utf8), client)
+            #expect(error["code"] == "stream.closed" && error["data"]?["error"]?["code"] == "fixture.paper")
+        }
+    }
+
+    @Test("A task that leaves the loop over a stream ends it for its writer", arguments: ["none", "process"])
+    func dropped(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            let stream = try client.result("bridge.stream.new")["stream"] ?? .null
+            try client.send(["task": "fixture.drop", "options": ["photo": stream], "callbackId": "drop"])
+            _ = try client.result("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
+            let dropped = try client.receive { $0["callbackId"] == "drop" }
+            #expect(dropped["result"] == 3)
+            var answer: JSON = [:]
+            while answer["error"] == nil {
+                answer = try client.call("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
+            }
+            #expect(answer["error"]?["data"] == ["by": "reader", "bytes": 3])
+        }
+    }
+
+    @Test("A call that is cancelled while it reads ends the stream for its writer", arguments: ["none", "process"])
+    func cancelled(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            let stream = try client.result("bridge.stream.new")["stream"] ?? .null
+            try client.send(["task": "fixture.turn", "options": ["photo": stream], "callbackId": "turn"])
+            _ = try client.result("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
+            // It has the end from its first read on: that is answered, and the next one waits.
+            while try client.result("bridge.status")["streamBytes"] != 0 {}
+            try client.send(["cancel": "turn"])
+            _ = try client.receive { $0["callbackId"] == "turn" }
+            var answer: JSON = [:]
+            while answer["error"] == nil {
+                answer = try client.call("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
+            }
+            #expect(answer["error"]?["code"] == "stream.closed")
+            let status = try client.result("bridge.status")
+            #expect(status["streams"] == 0)
+        }
+    }
+}

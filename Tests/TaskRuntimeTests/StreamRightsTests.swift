@@ -1,0 +1,208 @@
+import BridgeJSON
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Who may take the end of a stream")
+struct StreamRightsTests {
+    private let bench = Bench()
+
+    private func plugin() -> StreamPlugin { StreamPlugin(bench, bench.instance) }
+
+    private func isFound(_ answer: JSON) -> Bool { answer.errorCode != "stream.not_found" }
+
+    @Test("A session of another user finds no stream, with the words that it gets for a name that never was")
+    func otherUser() {
+        let (owner, stranger) = (StreamClient(bench, uid: 0), StreamClient(bench, uid: Bench.daemonUID))
+        let stream = JSON.string(owner.make())
+        let never = JSON.string("stream:" + String(repeating: "0", count: 32))
+        for (task, more) in [
+            ("read", [:]), ("write", ["base64": "AA=="]), ("close", [:]),
+        ] as [(String, JSONObject)] {
+            var (known, unknown) = (more, more)
+            known["stream"] = stream
+            unknown["stream"] = never
+            let answer = stranger.call(task, .object(known))["error"]
+            #expect(answer?["code"] == "stream.not_found")
+            #expect(answer == stranger.call(task, .object(unknown))["error"])
+        }
+        #expect(owner.call("write", ["stream": stream, "base64": "AA=="])["room"] != nil)
+    }
+
+    @Test("A page finds no stream of its user's programs, nor of another origin; one of the same origin does")
+    func origins() {
+        let program = StreamClient(bench)
+        let pages = ["https://a.example", "https://b.example", "https://a.example"].map { origin in
+            let page = StreamClient(bench)
+            page.client.send(#"{"task":"bridge.hello","options":{"origin":"\#(origin)"},"callbackId":"h"}"#)
+            _ = page.client.read()
+            return page
+        }
+        #expect(!isFound(pages[0].call("close", ["stream": .string(program.make())])))
+        let stream = JSON.string(pages[0].make())
+        #expect(!isFound(program.call("close", ["stream": stream])))
+        #expect(!isFound(pages[1].call("close", ["stream": stream])))
+        #expect(isFound(pages[2].call("close", ["stream": stream])))
+    }
+
+    @Test(
+        "What is no name is not found",
+        arguments: [
+            "", "stream:", "stream:0123456789abcdef0123456789abcde", "stream:0123456789abcdef0123456789abcdef0",
+            "stream:0123456789ABCDEF0123456789ABCDEF", "Stream:0123456789abcdef0123456789abcdef", "stream:\u{0}",
+        ])
+    func noName(name: String) {
+        #expect(!isFound(StreamClient(bench).call("read", ["stream": .string(name)])))
+    }
+
+    @Test("A plugin takes the stream of the client whose call it works on, and only on behalf of that call")
+    func calledPlugin() {
+        let client = StreamClient(bench)
+        let stream = JSON.string(client.make())
+        client.client.send(#"{"task":"work","options":{"photo":\#(stream.text)},"callbackId":"w"}"#)
+        let other = bench.client(uid: Bench.daemonUID)
+        other.send(#"{"task":"slow","callbackId":"s"}"#)
+        let plugin = plugin()
+        #expect(!isFound(plugin.call("read", ["stream": stream])))
+        #expect(!isFound(plugin.call("read", ["stream": stream], for: bench.host.started[1].handle)))
+        _ = client.call("write", ["stream": stream, "base64": "AAAA"])
+        #expect(
+            plugin.call("read", ["stream": stream], for: bench.host.started[0].handle) == ["base64": "AAAA"])
+        // It holds the end from now on, also after the call.
+        bench.reply(0, "true")
+        _ = client.client.read()
+        _ = client.call("write", ["stream": stream, "base64": "AAAB"])
+        #expect(plugin.call("read", ["stream": stream]) == ["base64": "AAAB"])
+    }
+
+    @Test("A caller takes the stream of a result after its call has ended; another session of another user does not")
+    func result() {
+        let (client, stranger) = (StreamClient(bench), StreamClient(bench, uid: Bench.daemonUID))
+        client.client.send(#"{"task":"work","callbackId":"w"}"#)
+        let plugin = plugin()
+        let stream = plugin.call("new", [:], for: bench.host.started[0].handle)["stream"] ?? .null
+        bench.reply(0, stream.text)
+        #expect(client.client.readOne()?["result"] == stream)
+        #expect(!isFound(stranger.call("read", ["stream": stream])))
+        #expect(plugin.call("write", ["stream": stream, "base64": "AAAA"])["room"] != nil)
+        #expect(client.call("read", ["stream": stream]) == ["base64": "AAAA"])
+    }
+
+    @Test("A result's stream reaches the caller through a second plugin, which does not touch it")
+    func through() {
+        let inner = FakeHost()
+        let second = bench.add("inner", tasks: [TaskDescription(name: "inner")], inner)
+        let client = StreamClient(bench)
+        client.client.send(#"{"task":"work","callbackId":"w"}"#)
+        let outer = plugin()
+        outer.begin("inner", [:], for: bench.host.started[0].handle)
+        let stream = StreamPlugin(bench, second).call("new", [:], for: inner.started[0].handle)["stream"] ?? .null
+        Array(stream.text.utf8).withUnsafeBytes { second.reply(inner.started[0].handle, $0) }
+        bench.reply(0, stream.text)
+        _ = client.client.read()
+        #expect(isFound(client.call("close", ["stream": stream])))
+    }
+
+    @Test("A client that provides a task takes the caller's stream by naming the call that it was given")
+    func provider() throws {
+        let provider = StreamClient(bench, uid: Bench.daemonUID)
+        provider.client.send(#"{"task":"bridge.register","options":{"tasks":["scan"]},"callbackId":"r"}"#)
+        _ = provider.client.read()
+        let client = StreamClient(bench)
+        let stream = JSON.string(client.make())
+        client.client.send(#"{"task":"scan","options":\#(stream.text),"callbackId":"s"}"#)
+        let id = try #require(provider.client.readOne()?["callbackId"])
+        _ = client.call("write", ["stream": stream, "base64": "AAAA"])
+        #expect(!isFound(provider.call("read", ["stream": stream])))
+        #expect(provider.call("read", ["stream": stream, "call": 99]).errorCode == "call.not_found")
+        #expect(provider.call("read", ["stream": stream, "call": id]) == ["base64": "AAAA"])
+        // Of its own for the call, the caller takes the other end; after the call it makes none for it any more.
+        let own = provider.call("new", ["call": id])["stream"] ?? .null
+        provider.client.send(#"{"callbackId":\#(id.text),"result":\#(own.text)}"#)
+        #expect(provider.call("new", ["call": id]).errorCode == "call.not_found")
+        _ = client.client.read()
+        #expect(isFound(client.call("close", ["stream": own])))
+    }
+
+    @Test("A provider whose call has ended takes no stream of the caller's later calls")
+    func providerAfterCall() throws {
+        let provider = StreamClient(bench, uid: Bench.daemonUID)
+        provider.client.send(#"{"task":"bridge.register","options":{"tasks":["scan"]},"callbackId":"r"}"#)
+        _ = provider.client.read()
+        let client = StreamClient(bench)
+        client.client.send(#"{"task":"scan","callbackId":"s"}"#)
+        let id = try #require(provider.client.readOne()?["callbackId"])
+        provider.client.send(#"{"callbackId":\#(id.text),"result":1}"#)
+        _ = client.client.read()
+        let stream = JSON.string(client.make())
+        #expect(provider.call("read", ["stream": stream, "call": id]).errorCode == "call.not_found")
+        #expect(!isFound(provider.call("read", ["stream": stream])))
+    }
+
+    @Test("An interceptor takes the stream of the call that it is asked about")
+    func interceptor() {
+        let guardHost = FakeHost()
+        let second = bench.add(
+            "guard", tasks: [], guardHost, interceptors: [InterceptorDescription(name: "look", tasks: ["work"])])
+        let client = StreamClient(bench)
+        let stream = JSON.string(client.make())
+        client.client.send(#"{"task":"work","options":\#(stream.text),"callbackId":"w"}"#)
+        _ = client.call("write", ["stream": stream, "base64": "AAAA"])
+        let interceptor = StreamPlugin(bench, second)
+        #expect(
+            interceptor.call("read", ["stream": stream], for: guardHost.started[0].handle) == ["base64": "AAAA"])
+    }
+
+    @Test("One process of a plugin does not have the ends of another one, nor those of the one before")
+    func processes() {
+        let client = StreamClient(bench)
+        let stream = JSON.string(client.make())
+        client.client.send(#"{"task":"work","options":\#(stream.text),"callbackId":"w"}"#)
+        let first = StreamHolder()
+        let (one, two) = (
+            StreamPlugin(bench, bench.instance, holder: first),
+            StreamPlugin(bench, bench.instance, holder: StreamHolder())
+        )
+        _ = client.call("write", ["stream": stream, "base64": "AAAA"])
+        #expect(one.call("read", ["stream": stream, "bytes": 1], for: bench.host.started[0].handle)["base64"] != nil)
+        #expect(!isFound(two.call("read", ["stream": stream])))
+        #expect(!isFound(two.call("read", ["stream": stream], for: bench.host.started[0].handle)))
+        bench.runtime.leaveStreams(of: first)
+        #expect(client.call("write", ["stream": stream, "base64": "AAAA"]).errorCode == "stream.closed")
+    }
+
+    @Test("The ends are taken once: a second reader of the same user finds nothing")
+    func once() {
+        let (writer, first, second) = (StreamClient(bench), StreamClient(bench), StreamClient(bench))
+        let stream = JSON.string(writer.make())
+        first.begin("read", ["stream": stream])
+        #expect(!isFound(second.call("read", ["stream": stream])))
+        #expect(!isFound(second.call("write", ["stream": stream, "base64": "AAAA"])))
+        #expect(writer.call("read", ["stream": stream]).errorCode == "stream.invalid")
+    }
+
+    @Test("A plugin names no call: it calls on behalf of one")
+    func pluginNamesCall() {
+        #expect(plugin().call("new", ["call": 5]).errorCode == "options.invalid")
+    }
+
+    @Test("A call that fails ends the streams that were made for it; one that succeeds does not")
+    func failedCall() {
+        let client = StreamClient(bench)
+        let plugin = plugin()
+        for fails in [true, false] {
+            client.client.send(#"{"task":"work","callbackId":"w"}"#)
+            let handle = bench.host.started[bench.host.started.count - 1].handle
+            let stream = plugin.call("new", [:], for: handle)["stream"] ?? .null
+            if fails {
+                bench.instance.fail(handle, BridgeError("photos.gone", "the photo is gone"))
+            } else {
+                bench.reply(bench.host.started.count - 1, "1")
+            }
+            _ = client.client.read()
+            let write = plugin.call("write", ["stream": stream, "base64": "AAAA"])
+            #expect(write["error"]?["data"]?["error"]?["code"] == (fails ? "photos.gone" : nil))
+            #expect(isFound(client.call("read", ["stream": stream])) == !fails)
+        }
+    }
+}
