@@ -37,8 +37,8 @@ struct Base64CodingTests {
     @Test(
         "What is no base 64 is refused, and so is a second text for the same bytes",
         arguments: [
-            "Z", "Zg", "Zg=", "Zm8", "Z===", "====", "=", "Zg==Zg==", "Zm9vYg=", "Zm 8=", "Zm8=\n", "Zh==", "Zm9=", "Zm-_",
-            "Zm9\u{0}", "Zmé=",
+            "Z", "Zg", "Zg=", "Zm8", "Z===", "====", "=", "Zg==Zg==", "Zm9vYg=", "Zm 8=", "Zm8=\n", "Zh==", "Zm9=",
+            "Zm-_", "Zm9\u{0}", "Zmé=",
         ])
     func refused(text: String) { #expect(decode(text) == nil) }
 

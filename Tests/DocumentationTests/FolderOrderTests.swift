@@ -79,7 +79,8 @@ struct FolderOrderTests {
             path: "Sources/BridgeMessage", folders: ["Wire", "Messages", "Encoding", "Dialects", "Decoding"],
             besides: ["BridgeMessage.swift"]),
         FolderOrder(
-            path: "Sources/BridgeClient", folders: ["Connection", "Reconnecting", "Calls", "Events", "Providing", "Streams"],
+            path: "Sources/BridgeClient",
+            folders: ["Connection", "Reconnecting", "Calls", "Events", "Providing", "Streams"],
             besides: [
                 "Bridge.swift", "ClientErrors.swift", "ClientSession.swift", "Configuration.swift", "DaemonInfo.swift",
             ]),

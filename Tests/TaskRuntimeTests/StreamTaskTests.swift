@@ -185,11 +185,9 @@ struct StreamTaskTests {
 
     @Test("Calls that wait for streams are not among those that a session may have in flight")
     func aside() {
-        let bench = Bench(limits: {
-            var limits = RuntimeLimits()
-            limits.callsInFlight = 2
-            return limits
-        }())
+        var limits = RuntimeLimits()
+        limits.callsInFlight = 2
+        let bench = Bench(limits: limits)
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         for _ in 0..<4 { reader.begin("read", ["stream": .string(writer.make())]) }
         reader.client.send(#"{"task":"work","callbackId":"a"}"#)
