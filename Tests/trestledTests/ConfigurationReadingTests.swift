@@ -32,12 +32,14 @@ struct ConfigurationReadingTests {
             handover_bytes = "1MiB"
             events_queued = 9
             event_queue_bytes = "8192B"
+            stream_window = "8KiB"
             sessions = 11
             [quotas]
             session_calls_per_second = 1
             session_calls_burst = 2
             session_subscriptions = 3
             session_tasks = 4
+            session_streams = 17
             uid_connections = 5
             uid_calls_in_flight = 6
             uid_calls_per_second = 7
@@ -45,6 +47,7 @@ struct ConfigurationReadingTests {
             uid_queued_bytes = "1MiB"
             uid_subscriptions = 9
             uid_tasks = 10
+            uid_streams = 18
             trusted_factor = 11
             queued_bytes = "2MiB"
             plugin_calls_in_flight = 12
@@ -79,15 +82,18 @@ struct ConfigurationReadingTests {
         #expect(read.limits.handoverBytes == 1 << 20)
         #expect(read.limits.eventsQueued == 9)
         #expect(read.limits.eventQueueBytes == 8_192)
+        #expect(read.limits.streamWindow == 8_192)
         #expect(read.limits.sessions == 11)
         #expect(read.quotas.sessionCalls == CallQuota(callsPerSecond: 1, burst: 2))
         #expect(read.quotas.sessionSubscriptions == 3)
         #expect(read.quotas.sessionTasks == 4)
+        #expect(read.quotas.sessionStreams == 17)
         #expect(read.quotas.user.connections == 5)
         #expect(read.quotas.user.calls == CallQuota(callsInFlight: 6, callsPerSecond: 7, burst: 8))
         #expect(read.quotas.user.queuedBytes == 1 << 20)
         #expect(read.quotas.user.subscriptions == 9)
         #expect(read.quotas.user.tasks == 10)
+        #expect(read.quotas.user.streams == 18)
         #expect(read.quotas.trustedFactor == 11)
         #expect(read.quotas.queuedBytes == 2 << 20)
         #expect(read.quotas.pluginCallsInFlight == 12)
