@@ -23,19 +23,11 @@ function hash(bytes) {
     return createHash("sha256").update(bytes).digest("hex");
 }
 
-test("base 64 comes out as it went in, with Node's functions and with those of pages", () => {
-    const { Buffer } = globalThis;
+test("base 64 is what Node makes of the same bytes, and comes out as it went in", () => {
     for (const size of [0, 1, 2, 3, 1000, 100_000]) {
         const bytes = new Uint8Array(randomBytes(size));
-        const text = encodeBase64(bytes);
-        try {
-            globalThis.Buffer = undefined;
-            assert.equal(encodeBase64(bytes), text);
-            assert.deepEqual(decodeBase64(text), bytes);
-        } finally {
-            globalThis.Buffer = Buffer;
-        }
-        assert.deepEqual(decodeBase64(text), bytes);
+        assert.equal(encodeBase64(bytes), Buffer.from(bytes).toString("base64"));
+        assert.deepEqual(decodeBase64(encodeBase64(bytes)), bytes);
     }
 });
 

@@ -26,7 +26,7 @@ from ._plugin.launch import LaunchOptions
 from ._plugin.log import PluginLog, PluginLogHandler
 from ._plugin.plugin import Plugin
 from ._sync.bridge import Bridge
-from ._sync.byte_streams import ByteReader, ByteWriter
+from ._streams.ends import ByteReader, ByteWriter
 from ._sync.connecting import connect
 from ._sync.handlers import Handler
 from ._sync.pending import PendingCall

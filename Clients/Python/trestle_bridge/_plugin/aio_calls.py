@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from .._core.messages import ABSENT
 from .._core.streaming import Source
-from ..aio._byte_streams import ByteReader, ByteWriter
+from .._streams.aio_ends import ByteReader, ByteWriter
 from .calls import CallOfPlugin
 from .streams import AsyncPluginStreams
 

@@ -8,8 +8,8 @@ from typing import Any, Callable, Optional
 from .._core.incoming import IncomingCall, ProvidedCall
 from .._core.messages import ABSENT, MessageID
 from .._core.streaming import Source
-from .._sync.byte_streams import ByteReader, ByteWriter
-from .connection_protocol import PluginConnection
+from .._streams.ends import ByteReader, ByteWriter
+from .sending import PluginConnection
 from .log import PluginLog
 from .streams import PluginStreams
 

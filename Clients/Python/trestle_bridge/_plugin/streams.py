@@ -7,9 +7,9 @@ from concurrent.futures import Future
 from typing import Any, Optional
 
 from .._core.incoming import ProvidedCall
-from .._sync.streaming import Streaming
-from ..aio._streaming import Streaming as AsyncStreaming
-from .connection_protocol import PluginConnection
+from .._streams.making import Streaming
+from .._streams.aio_making import Streaming as AsyncStreaming
+from .sending import PluginConnection
 
 
 class FutureCall:

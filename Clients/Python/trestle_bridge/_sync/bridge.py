@@ -20,13 +20,13 @@ from .._core.providing import ProvidedTask, Scope, check_scope
 from .._core.retry import Retry, retry_pause
 from .._core.settings import Settings, check_timeout
 from .._core.state import State
+from .._streams.making import Streaming
 from .handlers import Handler, HandlerThreads
 from .iothread import IOThread
 from .listener import Listener, weak_caller
 from .pending import PendingCall, Waiter
 from .registration import Registration
 from .stream import EventStream
-from .streaming import Streaming
 
 Progress = Callable[[Any], None]
 

@@ -16,7 +16,7 @@ thread. `PluginCall` and `InterceptedCall` are what functions of a `Plugin` get 
 from .._plugin.aio_calls import PluginCall
 from .._plugin.interceptors import AsyncInterceptedCall as InterceptedCall
 from ._bridge import Bridge
-from ._byte_streams import ByteReader, ByteWriter
+from .._streams.aio_ends import ByteReader, ByteWriter
 from ._connecting import Connecting, connect
 from ._handlers import Handler
 from ._pending import PendingCall

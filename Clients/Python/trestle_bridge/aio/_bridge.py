@@ -19,12 +19,12 @@ from .._core.providing import ProvidedTask, Scope, check_scope
 from .._core.retry import Retry, retry_pause
 from .._core.settings import Settings, check_timeout
 from .._core.state import State
+from .._streams.aio_making import Streaming
 from ._handlers import Handler, HandlerTasks
 from ._pending import PendingCall, Waiter
 from ._pump import Pump
 from ._registration import Registration
 from ._stream import EventStream
-from ._streaming import Streaming
 from ._subscribing import local_stream, subscribed_stream
 
 Progress = Callable[[Any], None]

@@ -1,21 +1,18 @@
-"""What bridges and plugins have in common for streams, for asyncio."""
+"""What bridges and plugins have in common for streams."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
+import threading
 from typing import Any, Optional
 
 from .._core import wire
 from .._core.incoming import ProvidedCall
 from .._core.streaming import Source, chunks, making
-from ._byte_streams import ByteReader, ByteWriter, Started
+from .ends import ByteReader, ByteWriter, Started
 
 
 log = logging.getLogger("trestle_bridge")
-
-# The event loop itself holds its tasks weakly.
-_sending: set[asyncio.Task[None]] = set()
 
 
 class Streaming:
@@ -25,7 +22,7 @@ class Streaming:
         """Begins a call, for a call that this end works on."""
         raise NotImplementedError
 
-    async def make_stream(
+    def make_stream(
         self, *, type: Optional[str] = None, size: Optional[int] = None, call: Optional[ProvidedCall] = None
     ) -> ByteWriter:
         """Makes a stream and holds its writer's end. Options or a result carry its name to the reader.
@@ -38,18 +35,18 @@ class Streaming:
         Raises:
             BridgeError: `quota.exceeded` or `busy`: there are too many.
         """
-        made = await self._begin_about_stream(wire.STREAM_NEW, making("write", type, size), call).result()
+        made = self._begin_about_stream(wire.STREAM_NEW, making("write", type, size), call).result()
         return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM])
 
-    async def send_stream(
+    def send_stream(
         self, source: Source, *, type: Optional[str] = None, size: Optional[int] = None,
         call: Optional[ProvidedCall] = None,
     ) -> str:
-        """Makes a stream and writes all of a source to it, in an asyncio task of its own. Where the source raises, the
-        stream ends with an error; what goes wrong otherwise is in the log of this package, at the level of debugging.
+        """Makes a stream and writes all of a source to it, on a thread of its own. Where the source raises, the stream
+        ends with an error; what goes wrong otherwise is in the log of this package, at the level of debugging.
 
         Args:
-            source: bytes, a binary file, whose reading must not take long, or what yields bytes.
+            source: bytes, a binary file, or what yields bytes.
             type, size, call: as with `make_stream`.
 
         Returns:
@@ -58,15 +55,13 @@ class Streaming:
         Raises:
             BridgeError: as with `make_stream`.
         """
-        writer = await self.make_stream(type=type, size=size, call=call)
-        task = asyncio.ensure_future(_send(source, writer))
-        _sending.add(task)
-        task.add_done_callback(_sending.discard)
+        writer = self.make_stream(type=type, size=size, call=call)
+        threading.Thread(target=_send, args=(source, writer), name="trestle-stream", daemon=True).start()
         return writer.name
 
-    async def make_stream_to_read(self, *, call: Optional[ProvidedCall] = None) -> ByteReader:
+    def make_stream_to_read(self, *, call: Optional[ProvidedCall] = None) -> ByteReader:
         """The same for the reader's end: somebody else writes."""
-        made = await self._begin_about_stream(wire.STREAM_NEW, making("read", None, None), call).result()
+        made = self._begin_about_stream(wire.STREAM_NEW, making("read", None, None), call).result()
         return ByteReader(self._begin_about_stream, made[wire.STREAM])
 
     def read_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteReader:
@@ -82,10 +77,10 @@ class Streaming:
         return ByteWriter(self._begin_about_stream, name, call=call)
 
 
-async def _send(source: Source, writer: ByteWriter) -> None:
+def _send(source: Source, writer: ByteWriter) -> None:
     try:
-        async with writer:
+        with writer:
             for data in chunks(source):
-                await writer.write(data)
+                writer.write(data)
     except Exception:
         log.debug("a stream was not sent whole", exc_info=True)
