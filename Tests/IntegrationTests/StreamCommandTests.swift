@@ -35,6 +35,15 @@ struct StreamCommandTests {
             """
         plugin.call = """
             o = m["options"]
+            if o.get("copies"):
+                made = ask("bridge.stream.new", {}, caller=id)["result"]["stream"]
+                more = {"caller": id}
+                first = ask("bridge.stream.read", {"stream": o["photo"], "bytes": 24000}, **more)
+                say({"callbackId": id, "result": {"file": made}})
+                while "base64" in first.get("result", {}):
+                    if "error" in ask("bridge.stream.write", {"stream": made, "base64": first["result"]["base64"]}): return
+                    first = ask("bridge.stream.read", {"stream": o["photo"], "bytes": 24000})
+                return ask("bridge.stream.close", {"stream": made})
             if "photo" in o:
                 data, end = read(o["photo"], id)
                 hash = hashlib.sha256(data).hexdigest()
@@ -84,6 +93,17 @@ struct StreamCommandTests {
             let piped = try daemon.home.trestle("call", "specimen", "photo=@-", input: text)
             let same = try JSON(parsing: piped.output)
             #expect(piped.end == .exited(0) && same == result, "\(piped.errors)")
+        }
+    }
+
+    @Test("A task may answer with a stream before it has read its own: both go on at once")
+    func copies() throws {
+        try withPlugin { daemon, folder in
+            let text = numbers(1_000_003)
+            let file = try folder.write(text, to: "photo")
+            let run = try daemon.home.trestle("call", "specimen", "photo=@\(file)", "copies=true")
+            #expect(run.end == .exited(0) && run.errors == "", "\(run.errors)")
+            #expect(run.output == text)
         }
     }
 

@@ -52,13 +52,19 @@ struct CallCommand: BridgeCommand {
         try await common.run { client in
             let line = ProgressLine()
             let files = try await SentFiles(in: options, of: arguments.task, client)
-            let result = try await files.send(line) { try await self.result(client, $0, timeout) }
-            guard
-                let received = try await ReceivedStream(in: result, of: arguments.task, chosen: stream, client)
-            else { return show(result) }
-            if showsResult { Screen.error.write(line: result) }
-            try await received.write(client, line, onTerminal: raw)
+            try await files.send(line) { options in
+                try await take(try await result(client, options, timeout), client, line)
+            }
         }
+    }
+
+    /// Shows the result, or writes its stream.
+    private func take(_ result: JSON, _ client: Bridge, _ line: ProgressLine) async throws {
+        guard let received = try await ReceivedStream(in: result, of: arguments.task, chosen: stream, client) else {
+            return show(result)
+        }
+        if showsResult { Screen.error.write(line: result) }
+        try await received.write(client, line, onTerminal: raw)
     }
 
     private func result(_ client: Bridge, _ options: JSON, _ timeout: TimeLimit?) async throws -> JSON {

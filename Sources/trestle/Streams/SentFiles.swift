@@ -32,27 +32,19 @@ struct SentFiles {
         }
     }
 
-    /// Makes the call, and sends the files meanwhile. Where the call fails, so do the streams.
+    /// Sends the files while `call` makes the call, and reads what it answers: a task may answer with a stream before
+    /// it has read all of its own. Where one of them fails, the others end.
     ///
     /// - Parameter progress: Shows how far they are.
-    func send(
-        _ progress: ProgressLine, while call: @escaping @Sendable (JSON) async throws -> JSON
-    ) async throws -> JSON {
+    func send(_ progress: ProgressLine, while call: @escaping @Sendable (JSON) async throws -> Void) async throws {
         guard !files.isEmpty else { return try await call(options) }
-        return try await withThrowingTaskGroup(of: JSON?.self) { group in
-            for sent in files {
-                group.addTask {
-                    try await Self.send(sent, progress)
-                    return nil
-                }
-            }
-            let options = options
+        let options = options
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for sent in files { group.addTask { try await Self.send(sent, progress) } }
             group.addTask { try await call(options) }
-            var result: JSON?
-            while let ended = try await group.next() { result = ended ?? result }
-            progress.end()
-            return result ?? .null
+            try await group.waitForAll()
         }
+        progress.end()
     }
 
     private static func send(_ sent: Sent, _ line: ProgressLine) async throws {
