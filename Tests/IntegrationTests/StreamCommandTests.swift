@@ -35,6 +35,10 @@ struct StreamCommandTests {
             """
         plugin.call = """
             o = m["options"]
+            if o.get("refuses"):
+                made = ask("bridge.stream.new", {}, caller=id)["result"]["stream"]
+                say({"callbackId": id, "result": {"file": made}})
+                return ask("bridge.stream.close", {"stream": made, "error": {"code": "no.no", "message": "no ink"}})
             if o.get("copies"):
                 made = ask("bridge.stream.new", {}, caller=id)["result"]["stream"]
                 more = {"caller": id}
@@ -104,6 +108,17 @@ struct StreamCommandTests {
             let run = try daemon.home.trestle("call", "specimen", "photo=@\(file)", "copies=true")
             #expect(run.end == .exited(0) && run.errors == "", "\(run.errors)")
             #expect(run.output == text)
+        }
+    }
+
+    @Test("Where the result's stream fails, the files that are still sent end, and so does the command")
+    func refused() throws {
+        try withPlugin { daemon, folder in
+            let file = try folder.write(numbers(1_000_003), to: "photo")
+            let run = try daemon.home.trestle("call", "specimen", "photo=@\(file)", "refuses=true")
+            #expect(run.end == .exited(1) && run.errors.contains("no ink"), "\(run.errors)")
+            let status = try daemon.connect().result("bridge.status")
+            #expect(status["callsInFlight"] == 1)
         }
     }
 

@@ -6,10 +6,11 @@ import io
 import os
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
-from trestle_bridge import BridgeError, connect
+from trestle_bridge import BridgeError, ByteWriter, connect
 
 from .support import PACKAGE_FOLDER, TEST_TIMEOUT, Daemon
 
@@ -63,6 +64,10 @@ async def turn_async(options, call):
     async with call.read_stream(options["photo"]) as photo:
         data = await photo.read()
     return await call.send_stream(data[::-1])
+
+@plugin.task("greet.copy")
+def copy(options, call):
+    return call.send_stream(call.read_stream(options["photo"]))
 
 @plugin.task("greet.half")
 def half(options, call):
@@ -140,6 +145,22 @@ class PluginDaemonTests(unittest.TestCase):
                 photo = self.bridge.send_stream(io.BytesIO(data))
                 with self.bridge.read_stream(self.bridge.call(task, {"photo": photo})) as turned:
                     self.assertEqual(turned.readall(), data[::-1])
+
+    def test_a_stream_is_read_after_the_call_that_it_came_with_has_ended(self) -> None:
+        data = os.urandom(1_000_001)
+        for _ in range(20):
+            writer = self.bridge.make_stream()
+            name = self.bridge.call("greet.copy", {"photo": writer.name})
+
+            def write(stream: ByteWriter = writer) -> None:
+                with stream:
+                    stream.write(data)
+
+            thread = threading.Thread(target=write)
+            thread.start()
+            with self.bridge.read_stream(name) as copied:
+                self.assertEqual(copied.readall(), data)
+            thread.join(TEST_TIMEOUT)
 
     def test_a_source_that_raises_leaves_no_stream_that_looks_complete(self) -> None:
         with self.bridge.read_stream(self.bridge.call("greet.half")) as reader:

@@ -29,13 +29,16 @@ extension Bridge {
             name, await StreamWriting(StreamEnd(name, for: nil, session.calls), roomBytes: Int(clamping: room)))
     }
 
-    /// Reads the stream of a name that came in options or a result. The end is taken with the first read.
+    /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call that
+    /// a handler works on, at once.
     ///
     /// - Parameters:
     ///   - name: The stream's name.
     ///   - call: The call that a handler works on, and whose options have the name.
     public func readStream(_ name: String, for call: IncomingCall? = nil) async -> ByteReader {
-        ByteReader(name, await StreamReading(StreamEnd(name, for: call, session.calls)))
+        let reading = await StreamReading(StreamEnd(name, for: call, session.calls))
+        if call != nil { await reading.take() }
+        return ByteReader(name, reading)
     }
 
     /// Writes to a stream that its reader has made. The end is taken with the first write.

@@ -76,6 +76,9 @@ final class StreamReading {
 
     init(_ end: StreamEnd) { self.end = end }
 
+    /// Takes the end, by asking for the first bytes.
+    func take() async { pending = try? await end.begin("read") }
+
     /// The next bytes; nil: these were all.
     func next() async throws(BridgeError) -> [UInt8]? {
         guard !end.isOver else { return nil }

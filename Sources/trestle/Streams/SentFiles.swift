@@ -42,7 +42,8 @@ struct SentFiles {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for sent in files { group.addTask { try await Self.send(sent, progress) } }
             group.addTask { try await call(options) }
-            try await group.waitForAll()
+            // Not `waitForAll`, which waits for the others where one has failed.
+            while try await group.next() != nil {}
         }
         progress.end()
     }

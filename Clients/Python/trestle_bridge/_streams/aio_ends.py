@@ -6,7 +6,7 @@ from collections import deque
 from types import TracebackType
 from typing import Any, Optional, Protocol
 
-from .._core.errors import BridgeError
+from .._core.errors import CALL_CANCELLED, BridgeError
 from .._core.incoming import ProvidedCall
 from .._core.streaming import Begin, Bytes, End, Room, check_receipt, chunk
 
@@ -39,6 +39,10 @@ class ByteReader:
         self._pending: Optional[Started] = None
         self._count = 0
         self._is_over = False
+        # The end is taken now: later the call may have ended, which ends a plugin's first read with it.
+        self._is_first = call is not None
+        if self._is_first:
+            self._pending = self._end.read()
 
     def __aiter__(self) -> ByteReader:
         return self
@@ -53,12 +57,15 @@ class ByteReader:
             raise StopAsyncIteration
         if self._pending is None:
             self._pending = self._end.read()
+        pending, self._pending = self._pending, None
+        is_first, self._is_first = self._is_first, False
         try:
-            data = chunk(await self._pending.result(), self._count)
-        except BridgeError:
+            data = chunk(await pending.result(), self._count)
+        except BridgeError as error:
+            if is_first and error.code == CALL_CANCELLED:
+                return await self.__anext__()
             self._is_over = True
             raise
-        self._pending = None
         if data is None:
             self._is_over = True
             raise StopAsyncIteration

@@ -7,7 +7,7 @@ from collections import deque
 from types import TracebackType
 from typing import Any, Optional, Protocol
 
-from .._core.errors import BridgeError
+from .._core.errors import CALL_CANCELLED, BridgeError
 from .._core.incoming import ProvidedCall
 from .._core.streaming import Begin, Bytes, End, Room, check_receipt, chunk
 
@@ -44,6 +44,10 @@ class ByteReader(io.RawIOBase):
         self._rest = memoryview(b"")
         self._count = 0
         self._is_over = False
+        # The end is taken now: later the call may have ended, which ends a plugin's first read with it.
+        self._is_first = call is not None
+        if self._is_first:
+            self._pending = self._end.read()
 
     def readable(self) -> bool:
         """It is."""
@@ -55,9 +59,12 @@ class ByteReader(io.RawIOBase):
             return None
         pending = self._pending or self._end.read()
         self._pending = None
+        is_first, self._is_first = self._is_first, False
         try:
             data = chunk(pending.result(), self._count)
-        except BridgeError:
+        except BridgeError as error:
+            if is_first and error.code == CALL_CANCELLED:
+                return self._next_chunk()
             self._is_over = True
             raise
         if data is None:
