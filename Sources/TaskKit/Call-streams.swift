@@ -1,6 +1,6 @@
 internal import CTaskPlugin
 
-// Bytes of any size, from a plugin to whoever calls it and back: docs/streams.md.
+// Bytes of any size, between a plugin and its callers: docs/streams.md.
 
 extension Call {
     /// Reads a stream of this call's options. Its end is taken with the first read, which has to come before the call

@@ -163,8 +163,8 @@ public final class TaskRuntime {
         if monitor.isWatched { monitor.endTurn() }
     }
 
-    /// Ends calls whose deadline has come, for a share of a turn, and looks at streams; the clock wakes again at once for
-    /// the rest. To be called when the clock was asked to wake.
+    /// Ends calls whose deadline has come, for a share of a turn, and looks at streams; the clock wakes again at once
+    /// for the rest. To be called when the clock was asked to wake.
     public func expire() {
         rooms.alarm.rang()
         calls.expire()

@@ -94,7 +94,8 @@ class Cuts(FaultTest):
         self.row("one end of a stream is closed at a random byte", f"{ROUNDS} times, either end, made by either",
                  "the other end gets an error behind the bytes that are there; whole and complete only where nothing "
                  "was cut; nothing is left in the daemon",
-                 f"{ends['cut']} cut, {ends['complete']} complete, each as promised; no stream, byte or descriptor left")
+                 f"{ends['cut']} cut, {ends['complete']} complete, each as promised; "
+                 "no stream, byte or descriptor left")
 
     def streams(self, watcher: Bridge) -> tuple[int, int]:
         status = watcher.call("bridge.status")["result"]
@@ -107,7 +108,7 @@ class Cuts(FaultTest):
         """One stream. Whether it was cut."""
         size = self.random.choice([0, 1, self.random.randrange(100), self.random.randrange(MAX_BYTES)])
         victim = self.random.choice(["writer", "reader", "none"])
-        # Whoever never used the name would have the other one wait for a minute.
+        # A side that never uses the name makes the other side wait for a minute.
         cut_at = self.random.randint(1, max(1, size))
         data = self.bytes[:size]
         writer = Side(self.daemon.connect(), cut_at if victim == "writer" else None)

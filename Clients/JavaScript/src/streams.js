@@ -176,7 +176,7 @@ class StreamWriter {
         this.#call("bridge.stream.write", options).then(({ room }) => {
             this.#room = room;
         }, (error) => {
-            // The daemon has ended the stream: whoever writes learns it at once.
+            // The daemon has ended the stream: the writer gets the error at once.
             this.#error ??= error;
             this.#controller.error(this.#error);
         }).finally(() => {

@@ -20,9 +20,13 @@ export interface StreamMaker {
      * Makes a stream and holds its writer's end. Options or a result carry `name` to the reader. Closing `writable`
      * resolves when the reader has every byte; an error of the reader ends it with `stream.closed`.
      */
-    makeStream(settings?: MakeStreamSettings & { side?: "write" }): Promise<{ name: string; writable: WritableStream<StreamChunk> }>;
+    makeStream(
+        settings?: MakeStreamSettings & { side?: "write" }
+    ): Promise<{ name: string; writable: WritableStream<StreamChunk> }>;
     /** Makes a stream and holds its reader's end. */
-    makeStream(settings: MakeStreamSettings & { side: "read" }): Promise<{ name: string; readable: ReadableStream<Uint8Array> }>;
+    makeStream(
+        settings: MakeStreamSettings & { side: "read" }
+    ): Promise<{ name: string; readable: ReadableStream<Uint8Array> }>;
     /**
      * Makes a stream and writes all of a source to it. `done` resolves when the reader has it all, and rejects where it
      * has not; it need not be looked at.

@@ -29,8 +29,8 @@ extension Bridge {
             name, await StreamWriting(StreamEnd(name, for: nil, session.calls), roomBytes: Int(clamping: room)))
     }
 
-    /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call that
-    /// a handler works on, at once.
+    /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call
+    /// that a handler works on, at once.
     ///
     /// - Parameters:
     ///   - name: The stream's name.

@@ -122,7 +122,8 @@ def _reason(error: Optional[BaseException]) -> dict[str, Any]:
     if isinstance(error, BridgeError):
         return {wire.ERROR: {"code": error.code, "message": error.message}}
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return {wire.ERROR: {"code": "internal", "message": text.encode("utf-8", "backslashreplace").decode("utf-8")[:1024]}}
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")[:1024]
+    return {wire.ERROR: {"code": "internal", "message": text}}
 
 
 def check_receipt(receipt: dict[str, Any]) -> None:
