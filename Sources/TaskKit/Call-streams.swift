@@ -35,7 +35,9 @@ extension Call {
 
     /// Writes to a stream of this call's options, which its reader has made; otherwise as `makeStream`.
     ///
-    /// - Parameter name: The stream's name.
+    /// - Parameters:
+    ///   - name: The stream's name.
+    ///   - write: Writes the bytes; returning ends the stream, throwing fails it.
     public func writeStream(
         _ name: String, _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {

@@ -20,7 +20,9 @@ public final class ByteStream: Sendable {
     /// Writes the stream, once. It is complete where `body` returns and the reader has every byte; where `body` throws,
     /// it ends with an error.
     ///
-    /// - Parameter body: Writes the bytes. Its writer is not to be used after it has returned.
+    /// - Parameters:
+    ///   - isolation: Where `body` runs: where the caller does.
+    ///   - body: Writes the bytes. Its writer is not to be used after it has returned.
     /// - Throws: `stream.closed` where the reader does not have every byte; `stream.unclaimed` where nobody reads it;
     ///   what `body` throws.
     public func write(
