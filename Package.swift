@@ -128,7 +128,10 @@ let package = Package(
 
         // MARK: The wire, and the plugin author's SDK
         .target(name: "BridgeMessage", dependencies: ["BridgeJSON", "CBridgeJSON"], swiftSettings: strict),
-        .target(name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .target(name: "ByteStreams", dependencies: ["BridgeJSON"], swiftSettings: strict),
+        .target(
+            name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "ByteStreams", "CTaskPlugin"],
+            swiftSettings: strict),
 
         // MARK: Plugins in other processes: what both ends share
         .target(
@@ -170,7 +173,8 @@ let package = Package(
 
         // MARK: The other end of the socket
         .target(
-            name: "BridgeClient", dependencies: ["BridgeJSON", "BridgeMessage", "EventLoop"], swiftSettings: strict),
+            name: "BridgeClient", dependencies: ["BridgeJSON", "BridgeMessage", "ByteStreams", "EventLoop"],
+            swiftSettings: strict),
         .executableTarget(
             name: "trestle",
             dependencies: [
@@ -183,7 +187,8 @@ let package = Package(
         .target(
             name: "TaskKitTesting",
             dependencies: [
-                "BridgeClient", "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PrivateDaemon", "TaskHosts",
+                "BridgeClient", "BridgeJSON", "BridgeMessage", "ByteStreams", "CTaskPlugin", "EventLoop",
+                "PrivateDaemon", "TaskHosts",
                 "TaskKit", "TaskRuntime",
                 logging,
             ],
@@ -204,6 +209,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", swiftSettings: strict),
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "ByteStreamsTests", dependencies: ["BridgeJSON", "ByteStreams"], swiftSettings: strict),
         .testTarget(
             name: "DurableDatabaseTests", dependencies: ["DiskTestSupport", "DurableDatabase", "TestSupport", grdb],
             swiftSettings: strict),

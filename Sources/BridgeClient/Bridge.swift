@@ -11,6 +11,8 @@
 // everything behind it lives on the loop thread. Tables of calls, tasks and subscriptions belong to the session, not to
 // the socket.
 
+// The ends of streams stand in the signatures of this module; see TaskKit.swift.
+@_exported import ByteStreams
 import BridgeJSON
 import EventLoop
 import Synchronization

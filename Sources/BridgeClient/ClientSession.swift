@@ -17,12 +17,15 @@ final class ClientSession {
     let states = StateReaders()
     /// What the daemon of the present connection, or of the last one, said of itself.
     nonisolated let daemon = Mutex<DaemonInfo?>(nil)
+    /// Makes the readers of the options of a call that a handler works on, or of a result, where they are decoded.
+    let streamReaders: StreamReadersMaker
 
     init(_ link: Link) {
         self.link = link
         calls = CallsInFlight(link)
         provided = ProvidedTasks(link, calls)
         events = Subscriptions(link, calls)
+        streamReaders = { [calls] call in DecodedStreams(for: call, calls) }
         link.session = self
     }
 

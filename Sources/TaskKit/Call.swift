@@ -69,7 +69,8 @@ public struct Call: Sendable {
     }
 
     /// Sends an intermediate result, which the daemon numbers. Their order is that of the calls of this method, and
-    /// they come before the result; a slow reader may get the newest only. Never waits. Any thread.
+    /// they come before the result; a slow reader may get the newest only: bytes, or values that all have to arrive, go
+    /// as a stream (`makeStream`). Never waits. Any thread.
     ///
     /// - Returns: Whether it was sent. It is not where the caller wants no progress, and where the value has no JSON;
     ///   then the log has a warning.

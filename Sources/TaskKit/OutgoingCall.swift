@@ -162,7 +162,7 @@ extension PluginRuntime {
         let bytes = try await OutgoingCall(task, encoded, route, host: host, onProgress: onProgress).result().get()
         let decode: @Sendable () -> Result<R, JSONMismatch> = {
             bytes.span.bytes.withUnsafeBytes { bytes in
-                Result { () throws(JSONMismatch) in try JSONCoding.decode(R.self, from: bytes) }
+                Result { () throws(JSONMismatch) in try self.decode(R.self, from: bytes, for: route.parent) }
             }
         }
         do throws(JSONMismatch) {
@@ -174,6 +174,17 @@ extension PluginRuntime {
                 .resultInvalid,
                 "the result of \(task) is not what its caller, the plugin \(parts.name), expects: \(error)")
         }
+    }
+
+    /// Reads a result, whose streams are taken for the call that the plugin works on. Any thread.
+    private func decode<R: Decodable>(
+        _ type: R.Type, from bytes: UnsafeRawBufferPointer, for call: trestle_call
+    ) throws(JSONMismatch) -> R {
+        if R.self == JSON.self { return try JSONCoding.decode(type, from: bytes) }
+        let streams = DecodedStreams()
+        streams.attach(self)
+        streams.call = call
+        return try JSONCoding.decode(type, from: bytes, userInfo: [.streamReaders: streams])
     }
 
     /// Any thread.

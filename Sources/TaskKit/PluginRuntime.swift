@@ -27,16 +27,21 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
     /// How each task begins its calls. Not retained with a call: `parts` holds them.
     let starts: [Unmanaged<TaskStart>]
     private let callers = CallerCache()
+    /// Makes the readers in options. One for all calls: a call costs no allocation more.
+    private let streams = DecodedStreams()
+    private let streamsInDecoder: [CodingUserInfoKey: Any]
 
     init(_ parts: PluginParts) {
         self.parts = parts
         starts = parts.tasks.map { .passUnretained($0.start) }
         idle = Array(repeating: [], count: parts.tasks.count)
+        streamsInDecoder = [.streamReaders: streams]
     }
 
     func attach(_ host: Host) {
         self.host = host
         executor.attach(host)
+        streams.attach(self)
     }
 
     /// Keeps what `start` and `launch` say about the plugin's surroundings.
@@ -119,7 +124,7 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
     /// The options of a call; nil where they do not fit, and the call has been answered so. Loop thread.
     func options<Options: Decodable>(_ type: Options.Type, of task: CallTask) -> Options? {
         do throws(JSONMismatch) {
-            return try JSONCoding.decode(type, from: task.request.pointee.options.buffer)
+            return try decode(type, from: task.request.pointee.options.buffer, for: task.handle)
         } catch {
             let handle = task.handle
             forget(handle)
@@ -128,12 +133,23 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
         }
     }
 
+    /// Reads the options of a call, whose streams are taken for it. Loop thread.
+    private func decode<Options: Decodable>(
+        _ type: Options.Type, from options: UnsafeRawBufferPointer, for handle: trestle_call
+    ) throws(JSONMismatch) -> Options {
+        // Decoding may take a stream, and that may run other calls.
+        let outer = streams.call
+        streams.call = handle
+        defer { streams.call = outer }
+        return try JSONCoding.decode(type, from: options, userInfo: streamsInDecoder)
+    }
+
     /// Answers a call of an immediate task. Loop thread, inside `rawCalls.run`.
     func answer<Options: Decodable, Result: Encodable>(
         _ handle: trestle_call, _ options: UnsafeRawBufferPointer, _ run: (Options) throws -> Result
     ) {
         do {
-            let result = try run(JSONCoding.decode(Options.self, from: options))
+            let result = try run(decode(Options.self, from: options, for: handle))
             rawCalls.end(handle, on: host)
             reply(handle, result)
         } catch {

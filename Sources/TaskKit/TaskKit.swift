@@ -7,12 +7,13 @@
 // Several plugins live in one process, each with a copy of this module of its own, linked statically; so nothing in
 // here may be a global that two plugins could think they share. All state hangs off one `PluginRuntime` per plugin.
 
-// JSON, its coders and `BridgeError` stand in the signatures of this module, lanes are a part of what it offers, and a
-// plugin imports TaskKit alone: it must be able to write these types without knowing in which module they live. There
-// is no public spelling of `@_exported`; the whole package depends on these two lines and the compiler of the toolchain
-// it names.
+// JSON, its coders, `BridgeError` and the ends of streams stand in the signatures of this module, lanes are a part of
+// what it offers, and a plugin imports TaskKit alone: it must be able to write these types without knowing in which
+// module they live. There is no public spelling of `@_exported`; the whole package depends on these lines and the
+// compiler of the toolchain it names.
 @_exported import BlockingLanes
 @_exported import BridgeJSON
+@_exported import ByteStreams
 
 public import CTaskPlugin
 

@@ -8,7 +8,8 @@ import Testing
     struct Guest: Codable, Sendable { var who: String }
     struct Greeting: Codable, Sendable { var greeting: String }
     struct Door: Codable, Sendable { var floor: Int }
-    struct Photo: Codable, Sendable { var photo: String }
+    struct Photo: Codable, Sendable { var photo: ByteReader }
+    struct NewPhoto: Codable, Sendable { var photo: ByteStream }
 
     @Test("A program provides a task, calls it with progress, and hears what it publishes")
     func article() async throws {
@@ -38,13 +39,13 @@ import Testing
                 break
             }
 
-            let counting = try await bridge.register("photo.count") { (options: Photo, call) in
+            let counting = try await bridge.register("photo.count") { (options: Photo, _) in
                 var count = 0
-                for try await bytes in await bridge.readStream(options.photo, for: call) { count += bytes.count }
+                for try await bytes in options.photo { count += bytes.count }
                 return count
             }
             let photo = try await bridge.makeStream(type: "image/png")
-            async let count: Int = bridge.call("photo.count", Photo(photo: photo.name))
+            async let count: Int = bridge.call("photo.count", NewPhoto(photo: photo))
             try await photo.write { out in try await out.write([1, 2, 3]) }
             #expect(try await count == 3)
             try await counting.unregister()

@@ -63,6 +63,44 @@ import Testing
         }
     }
 
+    @Test("A handler with typed options reads its caller's stream, and its caller the stream of a typed result")
+    func typed() async throws {
+        struct Photo: Codable, Sendable { var photo: ByteReader }
+        struct NewPhoto: Codable, Sendable { var photo: ByteStream }
+        try await withClients { caller, provider in
+            try await provider.register("turn") { (options: Photo, call) in
+                let data = try await options.photo.collect(upTo: 1_000)
+                let turned = try await provider.makeStream(for: call)
+                Task { try await turned.write { out in try await out.write(data.reversed()) } }
+                return NewPhoto(photo: turned)
+            }
+            let photo = try await caller.makeStream()
+            async let writing: Void = photo.write { out in try await out.write([1, 2, 3]) }
+            let turned: Photo = try await caller.call("turn", NewPhoto(photo: photo))
+            #expect(try await turned.photo.collect(upTo: 1_000) == [3, 2, 1])
+            try await writing
+        }
+    }
+
+    @Test("A handler may read its caller's stream after it has answered")
+    func later() async throws {
+        struct Photo: Codable, Sendable { var photo: ByteReader }
+        try await withClients { caller, provider in
+            let (sizes, size) = AsyncStream.makeStream(of: Int.self)
+            try await provider.register("keep") { (options: Photo, _) in
+                Task { size.yield(try await options.photo.collect(upTo: 100_000).count) }
+                return true
+            }
+            let photo = try await caller.makeStream()
+            let options: JSON = ["photo": .string(photo.name)]
+            let kept: Bool = try await caller.call("keep", options)
+            #expect(kept)
+            try await photo.write { out in try await out.write([UInt8](repeating: 1, count: 60_000)) }
+            var iterator = sizes.makeAsyncIterator()
+            #expect(await iterator.next() == 60_000)
+        }
+    }
+
     @Test("A closure that throws breaks the stream: its reader gets the bytes before, and then the error")
     func thrown() async throws {
         struct NoPaper: Error {}

@@ -19,6 +19,9 @@ import TaskKit
             Forget()
             Ring()
             Turn()
+            Copy()
+            TurnTwice()
+            ReadLater()
             Drop()
         }
     )
@@ -198,22 +201,69 @@ struct Ring: BridgeTask {
     }
 }
 
-/// The name of a stream.
+/// A stream that a task reads.
 struct Photo: Codable, Sendable {
-    var photo: String
+    var photo: ByteReader
+}
+
+/// A stream that a task answers with, or hands on.
+struct NewPhoto: Codable, Sendable {
+    var photo: ByteStream
 }
 
 struct Turn: BridgeTask {
     static let name = "fixture.turn"
     static let summary = "Reads a stream, and answers with one that has its bytes in the opposite order."
 
-    func run(_ options: Photo, _ call: Call) async throws -> Photo {
-        let bytes = try await call.readStream(options.photo).collect(upTo: 10 << 20)
+    func run(_ options: Photo, _ call: Call) async throws -> NewPhoto {
+        let bytes = try await options.photo.collect(upTo: 10 << 20)
         let turned = try await call.makeStream(type: "image/png", totalBytes: bytes.count) { out in
             guard bytes != Array("fail".utf8) else { throw BridgeError("fixture.paper", "no paper") }
             try await out.write(bytes.reversed())
         }
-        return Photo(photo: turned)
+        return NewPhoto(photo: turned)
+    }
+}
+
+struct Copy: BridgeTask {
+    static let name = "fixture.copy"
+    static let summary = "Answers with a copy of a stream, while it reads it."
+    static let settings = TaskSettings(timeout: .unlimited)
+
+    func run(_ options: Photo, _ call: Call) async throws -> NewPhoto {
+        NewPhoto(
+            photo: try await call.makeStream { out in
+                for try await bytes in options.photo { try await out.write(bytes) }
+            })
+    }
+}
+
+struct TurnTwice: BridgeTask {
+    static let name = "fixture.turn.twice"
+    static let summary = "Has fixture.turn turn a stream, and turns what comes of it."
+
+    func run(_ options: Photo, _ call: Call) async throws -> NewPhoto {
+        let copy = try await call.makeStream { out in
+            for try await bytes in options.photo { try await out.write(bytes) }
+        }
+        let turned: Photo = try await call.call("fixture.turn", NewPhoto(photo: copy))
+        let bytes = try await turned.photo.collect(upTo: 10 << 20)
+        return NewPhoto(photo: try await call.makeStream { out in try await out.write(bytes.reversed()) })
+    }
+}
+
+struct ReadLater: BridgeTask {
+    static let name = "fixture.read.later"
+    static let summary = "Answers at once, reads the stream after that, and publishes how many bytes it had."
+
+    func run(_ options: Photo, _ call: Call) async throws -> Empty {
+        let context = call.plugin
+        Task {
+            var count = 0
+            for try await bytes in options.photo { count += bytes.count }
+            context.publish("fixture.read", count)
+        }
+        return Empty()
     }
 }
 
@@ -222,7 +272,7 @@ struct Drop: BridgeTask {
     static let summary = "Reads the first bytes of a stream, and no more."
 
     func run(_ options: Photo, _ call: Call) async throws -> Int {
-        for try await bytes in call.readStream(options.photo) { return bytes.count }
+        for try await bytes in options.photo { return bytes.count }
         return 0
     }
 }

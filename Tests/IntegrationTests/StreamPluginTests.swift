@@ -27,14 +27,14 @@ struct StreamPluginTests {
     }
 
     /// Has the plugin turn bytes.
-    private func turn(_ bytes: [UInt8], _ client: Wire) throws -> JSON {
+    private func turn(_ bytes: [UInt8], by task: JSON = "fixture.turn", _ client: Wire) throws -> JSON {
         let stream = try client.result("bridge.stream.new")["stream"] ?? .null
-        try client.send(["task": "fixture.turn", "options": ["photo": stream], "callbackId": "turn"])
+        try client.send(["task": task, "options": ["photo": stream], "callbackId": "turn"])
         let written = try write(bytes, to: stream, by: client)
         #expect(written["result"]?["complete"] == true)
         let turned = try client.receive { $0["callbackId"] == "turn" }["result"]?["photo"] ?? .null
         let (read, end) = try read(turned, by: client)
-        if end["error"] == nil { #expect(read == bytes.reversed()) }
+        if end["error"] == nil { #expect(read == (task == "fixture.turn" ? bytes.reversed() : bytes)) }
         return end["error"] ?? end["result"] ?? .null
     }
 
@@ -48,6 +48,52 @@ struct StreamPluginTests {
             }
             let status = try client.result("bridge.status")
             #expect(status["streams"] == 0)
+        }
+    }
+
+    @Test(
+        "A task hands its caller's stream on to another task, and reads what that answers",
+        arguments: ["none", "process"])
+    func handedOn(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            let bytes = (0..<300_001).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+            let end = try turn(bytes, by: "fixture.turn.twice", client)
+            #expect(end == ["end": true, "bytes": 300_001])
+            let status = try client.result("bridge.status")
+            #expect(status["streams"] == 0)
+        }
+    }
+
+    @Test("A task may read its caller's stream after it has answered", arguments: ["none", "process"])
+    func readLater(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            _ = try client.result("bridge.subscribe", ["events": ["fixture.read"]])
+            let stream = try client.result("bridge.stream.new")["stream"] ?? .null
+            _ = try client.result("fixture.read.later", ["photo": stream])
+            let written = try write(Array(repeating: 7, count: 100_000), to: stream, by: client)
+            #expect(written["result"]?["complete"] == true)
+            let event = try client.receive { $0["event"] == "fixture.read" }
+            #expect(event["data"] == 100_000)
+        }
+    }
+
+    @Test("The schemas of a task say which values are streams")
+    func described() throws {
+        try withFixture("none") { _, _, client in
+            let description = try client.result("bridge.describe", ["task": "fixture.turn"])
+            let stream: JSON = ["type": "string", "format": "trestle-stream"]
+            #expect(description["options"]?["properties"]?["photo"] == stream)
+            #expect(description["result"]?["properties"]?["photo"] == stream)
+        }
+    }
+
+    @Test("A value that is no name of a stream is refused with its place", arguments: ["none", "process"])
+    func noName(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            let answer = try client.call("fixture.turn", ["photo": "photo.png"])
+            #expect(answer["error"]?["code"] == "options.invalid")
+            let message = answer["error"]?["message"]?.stringValue ?? ""
+            #expect(message.contains("$.photo") && message.contains("the name of a stream"))
         }
     }
 

@@ -19,6 +19,9 @@ let package = Package(
         .target(name: "CThread"),
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
-        .target(name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "CTaskPlugin"], swiftSettings: strict),
+        .target(name: "ByteStreams", dependencies: ["BridgeJSON"], swiftSettings: strict),
+        .target(
+            name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "ByteStreams", "CTaskPlugin"],
+            swiftSettings: strict),
     ]
 )

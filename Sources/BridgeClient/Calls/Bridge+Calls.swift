@@ -26,7 +26,8 @@ extension Bridge {
     ) async throws(BridgeError) -> Result {
         let request = CallRequest(
             task, try CallJSON.options(options, of: task), session: session, timeout: timeout, retry: retry)
-        return try CallJSON.result(try await self.session.calls.call(request), of: task)
+        let own = self.session
+        return try CallJSON.result(try await own.calls.call(request), of: task, own.streamReaders(nil))
     }
 
     /// Calls a task that reports progress. The call has been sent, or waits for a connection, when this returns.

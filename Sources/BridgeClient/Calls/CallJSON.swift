@@ -14,18 +14,22 @@ enum CallJSON {
     }
 
     /// - Throws: `result.invalid` where the result does not fit its type.
-    static func result<Result: Decodable>(_ json: JSON, of task: String) throws(BridgeError) -> Result {
+    static func result<Result: Decodable>(
+        _ json: JSON, of task: String, _ streams: any StreamReaders
+    ) throws(BridgeError) -> Result {
         do throws(JSONMismatch) {
-            return try value(Result.self, json)
+            return try value(Result.self, json, streams)
         } catch {
             throw BridgeError(.resultInvalid, "the result of \(task) does not fit: \(error)")
         }
     }
 
+    /// - Parameter streams: Makes the readers in it; nil: it may have none.
     static func value<Value: Decodable>(
-        _ type: Value.Type, _ json: JSON, unknownKeys: UnknownKeys = .ignore
+        _ type: Value.Type, _ json: JSON, _ streams: (any StreamReaders)? = nil, unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> Value {
         if Value.self == JSON.self, let value = json as? Value { return value }
-        return try JSONCoding.decode(Value.self, from: json, unknownKeys: unknownKeys)
+        let userInfo: [CodingUserInfoKey: Any] = streams.map { [.streamReaders: $0] } ?? [:]
+        return try JSONCoding.decode(Value.self, from: json, unknownKeys: unknownKeys, userInfo: userInfo)
     }
 }

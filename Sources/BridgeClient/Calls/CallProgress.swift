@@ -31,7 +31,9 @@ public final class CallProgress<Progress: Decodable & Sendable, Result: Decodabl
     /// - Throws: What the callback says; `result.invalid` where the result does not fit its type.
     public var result: Result {
         get async throws(BridgeError) {
-            try CallJSON.result(try await bridge.session.calls.outcome(of: call), of: call.request.task)
+            let session = bridge.session
+            return try CallJSON.result(
+                try await session.calls.outcome(of: call), of: call.request.task, session.streamReaders(nil))
         }
     }
 

@@ -8,6 +8,9 @@ public enum ProviderScope: String, Sendable, Hashable {
     case session
 }
 
+/// Makes the readers of a call's options; nil: of a result.
+typealias StreamReadersMaker = @Sendable (IncomingCall?) -> any StreamReaders
+
 /// A call of a task that this bridge provides. May be used on any thread.
 public struct IncomingCall: Sendable {
     /// The task's name.
@@ -30,7 +33,8 @@ public struct IncomingCall: Sendable {
     public var timeRemaining: Duration? { deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) } }
 
     /// Sends an intermediate result, any value that has JSON. Never waits. What is sent arrives in order, and before
-    /// the result.
+    /// the result; a slow reader may get the newest only: bytes, or values that all have to arrive, go as a stream
+    /// (`Bridge.makeStream`).
     ///
     /// - Returns: Whether it was taken. It is not where the caller wants no progress, where the call has ended, where
     ///   the daemon does not read what was sent before, and where the value has no JSON.

@@ -44,10 +44,12 @@ extension Bridge {
         _ task: String, scope: ProviderScope = .any, description: TaskDescription? = nil,
         _ handler: @escaping @Sendable (Options, IncomingCall) async throws -> Result
     ) async throws(BridgeError) -> Registration {
+        let streamReaders = session.streamReaders
         let provided = ProvidedTask(task: task, scope: scope, description: description) { json, call in
             let options: Options
             do throws(JSONMismatch) {
-                options = try CallJSON.value(Options.self, json, unknownKeys: .refuse)
+                options = try CallJSON.value(
+                    Options.self, json, streamReaders(call), unknownKeys: .refuse)
             } catch {
                 throw BridgeError(error)
             }

@@ -17,16 +17,11 @@ extension Bridge {
     public func makeStream(
         type: String? = nil, totalBytes: Int? = nil, for call: IncomingCall? = nil
     ) async throws(BridgeError) -> ByteStream {
-        var options: JSONObject = ["side": "write"]
-        options["type"] = type.map(JSON.string)
-        options["bytes"] = totalBytes.map { .number(JSONNumber($0)) }
+        var options = StreamOptions.new(type: type, totalBytes: totalBytes)
         options["call"] = call?.id.map { .number(JSONNumber($0)) }
-        let made = try await session.calls.call(CallRequest("bridge.stream.new", .object(options)))
-        guard let name = made["stream"]?.stringValue, let room = made["room"]?.int64Value else {
-            throw BridgeError(.resultInvalid, "the result of bridge.stream.new has no stream and no room")
-        }
+        let made = try MadeStream(try await session.calls.call(CallRequest("bridge.stream.new", .object(options))))
         return ByteStream(
-            name, await StreamWriting(StreamEnd(name, for: nil, session.calls), roomBytes: Int(clamping: room)))
+            made.name, StreamWriting(StreamEnd(made.name, for: nil, session.calls), roomBytes: made.roomBytes))
     }
 
     /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call
@@ -36,7 +31,7 @@ extension Bridge {
     ///   - name: The stream's name.
     ///   - call: The call that a handler works on, and whose options have the name.
     public func readStream(_ name: String, for call: IncomingCall? = nil) async -> ByteReader {
-        let reading = await StreamReading(StreamEnd(name, for: call, session.calls))
+        let reading = StreamReading(StreamEnd(name, for: call, session.calls))
         if call != nil { await reading.take() }
         return ByteReader(name, reading)
     }
@@ -47,6 +42,6 @@ extension Bridge {
     ///   - name: The stream's name.
     ///   - call: The call that a handler works on, and whose options have the name.
     public func writeStream(_ name: String, for call: IncomingCall? = nil) async -> ByteStream {
-        ByteStream(name, await StreamWriting(StreamEnd(name, for: call, session.calls), roomBytes: 0))
+        ByteStream(name, StreamWriting(StreamEnd(name, for: call, session.calls), roomBytes: 0))
     }
 }

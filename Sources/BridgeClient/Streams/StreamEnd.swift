@@ -11,7 +11,7 @@ final class StreamEnd {
     /// No call about it makes sense any longer.
     private(set) var isOver = false
 
-    init(_ name: String, for call: IncomingCall?, _ calls: CallsInFlight) {
+    nonisolated init(_ name: String, for call: IncomingCall?, _ calls: CallsInFlight) {
         self.name = name
         self.calls = calls
         worksOn = call?.id
@@ -52,9 +52,9 @@ final class StreamEnd {
     func leave(_ error: BridgeError?) {
         guard !isOver else { return }
         isOver = true
-        var options: JSONObject = ["stream": .string(name)]
+        var options = StreamOptions.leave(error)
+        options["stream"] = .string(name)
         options["call"] = worksOn.map { .number(JSONNumber($0)) }
-        if let error { options["error"] = ["code": .string(error.code.rawValue), "message": .string(error.message)] }
         let request = CallRequest("bridge.stream.close", .object(options))
         // Ends when the daemon has answered. What it answers changes nothing.
         Task { [calls] in _ = try? await calls.call(request) }

@@ -34,6 +34,8 @@ final class EncodingText {
             try encode(value, at: nil)
         } catch let error as JSONEncodingError {
             throw error
+        } catch EncodingError.invalidValue(_, let context) {
+            throw JSONEncodingError(path: CodingPath(context.codingPath).text, reason: context.debugDescription)
         } catch {
             throw JSONEncodingError(path: "$", reason: "\(error)")
         }

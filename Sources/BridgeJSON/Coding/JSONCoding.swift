@@ -13,11 +13,14 @@ public enum UnknownKeys: Sendable {
 public enum JSONCoding {
     /// Reads a type from a text.
     ///
+    /// - Parameter userInfo: What the type's own decoding finds in its decoder.
     /// - Throws: ``JSONMismatch`` where the text is no JSON (path `$`) or does not fit the type.
     public static func decode<T: Decodable>(
-        _ type: T.Type, from bytes: UnsafeRawBufferPointer, unknownKeys: UnknownKeys = .ignore
+        _ type: T.Type, from bytes: UnsafeRawBufferPointer, unknownKeys: UnknownKeys = .ignore,
+        userInfo: [CodingUserInfoKey: Any] = [:]
     ) throws(JSONMismatch) -> T {
         var tape = JSONTape()
+        tape.userInfo = userInfo
         try tape.read(bytes)
         return try decode(type, from: &tape, unknownKeys)
     }
@@ -36,14 +39,16 @@ public enum JSONCoding {
 
     /// Reads a type from a value.
     ///
+    /// - Parameter userInfo: What the type's own decoding finds in its decoder.
     /// - Throws: ``JSONMismatch`` where it does not fit the type.
     public static func decode<T: Decodable>(
-        _ type: T.Type, from json: JSON, unknownKeys: UnknownKeys = .ignore
+        _ type: T.Type, from json: JSON, unknownKeys: UnknownKeys = .ignore, userInfo: [CodingUserInfoKey: Any] = [:]
     ) throws(JSONMismatch) -> T {
         // By way of its text, so that there is one way to read a type.
         let result = json.bytes.withUnsafeBytes { bytes in
             Result { () throws(JSONMismatch) in
                 var tape = tape(ofWritten: bytes)
+                tape.userInfo = userInfo
                 return try decode(type, from: &tape, unknownKeys)
             }
         }

@@ -9,7 +9,7 @@ final class TapeDecoder: Decoder {
     }
 
     var codingPath: [any CodingKey] { path.codingKeys }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var userInfo: [CodingUserInfoKey: Any] { tape.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard tape.kind(node) == .object else { throw mismatch("an object") }

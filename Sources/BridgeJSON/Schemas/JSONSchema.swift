@@ -32,6 +32,13 @@ public enum JSONSchema {
     }
 }
 
+/// A type that says its schema itself: its own decoding needs more than a recorder has.
+package protocol TypeWithSchema: Decodable {
+    static var jsonSchema: JSON { get }
+    /// A value, for the type that it is a part of.
+    static var plainest: Self { get }
+}
+
 /// A type of the standard library that is an array or an object of any keys in JSON, or may be null.
 private protocol JSONContainerType {
     /// The schema, and a value; nil where its parts are nothing to decode.
@@ -128,6 +135,9 @@ private final class SchemaRecorder: Decoder {
             let (schema, value) = try container.record(at: path, within: types)
         {
             return (schema, value as! T)  // `!`: `container` is `T`
+        }
+        if let type = type as? any TypeWithSchema.Type {
+            return (type.jsonSchema, type.plainest as! T)  // `!`: the type is `T`
         }
         if let (schema, value) = cases(of: type) { return (schema, value as! T) }  // `!`: a case of `T`
         let recorder = SchemaRecorder(path: path, types: types + [type], takesMembersOnly: false)

@@ -12,6 +12,13 @@ indirect enum CodingPath {
         }
     }
 
+    /// The path that the standard library has so.
+    init(_ codingKeys: [any CodingKey]) {
+        self = codingKeys.reduce(.root) { path, key in
+            if let index = key.intValue { .index(index, of: path) } else { .key(key.stringValue, of: path) }
+        }
+    }
+
     /// The path as the standard library has it.
     var codingKeys: [any CodingKey] {
         switch self {

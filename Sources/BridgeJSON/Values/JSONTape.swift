@@ -14,6 +14,8 @@ final class JSONTape {
     @exclusivity(unchecked) private var tables: [Int: KeyTable] = [:]
     /// Set where unknown keys are refused.
     @exclusivity(unchecked) var visits: KeyVisits?
+    /// For the types that are read.
+    @exclusivity(unchecked) var userInfo: [CodingUserInfoKey: Any] = [:]
 
     static let root = 0
 

@@ -1,5 +1,5 @@
 /// How much a writer may send, by the order of its writes and of their answers.
-struct StreamRoom {
+package struct StreamRoom: Sendable {
     /// What goes into one message: its line stays below 32 KiB, which the daemon handles in one piece.
     private static let pieceBytes = 24_000
     /// How many writes may be unanswered: half of what the daemon allows.
@@ -11,13 +11,13 @@ struct StreamRoom {
     private var unansweredBytes = 0
 
     /// - Parameter bytes: What the maker of the stream got; 0: not known, the first answer says it.
-    init(bytes: Int) { roomBytes = bytes }
+    package init(bytes: Int) { roomBytes = bytes }
 
     /// Whether the first answer is to come.
-    var isUnknown: Bool { roomBytes == 0 }
+    package var isUnknown: Bool { roomBytes == 0 }
 
     /// How many of so many bytes may be sent now; 0: an answer has to come first.
-    func size(of wanted: Int) -> Int {
+    package func size(of wanted: Int) -> Int {
         let piece = min(wanted, Self.pieceBytes)
         let room = roomBytes - unansweredBytes
         if unanswered < Self.maximumUnanswered, room >= piece { return piece }
@@ -25,13 +25,13 @@ struct StreamRoom {
     }
 
     /// So many bytes were sent in a write.
-    mutating func noteSent(_ bytes: Int) {
+    package mutating func noteSent(_ bytes: Int) {
         unanswered += 1
         unansweredBytes += bytes
     }
 
     /// The oldest write, of so many bytes, was answered.
-    mutating func noteAnswer(of bytes: Int, roomBytes: Int) {
+    package mutating func noteAnswer(of bytes: Int, roomBytes: Int) {
         unanswered -= 1
         unansweredBytes -= bytes
         self.roomBytes = roomBytes

@@ -3,33 +3,34 @@ internal import CTaskPlugin
 // Bytes of any size, between a plugin and its callers: docs/streams.md.
 
 extension Call {
-    /// Reads a stream of this call's options. Its end is taken with the first read, which has to come before the call
-    /// ends; what is left may be read after that.
+    /// Reads a stream of this call's options. It takes the stream's end at once; the bytes may be read after the call
+    /// has ended. A member of the options of the type `ByteReader` is such a reader.
     ///
     /// - Parameter name: The stream's name.
     public func readStream(_ name: String) -> ByteReader {
-        ByteReader(StreamEnd(name, for: handle, runtime, log))
+        ByteReader(name, StreamReading(StreamEnd(name, for: handle, runtime, log)))
     }
 
-    /// Makes a stream for this call, and has `write` write it: its caller reads it, before or after the result, which
-    /// carries the stream's name. It ends where the call fails.
+    /// Makes a stream for this call, and has `write` write it: its caller reads it, before or after the result, of
+    /// which the stream is a member. It ends where the call fails.
     ///
-    ///     let name = try await call.makeStream(type: "image/png") { out in
-    ///         for try await bytes in photo { try await out.write(turned(bytes)) }
-    ///     }
-    ///     return Picture(stream: name)
+    ///     struct Picture: Codable, Sendable { var picture: ByteStream }
+    ///
+    ///     return Picture(picture: try await call.makeStream(type: "image/png") { out in
+    ///         for try await bytes in options.photo { try await out.write(turned(bytes)) }
+    ///     })
     ///
     /// - Parameters:
     ///   - type: A media type, for the reader; at most 256 bytes.
     ///   - totalBytes: How many bytes there will be, for the reader.
     ///   - write: Writes the bytes, on the plugin's executor. The stream is complete where it returns; where it throws,
     ///     the stream ends with an error. It is not cancelled with the call.
-    /// - Returns: The stream's name.
+    /// - Returns: The stream. It is written whether it is held or not.
     /// - Throws: `quota.exceeded` or `busy` where the caller has too many streams; `call.cancelled`.
     public func makeStream(
         type: String? = nil, totalBytes: Int? = nil,
         _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
-    ) async throws(BridgeError) -> String {
+    ) async throws(BridgeError) -> ByteStream {
         try await runtime.makeStream(type, totalBytes, for: handle, log, write)
     }
 
@@ -41,19 +42,23 @@ extension Call {
     public func writeStream(
         _ name: String, _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {
-        runtime.write(StreamEnd(name, for: handle, runtime, log), roomBytes: 0, log, write)
+        let end = StreamEnd(name, for: handle, runtime, log)
+        runtime.write(ByteStream(name, StreamWriting(end, roomBytes: 0)), log, write)
     }
 }
 
 extension PluginContext {
-    /// Reads the stream of a result that the plugin got in its own name.
-    public func readStream(_ name: String) -> ByteReader { ByteReader(StreamEnd(name, for: 0, runtime, log)) }
+    /// Reads the stream of a result that the plugin got in its own name. A member of the result of the type
+    /// `ByteReader` is such a reader.
+    public func readStream(_ name: String) -> ByteReader {
+        ByteReader(name, StreamReading(StreamEnd(name, for: 0, runtime, log)))
+    }
 
     /// Makes a stream for the calls that the plugin makes in its own name; see `Call.makeStream`.
     public func makeStream(
         type: String? = nil, totalBytes: Int? = nil,
         _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
-    ) async throws(BridgeError) -> String {
+    ) async throws(BridgeError) -> ByteStream {
         try await runtime.makeStream(type, totalBytes, for: 0, log, write)
     }
 }
@@ -62,27 +67,26 @@ extension PluginRuntime {
     fileprivate func makeStream(
         _ type: String?, _ totalBytes: Int?, for parent: trestle_call, _ log: PluginLog,
         _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
-    ) async throws(BridgeError) -> String {
-        var options: JSONObject = ["side": "write"]
-        options["type"] = type.map(JSON.string)
-        options["bytes"] = totalBytes.map { .number(JSONNumber($0)) }
-        let made: JSON = try await call(
-            "bridge.stream.new", JSON.object(options), BridgeRoute(parent: parent, session: nil, timeout: .standard),
-            log: log)
-        guard let name = made["stream"]?.stringValue, let room = made["room"]?.int64Value else {
-            throw BridgeError(.resultInvalid, "the result of bridge.stream.new has no stream and no room")
-        }
-        write(StreamEnd(name, for: 0, self, log), roomBytes: Int(clamping: room), log, body)
-        return name
+    ) async throws(BridgeError) -> ByteStream {
+        let options = JSON.object(StreamOptions.new(type: type, totalBytes: totalBytes))
+        let route = BridgeRoute(parent: parent, session: nil, timeout: .standard)
+        let made = try MadeStream(try await call("bridge.stream.new", options, route, log: log))
+        let end = StreamEnd(made.name, for: 0, self, log)
+        let stream = ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes))
+        write(stream, log, body)
+        return stream
     }
 
     fileprivate func write(
-        _ end: StreamEnd, roomBytes: Int, _ log: PluginLog,
+        _ stream: ByteStream, _ log: PluginLog,
         _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {
-        let writing = StreamWriting(end, roomBytes: roomBytes)
         Task(executorPreference: executor) {
-            if let failure = await writing.run(body) { log.debug("the stream \(end.name) was not written: \(failure)") }
+            do {
+                try await stream.write(body)
+            } catch {
+                log.debug("the stream \(stream.name) was not written: \(error)")
+            }
         }
     }
 }

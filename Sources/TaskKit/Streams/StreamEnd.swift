@@ -1,6 +1,9 @@
 internal import CTaskPlugin
 internal import Synchronization
 
+/// A call about a stream, on its way.
+typealias PendingStreamCall = Task<Result<JSON, BridgeError>, Never>
+
 /// One end of a stream that a plugin holds, and the calls of the daemon's tasks about it. Any thread.
 final class StreamEnd: Sendable {
     private struct State {
@@ -28,13 +31,36 @@ final class StreamEnd: Sendable {
     /// The stream is over here.
     func finish() { state.withLock { $0.isOver = true } }
 
-    /// Calls `bridge.stream.` and this task. A stream may last longer than the call for which its end was taken: later
-    /// calls are made in the plugin's own name.
-    func call(_ task: String, _ more: JSONObject = [:]) async throws(BridgeError) -> JSON {
+    /// Calls `bridge.stream.` and this task, and waits for the result.
+    func call(_ task: String, _ options: JSONObject) async throws(BridgeError) -> JSON {
+        try await result(of: begin(task, options))
+    }
+
+    /// Begins such a call: it is made before what this thread sends next. A stream may last longer than the call for
+    /// which its end was taken: later calls are made in the plugin's own name.
+    func begin(_ task: String, _ more: JSONObject) -> PendingStreamCall {
         var options = more
         options["stream"] = .string(name)
+        let (route, runtime, log) = (takeRoute(), runtime, log)
+        return Task.immediate(executorPreference: runtime.executor) { [options] in
+            do throws(BridgeError) {
+                return .success(
+                    try await runtime.call("bridge.stream.\(task)", JSON.object(options), route, log: log))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Waits for the end of such a call. Where the Swift task that waits is cancelled, the stream ends.
+    func result(of call: PendingStreamCall) async throws(BridgeError) -> JSON {
+        let result = await withTaskCancellationHandler {
+            await call.value
+        } onCancel: {
+            call.cancel()
+        }
         do throws(BridgeError) {
-            return try await runtime.call("bridge.stream.\(task)", JSON.object(options), takeRoute(), log: log)
+            return try result.get()
         } catch {
             // Nobody knows which bytes went.
             if error.code == .callCancelled { leave(error) }
@@ -60,8 +86,8 @@ final class StreamEnd: Sendable {
             return state.isOver
         }
         guard !wasOver else { return }
-        var options: JSONObject = ["stream": .string(name)]
-        if let error { options["error"] = ["code": .string(error.code.rawValue), "message": .string(error.message)] }
+        var options = StreamOptions.leave(error)
+        options["stream"] = .string(name)
         runtime.notify("bridge.stream.close", JSON.object(options), takeRoute(), log: log)
     }
 }

@@ -1,0 +1,59 @@
+import BridgeJSON
+import EventLoop
+
+/// What is behind a writer: several writes are on their way at once.
+@LoopActor
+final class StreamWriting: ByteSink {
+    private let end: StreamEnd
+    private var room: StreamRoom
+    private var unanswered: [(call: CallInFlight, bytes: Int)] = []
+    private var count = 0
+
+    nonisolated init(_ end: StreamEnd, roomBytes: Int) {
+        self.end = end
+        room = StreamRoom(bytes: roomBytes)
+    }
+
+    func write(_ bytes: [UInt8]) async throws(BridgeError) {
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        if room.isUnknown {
+            try await send([])
+            try await takeAnswer()
+        }
+        var position = 0
+        while position < bytes.count {
+            let size = room.size(of: bytes.count - position)
+            guard size > 0 else {
+                try await takeAnswer()
+                continue
+            }
+            try await send(bytes[position..<position + size])
+            position += size
+        }
+        while let first = unanswered.first, first.call.outcome != nil { try await takeAnswer() }
+    }
+
+    private func send(_ bytes: ArraySlice<UInt8>) async throws(BridgeError) {
+        let call = try await end.begin("write", StreamOptions.write(bytes))
+        unanswered.append((call, bytes.count))
+        room.noteSent(bytes.count)
+        count += bytes.count
+    }
+
+    private func takeAnswer() async throws(BridgeError) {
+        guard let first = unanswered.first else { return }
+        let result = try await end.result(of: first.call)
+        unanswered.removeFirst()
+        room.noteAnswer(of: first.bytes, roomBytes: StreamReceipt.roomBytes(result))
+    }
+
+    func close() async throws(BridgeError) {
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        let call = try await end.begin("close", StreamOptions.close(count))
+        let receipt = try await end.result(of: call)
+        end.finish()
+        try StreamReceipt.check(receipt)
+    }
+
+    nonisolated func leave(_ error: BridgeError) { EventLoop.post { [self] in end.leave(error) } }
+}

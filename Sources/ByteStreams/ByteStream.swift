@@ -1,0 +1,66 @@
+public import BridgeJSON
+
+/// A stream that this end writes. Options or a result carry its name to the reader: it may be a member of both, and its
+/// JSON is its name.
+public final class ByteStream: Sendable {
+    /// The stream's name.
+    public let name: String
+    private let sink: any ByteSink
+
+    package init(_ name: String, _ sink: any ByteSink) {
+        self.name = name
+        self.sink = sink
+    }
+
+    // Does nothing where it was written.
+    deinit { sink.leave(.neverWritten) }
+
+    /// Writes the stream, once. It is complete where `body` returns and the reader has every byte; where `body` throws,
+    /// it ends with an error.
+    ///
+    /// - Parameters:
+    ///   - isolation: Where `body` runs: where the caller does.
+    ///   - body: Writes the bytes. Its writer is not to be used after it has returned.
+    /// - Throws: `stream.closed` where the reader does not have every byte; `stream.unclaimed` where nobody reads it;
+    ///   what `body` throws.
+    public func write(
+        isolation: isolated (any Actor)? = #isolation, _ body: (borrowing ByteWriter) async throws -> Void
+    ) async throws {
+        do {
+            try await body(ByteWriter(sink))
+        } catch {
+            sink.leave(error as? BridgeError ?? BridgeError(.internal, "the writer failed: \(error)"))
+            throw error
+        }
+        try await sink.close()
+    }
+}
+
+/// Writes the bytes of a stream, from one Swift task at a time.
+public struct ByteWriter: ~Copyable, Sendable {
+    private let sink: any ByteSink
+
+    init(_ sink: any ByteSink) { self.sink = sink }
+
+    /// Writes all of these bytes. Waits while the reader is behind.
+    ///
+    /// - Throws: `stream.closed` where the reader is gone, or wants no more.
+    public func write(_ bytes: [UInt8]) async throws(BridgeError) { try await sink.write(bytes) }
+}
+
+/// What is behind a writer.
+package protocol ByteSink: AnyObject, Sendable {
+    /// Writes all of these bytes; see `ByteWriter.write`.
+    func write(_ bytes: [UInt8]) async throws(BridgeError)
+
+    /// This was all. Waits until the reader has every byte.
+    func close() async throws(BridgeError)
+
+    /// Ends the stream, where it is not over, with an error for the reader, without waiting. Any thread.
+    func leave(_ error: BridgeError)
+}
+
+extension BridgeError {
+    /// What the reader gets of a stream that its maker let go.
+    fileprivate static let neverWritten = BridgeError(.internal, "the writer let the stream go before it was written")
+}

@@ -1,0 +1,75 @@
+import BridgeJSON
+import ByteStreams
+import Testing
+
+@Suite("What the daemon's answers about a stream mean")
+struct StreamMessagesTests {
+    private func error<R>(_ body: () throws(BridgeError) -> R) -> BridgeError? {
+        do throws(BridgeError) {
+            _ = try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("The end is an error unless as many bytes have come as were written")
+    func count() throws {
+        var read = ReadBytes()
+        #expect(try read.take(["base64": "AAAA"]) == [0, 0, 0])
+        #expect(error { () throws(BridgeError) in try read.take(["end": true, "bytes": 4]) }?.code == .streamInvalid)
+        #expect(error { () throws(BridgeError) in try read.take(["end": true]) }?.code == .streamInvalid)
+        #expect(try read.take(["end": true, "bytes": 3]) == nil)
+    }
+
+    @Test(
+        "An answer without bytes is an error",
+        arguments: [[:], ["base64": ""], ["base64": "A"], ["base64": 7]] as [JSON])
+    func noBytes(answer: JSON) {
+        var read = ReadBytes()
+        #expect(error { () throws(BridgeError) in try read.take(answer) }?.code == .streamInvalid)
+    }
+
+    @Test("What the maker says of the bytes comes with the first of them")
+    func announcement() throws {
+        var read = ReadBytes()
+        #expect(read.announcement == nil)
+        _ = try read.take(["base64": "AAAA", "type": "image/png", "totalBytes": 6])
+        _ = try read.take(["base64": "AAAA"])
+        #expect(read.announcement?.type == "image/png" && read.announcement?.totalBytes == 6)
+    }
+
+    @Test("A receipt that is not complete says who ended the stream, after how many bytes, and why")
+    func receipt() {
+        #expect(error { () throws(BridgeError) in try StreamReceipt.check(["complete": true, "bytes": 3]) } == nil)
+        let given: JSON = ["code": "album.full", "message": "the album is full"]
+        let failure = error { () throws(BridgeError) in
+            try StreamReceipt.check(["complete": false, "by": "reader", "bytes": 3, "error": given])
+        }
+        #expect(failure?.code == .streamClosed)
+        #expect(
+            failure?.message
+                == "the reader ended the stream after 3 bytes, before it was complete: the album is full")
+        #expect(failure?.data?["by"] == "reader" && failure?.data?["bytes"] == 3)
+    }
+
+    @Test("A writer never has more unanswered than its room, whatever the sizes and the answers are")
+    func room() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            let window = Int.random(in: 1...300_000, using: &generator)
+            var (room, sent) = (StreamRoom(bytes: window), [Int]())
+            for _ in 0..<200 {
+                let size = room.size(of: Int.random(in: 1...100_000, using: &generator))
+                if size > 0, Bool.random(using: &generator) {
+                    room.noteSent(size)
+                    sent.append(size)
+                } else if !sent.isEmpty {
+                    room.noteAnswer(of: sent.removeFirst(), roomBytes: window)
+                }
+                #expect(sent.reduce(0, +) <= window)
+                #expect(!sent.isEmpty || room.size(of: 1) == 1)
+            }
+        }
+    }
+}
