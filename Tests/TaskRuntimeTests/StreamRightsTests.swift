@@ -75,6 +75,20 @@ struct StreamRightsTests {
         #expect(plugin.call("read", ["stream": stream]) == ["base64": "AAAB"])
     }
 
+    @Test("A read that takes an end for a call waits on when that call has been answered")
+    func outlasting() {
+        let client = StreamClient(bench)
+        let stream = JSON.string(client.make())
+        client.client.send(#"{"task":"work","options":{},"callbackId":"r"}"#)
+        let plugin = plugin()
+        let handle = bench.host.started[0].handle
+        let read = plugin.begin("bridge.stream.read", ["stream": stream], for: handle)
+        bench.reply(0, "{}")
+        #expect(client.client.read().first?["callbackId"] == "r" && read.value == nil)
+        _ = client.call("write", ["stream": stream, "base64": "AAAA"])
+        #expect(read.value == ["base64": "AAAA"])
+    }
+
     @Test("A caller takes the stream of a result after its call has ended; another session of another user does not")
     func result() {
         let (client, stranger) = (StreamClient(bench), StreamClient(bench, uid: Bench.daemonUID))

@@ -101,7 +101,8 @@ extension CallEngine {
         }
     }
 
-    private func leaveParent(_ call: Call) {
+    /// The call no longer ends with the one on whose behalf it was made.
+    func leaveParent(_ call: Call) {
         if let parent = call.parent.flatMap({ self.call($0) }) {
             let handle = call.handle
             parent.extras.children.removeAll { $0 == handle }

@@ -128,11 +128,14 @@ final class CallEngine {
     // MARK: Calls that wait for a stream
 
     /// The call waits for a stream, which bounds such calls: it no longer counts among those that its caller may have
-    /// in flight, and the daemon does not wait for it when it stops.
+    /// in flight, the daemon does not wait for it when it stops, and it does not end with the call on whose behalf a
+    /// plugin made it: the stream may last longer.
     func setAside(_ call: Call, for stream: StreamName) {
         guard call.extras.waitsForStream == nil else { return }
         call.extras.waitsForStream = stream
         countAside(call, 1)
+        leaveParent(call)
+        call.extras.parent = nil
     }
 
     /// The call is about to leave the tables, where it counts as others do.
