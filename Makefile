@@ -27,6 +27,7 @@ test: setup ## Run all tests; only failures and the last line are shown
 	@scripts/quietly.sh swift test --skip-build --disable-xctest --quiet
 	@scripts/quietly.sh swift test --package-path Examples/Greeter --scratch-path .build/examples --disable-xctest --quiet
 	@scripts/quietly.sh swift test --package-path Examples/Clipboard --scratch-path .build/examples --disable-xctest --quiet
+	@scripts/quietly.sh swift test --package-path Examples/Files --scratch-path .build/examples --disable-xctest --quiet
 	@scripts/quietly.sh swift test --package-path Examples/Interceptors --scratch-path .build/examples --disable-xctest --quiet
 	@scripts/test-clients
 	@scripts/test-bridges
