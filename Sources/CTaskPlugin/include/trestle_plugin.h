@@ -213,7 +213,8 @@ typedef struct trestle_host {
     /* ANY THREAD. Ends a call with an error; otherwise as `reply`. */
     void (*fail)(const struct trestle_host *host, trestle_call call, const trestle_error *error);
     /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them, keeps their order, and may leave out
-       all but the newest for a reader that is slow. Where the caller wants none, or the call has ended, nothing is
+       all but the newest for a reader that is slow: bytes that all have to arrive go as a stream, with the daemon's
+       tasks `bridge.stream.new`, `write` and `close`. Where the caller wants none, or the call has ended, nothing is
        sent. */
     void (*report_progress)(const struct trestle_host *host, trestle_call call, trestle_bytes value);
     /* ANY THREAD. Writes a line (UTF-8) to the daemon's log under the plugin's name, and where `call` is not 0 under
