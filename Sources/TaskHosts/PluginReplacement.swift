@@ -16,7 +16,8 @@ extension PluginLoader {
     }
 
     /// Puts a plugin in the place of another one: the new one is started first, and only then takes over. The one
-    /// before finishes what it has, for as long as the stop timeout says; this does not wait for it.
+    /// before finishes what it has, for as long as the stop timeout says, and streams as long as they move; this does
+    /// not wait for it.
     ///
     /// What the old one knows of sessions goes to the new one, and new calls wait while it does.
     ///
@@ -64,7 +65,7 @@ extension PluginLoader {
     private func handSessions(of old: PluginInstance, to new: PluginInstance) async throws(BridgeError) {
         guard old.state == .running, await !knownSessions(of: old).isEmpty else { return }
         old.pause(.handover)
-        await old.isIdle(within: settings.stopTimeout)
+        await isIdle(old)
         for known in await knownSessions(of: old) { try await perform(.restoreSessions, new, known) }
     }
 
@@ -81,16 +82,18 @@ extension PluginLoader {
     }
 
     /// Takes a plugin's tasks away, lets it finish what it has for as long as the stop timeout says, and stops it.
-    public func unload(_ plugin: PluginInstance) async {
+    ///
+    /// - Returns: what ends when the plugin has stopped: its users' streams may keep it as long as they move.
+    public func unload(_ plugin: PluginInstance) -> Task<Void, Never> {
         runtime.retire(plugin)
-        await finishing(plugin).value
+        return finishing(plugin)
     }
 
     /// Lets a plugin that gets no new calls finish, and stops it.
     private func finishing(_ plugin: PluginInstance) -> Task<Void, Never> {
         let id = ObjectIdentifier(plugin)
         let task = Task {
-            await plugin.isIdle(within: settings.stopTimeout)
+            await isIdle(plugin)
             await close(plugin)
             await drop(plugin)
             leaving[id] = nil
@@ -113,28 +116,11 @@ extension PluginLoader {
         runtime.remove(plugin)
         if let supervisor { await forget(supervisor) }
     }
-}
 
-extension PluginInstance {
-    /// Waits until no call is worked on and none waits that could begin, or until the time is over.
-    @LoopActor
-    func isIdle(within limit: Duration) async {
+    /// Waits until a plugin works on nothing, or the time is over that it has to stop.
+    private func isIdle(_ plugin: PluginInstance) async {
         await withCheckedContinuation { continuation in
-            var timer: LoopTimer?
-            timer = LoopTimer { [unowned self] in
-                timer?.close()
-                timer = nil
-                whenIdle(nil)
-                continuation.resume()
-            }
-            timer?.schedule(after: limit)
-            whenIdle {
-                LoopActor.assumeIsolated {
-                    timer?.close()
-                    timer = nil
-                }
-                continuation.resume()
-            }
+            runtime.whenIdle(plugin, within: settings.stopTimeout) { continuation.resume() }
         }
     }
 }

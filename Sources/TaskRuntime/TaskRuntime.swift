@@ -163,12 +163,13 @@ public final class TaskRuntime {
         if monitor.isWatched { monitor.endTurn() }
     }
 
-    /// Ends calls whose deadline has come, for a share of a turn, and looks at streams; the clock wakes again at once
-    /// for the rest. To be called when the clock was asked to wake.
+    /// Ends calls whose deadline has come, for a share of a turn, and looks at streams and at plugins that are waited
+    /// for; the clock wakes again at once for the rest. To be called when the clock was asked to wake.
     public func expire() {
         rooms.alarm.rang()
         calls.expire()
         streams.expire()
+        directory.expire()
     }
     /// Frees what is held in reserve for more calls than there are. To be called between turns of the loop.
     public func trimMemory() { calls.trimMemory() }

@@ -109,6 +109,8 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Plugins/PluginDirectory.swift calls": (
             1, "an operator removes a plugin whose calls have been ended before, in steps"
         ),
+        "Sources/TaskRuntime/Plugins/IdleWaits.swift removal": (1, "plugins that an operator replaces or unloads"),
+        "Sources/TaskRuntime/Plugins/IdleWaits.swift search": (1, "plugins that an operator replaces or unloads"),
         "Sources/TaskRuntime/Plugins/PluginDirectory.swift removal": (3, "plugins, of which operators load few"),
         "Sources/TaskRuntime/Plugins/PluginSchemas.swift value": (1, "once for each start of a plugin"),
         "Sources/TaskRuntime/Plugins/PluginInstance.swift value": (1, "once for each step of a plugin's life"),

@@ -21,7 +21,7 @@ struct CallTests {
         #expect(ended.first?["error"]?["data"] == ["started": true])
         // The work is over: nothing of it is counted any more.
         var isIdle = false
-        bench.instance.whenIdle { isIdle = true }
+        bench.runtime.whenIdle(bench.instance, within: .seconds(5)) { isIdle = true }
         #expect(isIdle)
     }
 

@@ -115,7 +115,7 @@ struct ReplacementTests {
         for id in 1...2 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
         bench.runtime.retire(bench.instance)
         var isIdle = false
-        bench.instance.whenIdle { isIdle = true }
+        bench.runtime.whenIdle(bench.instance, within: .seconds(5)) { isIdle = true }
         client.send(#"{"task":"one","callbackId":3}"#)
         #expect(client.readOne()?.errorCode == "task.not_found")
         bench.reply(0, "1")
@@ -132,7 +132,7 @@ struct ReplacementTests {
         client.send(#"{"cancel":1}"#)
         #expect(client.readOne()?.errorCode == "call.cancelled")
         var isIdle = false
-        bench.instance.whenIdle { isIdle = true }
+        bench.runtime.whenIdle(bench.instance, within: .seconds(5)) { isIdle = true }
         #expect(!isIdle)
         bench.reply(0, "1")
         #expect(isIdle)
@@ -145,7 +145,7 @@ struct ReplacementTests {
         bench.instance.pause(.handover)
         client.send(#"{"task":"work","callbackId":1}"#)
         var isIdle = false
-        bench.instance.whenIdle { isIdle = true }
+        bench.runtime.whenIdle(bench.instance, within: .seconds(5)) { isIdle = true }
         #expect(isIdle)
         bench.instance.resume(.unread)
         #expect(bench.host.started.isEmpty)
@@ -326,7 +326,7 @@ struct ReplacementTests {
         client.send(#"{"task":"work","options":1,"callbackId":1}"#)
         bench.runtime.retire(interceptor.instance)
         var isIdle = false
-        interceptor.instance.whenIdle { isIdle = true }
+        bench.runtime.whenIdle(interceptor.instance, within: .seconds(5)) { isIdle = true }
         client.send(#"{"task":"work","options":2,"callbackId":2}"#)
         #expect(!isIdle && interceptor.questions.count == 1)
         interceptor.decide(0, #"{"result":"decided"}"#)

@@ -58,6 +58,8 @@ final class FakeHost: TaskHost {
     private(set) var started: [Started] = []
     private(set) var cancelled: [(CallHandle, CancelReason)] = []
     private(set) var changes: [(SessionChange, UInt64)] = []
+    /// Its processes, where a test has any.
+    var streamHolders: [StreamHolder] = []
     /// Called for each piece of work, where a test answers at once.
     var onStart: ((Started) -> Void)?
 

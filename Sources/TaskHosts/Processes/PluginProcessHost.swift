@@ -238,6 +238,8 @@ final class PluginProcessHost: TaskHost {
         if let instance { instance.noteSurplusAnswer(what) } else { runtime.dropReply(what, [:]) }
     }
 
+    var streamHolders: [StreamHolder] { links.map(\.streamHolder) }
+
     var lag: Duration? { links.compactMap(\.lag).max() }
 
     var processStatus: PluginProcessStatus? {

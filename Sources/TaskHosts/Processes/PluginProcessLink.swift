@@ -27,6 +27,8 @@ final class PluginProcessLink {
 
     /// What is said to the process.
     let output = OutputBuffer()
+    /// The process's ends of streams.
+    let streamHolder = StreamHolder()
     /// Calls that the process makes.
     private(set) lazy var own = PluginProcessOwnCalls(self, host)
     /// The plugin's host, which outlives this: the supervisor holds it until the last of its processes has ended.
@@ -61,14 +63,19 @@ final class PluginProcessLink {
     var lag: Duration?
     /// Called whenever nothing is under way any longer, of a process of a pool.
     var becameIdle: (() -> Void)?
+    /// Called when it holds an end of a stream from now on, of a process of a pool.
+    var tookEnd: (() -> Void)?
     /// Called when the caller of a call that it works on has gone, of a process of a pool.
     var callerLeft: (() -> Void)?
     /// Ends the process, because it has done what it must not: the end of a sentence says what.
     var fault: ((String) -> Void)?
 
-    init(_ host: PluginProcessHost) { self.host = host }
+    init(_ host: PluginProcessHost) {
+        self.host = host
+        streamHolder.onChange = { [weak self] in self?.noteStreams() }
+    }
 
-    /// Whether the process works on nothing.
+    /// Whether the process works on no call.
     var isIdle: Bool { openCount == 0 }
     /// Whether it works on nothing that a caller waits for.
     var isUnawaited: Bool { openCount == cancelledCount }
@@ -174,6 +181,7 @@ final class PluginProcessLink {
         own.cancelAll()
         host.metrics.forget(self, in: host.instance?.metrics)
         becameIdle = nil
+        tookEnd = nil
         callerLeft = nil
         let left = slots
         slots = []
@@ -188,6 +196,12 @@ final class PluginProcessLink {
 
     private func noteIdle() {
         if let becameIdle, isIdle { becameIdle() }
+    }
+
+    /// The process holds its first end of a stream, or none any longer.
+    private func noteStreams() {
+        if streamHolder.movedAt != nil { tookEnd?() } else { noteIdle() }
+        host.instance?.noteLessWork()
     }
 
     // MARK: From the process

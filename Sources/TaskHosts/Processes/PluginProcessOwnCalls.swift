@@ -16,8 +16,6 @@ final class PluginProcessOwnCalls {
     /// By the id as it was sent.
     private var inFlight: [[UInt8]: CallHandle] = [:]
     let check = JSONCheck()
-    /// The process's ends of streams.
-    private let streamHolder = StreamHolder()
     /// Those without an id.
     private var oneWay: Set<CallHandle> = []
 
@@ -46,7 +44,7 @@ final class PluginProcessOwnCalls {
         inFlight = [:]
         oneWay = []
         for handle in handles { host.runtime.cancelPluginCall(handle) }
-        host.runtime.leaveStreams(of: streamHolder)
+        host.runtime.leaveStreams(of: link.streamHolder)
     }
 
     // MARK: Calls of tasks
@@ -93,7 +91,7 @@ final class PluginProcessOwnCalls {
             PluginCall(
                 parent: parent, task: call.task, options: call.options, session: call.session,
                 deadline: call.timeout.map { .after($0) } ?? .standard, onProgress: progress,
-                holder: streamHolder,
+                holder: link.streamHolder,
                 completion: { [weak self] outcome in
                     isOver = true
                     if let id { self?.inFlight[id] = nil } else { self?.oneWay.remove(handle) }

@@ -16,6 +16,7 @@ final class PluginDirectory {
     let sessions: SessionStore
     let suggestions: TaskSuggestions
     private let streams: StreamTable
+    private let idleWaits: IdleWaits
 
     init(
         _ rooms: RuntimeRooms, _ suggestions: TaskSuggestions, _ calls: CallEngine, _ streams: StreamTable
@@ -28,6 +29,7 @@ final class PluginDirectory {
         events = rooms.events
         steps = rooms.steps
         sessions = rooms.sessions
+        idleWaits = IdleWaits(rooms)
     }
 
     /// The number of the next plugin: none bore it before.
@@ -156,11 +158,22 @@ final class PluginDirectory {
         rights.forget()
     }
 
-    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn.
+    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be at once. A plugin that gets
+    /// no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
+    func whenIdle(_ plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
+        idleWaits.wait(for: plugin, within: limit, done)
+    }
+
+    /// The clock woke the runtime.
+    func expire() { idleWaits.look() }
+
+    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn. Its
+    /// ends of streams are left at once.
     ///
     /// - Parameter done: called once, when they have ended, which may be at once.
     func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) {
         shut(plugin)
+        for holder in plugin.streamHolders { streams.leaveAll(of: holder) }
         guard plugin.hasCallsInFlight else { return done() }
         steps.begin(
             CallSweep(calls, done: done) { [unowned self] call in
@@ -196,6 +209,7 @@ final class PluginDirectory {
         // What has ended since another one took its place.
         for task in plugin.tasks { tasks.find(task.name)?.statistics.takeOver(&task.statistics) }
         plugin.releaseHost()
+        idleWaits.look()
         guard !all.contains(where: { $0.name == plugin.name }) else { return }
         events.forget(ofPlugin: plugin.name)
         guard wasOpen else { return }

@@ -25,7 +25,7 @@ extension PluginInstance {
             // What has been checked before are the call's own options, which came in a line.
             calls.end(call, result: result, isOneLine: isChecked)
         }
-        if !waiting.isEmpty || onIdle != nil { afterWork() }
+        if !waiting.isEmpty || onLessWork != nil { afterWork() }
     }
 
     @inline(__always)

@@ -62,34 +62,15 @@ extension PluginInstance {
         (tasks + interceptors.map(\.entry) + lifecycleEntries).contains { $0.statistics.inFlight > 0 }
     }
 
-    /// Whether no call is worked on, answered or not, and none waits but for another plugin to take its place.
-    var isIdle: Bool {
-        (pauses.contains(.handover) || waiting.isEmpty) && endings.isEmpty && tasks.allSatisfy { $0.runningCount == 0 }
-            && interceptors.allSatisfy { $0.entry.runningCount == 0 }
-    }
-
-    /// Calls `body` once when no call is worked on and none waits for this plugin, which may be at once; nil: no one
-    /// waits for this any longer.
-    public func whenIdle(_ body: (() -> Void)?) {
-        onIdle = body
-        noteIdle()
-    }
-
-    func noteIdle() {
-        guard let onIdle, isIdle else { return }
-        self.onIdle = nil
-        onIdle()
-    }
-
     /// Room was made: what waits for it goes on.
     func afterWork() {
         continueWork()
-        noteIdle()
+        noteLessWork()
     }
 
     /// It is no longer known: what holds on to it is let go.
     func releaseHost() {
-        onIdle = nil
+        onLessWork = nil
         tasks = []
         interceptors = []
         lifecycleEntries = []

@@ -55,8 +55,8 @@ public final class PluginInstance: QueueingProvider {
     var unforeseenLines = LogAllowance()
     /// For answers that were not asked for.
     var surplusLines = LogAllowance()
-    /// Called once; see ``whenIdle(_:)``.
-    var onIdle: (() -> Void)?
+    /// Called when work is over, while ``IdleWaits`` has somebody wait for that.
+    var onLessWork: (() -> Void)?
 
     /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.
     private static let maximumAbandoned = 65_536
@@ -70,6 +70,7 @@ public final class PluginInstance: QueueingProvider {
         number = directory.takeNumber()
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
         interceptors = manifest.interceptors.enumerated().map { Interceptor($1, index: $0, plugin: self) }
+        streamHolder.onChange = { [weak self] in self?.noteLessWork() }
     }
 
     /// How it is kept apart: ``TaskHost/isolation``.
@@ -79,6 +80,7 @@ public final class PluginInstance: QueueingProvider {
     var providerName: String { "the plugin \(name)" }
     var queue: (any QueueingProvider)? { self }
     var isRunning: Bool { state == .running }
+    var isLeaving: Bool { state == .stopping || state == .stopped }
     var taskCallsInFlight: Int { tasks.reduce(0) { $0 + $1.statistics.inFlight } }
     /// How many calls wait for their turn.
     public var waitingCount: Int { waiting.count }
@@ -173,7 +175,7 @@ public final class PluginInstance: QueueingProvider {
         guard let task = call.task else { return }
         guard call.state == .running else {
             leaveQueue(of: call)
-            noteIdle()
+            noteLessWork()
             return calls.admitLater(self)
         }
         if abandoned.count >= Self.maximumAbandoned, let some = abandoned.first {

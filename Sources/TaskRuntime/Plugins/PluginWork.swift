@@ -14,7 +14,7 @@ final class PluginJob: StepJob {
             if budget.isSpent { return .unfinished }
         }
         instance.isAtWork = false
-        instance.noteIdle()
+        instance.noteLessWork()
         return .done
     }
 }

@@ -21,6 +21,9 @@ public protocol TaskHost: AnyObject {
     func notify(_ change: SessionChange, _ session: Session)
     /// The plugin is no longer known: whatever runs for it ends.
     func end()
+    /// Its processes, as holders of ends of streams. Where one of them takes its first end, or its last one is over,
+    /// ``PluginInstance/noteLessWork()`` is called.
+    var streamHolders: [StreamHolder] { get }
     /// How it fares; nil: it runs where the daemon runs.
     var processStatus: PluginProcessStatus? { get }
     /// The longest that its code held its loop within the last five to ten seconds, of several processes the longest of
@@ -36,6 +39,8 @@ extension TaskHost {
     public func room(for call: Call) -> HostRoom { .free }
     /// Nothing runs for it but in the daemon itself.
     public func end() {}
+    /// The plugin holds them itself.
+    public var streamHolders: [StreamHolder] { [] }
     /// It runs where the daemon runs.
     public var processStatus: PluginProcessStatus? { nil }
     /// It is not known.

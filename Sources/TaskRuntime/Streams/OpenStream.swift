@@ -86,29 +86,49 @@ final class OpenStream {
     }
 
     /// - Parameter session: whose holder it is; nil: a plugin's.
-    func take(_ side: StreamSide, _ holder: StreamHolder, _ session: Session?) {
-        holder.names.insert(name)
+    func take(_ side: StreamSide, _ holder: StreamHolder, _ session: Session?, at now: RuntimeInstant) {
         switch side {
         case .writer: writer = holder
         case .reader:
             reader = holder
             readingSession = session
         }
+        holder.take(name, at: now)
+    }
+
+    /// What happens to the stream. Its holders know when bytes have last moved.
+    ///
+    /// - Returns: what the change does.
+    func change<Result>(
+        at now: @autoclosure () -> RuntimeInstant, _ change: (inout StreamState<StreamWaiter>) -> Result
+    ) -> Result {
+        let before = state.movedBytes
+        let result = change(&state)
+        if state.movedBytes != before {
+            let now = now()
+            for holder in [writer, reader] { holder?.noteMove(at: now) }
+        }
+        return result
+    }
+
+    /// A side that has left holds its end no longer, however long the other one goes on. Who has both holds the stream
+    /// until it is over.
+    func releaseLeft() {
+        guard writer !== reader else { return }
+        if state.writerHasLeft { writer?.release(name) }
+        if state.readerHasLeft { reader?.release(name) }
     }
 
     /// The stream is over: nobody holds it.
     func release() {
-        for holder in [writer, reader] {
-            holder?.names.remove(name)
-            holder?.heldReads.remove(name)
-        }
+        let holders = [writer, reader]
         (writer, reader, readingSession) = (nil, nil, nil)
+        for holder in holders { holder?.release(name) }
     }
 
     /// Whether nothing has moved since the last time that this was asked.
     func hasStoodStill() -> Bool {
-        let moved = state.writtenBytes &+ state.readBytes
-        defer { seenBytes = moved }
-        return moved == seenBytes
+        defer { seenBytes = state.movedBytes }
+        return state.movedBytes == seenBytes
     }
 }

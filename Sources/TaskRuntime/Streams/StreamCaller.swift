@@ -30,6 +30,9 @@ struct StreamCaller {
         }
     }
 
+    /// Whether a plugin calls that gets no more calls, and is to stop when it has done what it has begun.
+    var isLeaving: Bool { session == nil && call.record.pointee.extras?.maker?.isLeaving == true }
+
     /// How many calls of theirs are in flight, as long as they are there.
     var callsInFlight: () -> Int {
         if let session { return { [weak session] in session?.callsInFlight ?? 0 } }

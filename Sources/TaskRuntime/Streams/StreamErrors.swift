@@ -6,6 +6,18 @@ extension BridgeError {
             .streamNotFound, "there is no such stream, or it is not this caller's; a stream that is over is forgotten")
     }
 
+    static var noStreamBytes: BridgeError {
+        BridgeError(
+            .streamInvalid,
+            "the option base64 is missing or is no base 64 with padding (RFC 4648); the stream has ended")
+    }
+
+    static var streamsOfLeaving: BridgeError {
+        BridgeError(
+            .pluginUnavailable, "the plugin is about to stop, and makes streams only for calls that it works on",
+            data: ["started": false])
+    }
+
     static var streamsStopping: BridgeError {
         BridgeError(
             .daemonStopping, "the daemon is stopping and begins no more streams", data: ["started": false],

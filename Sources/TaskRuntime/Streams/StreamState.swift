@@ -94,6 +94,10 @@ struct StreamState<Waiter> {
     var isReadHeld: Bool { waitingRead != nil && waitingBytes > 0 }
     /// Bytes that wait for the reader: at most ``windowBytes``.
     var waitingBytes: Int { window.count - windowStart }
+    /// Bytes that have gone in, and out.
+    var movedBytes: UInt64 { writtenBytes &+ readBytes }
+    /// Whether the writer has closed its end with an error, was answered that the stream is over, or is gone.
+    var writerHasLeft: Bool { hasLeft.writer }
     /// Whether the reader has closed its end, has got the end of the stream, or is gone.
     var readerHasLeft: Bool { hasLeft.reader }
     /// Whether both sides have left, so that the stream can be forgotten.

@@ -36,6 +36,7 @@ final class StreamTable {
     ) throws(BridgeError) -> OpenStream {
         guard !isDraining else { throw .streamsStopping }
         let maker = try StreamCaller(call, workingOn: id, calls)
+        guard !maker.isLeaving || maker.worked != nil else { throw .streamsOfLeaving }
         let root = maker.worked.flatMap { calls.call(numbered: $0.rootNumber) }
         // What a session makes for another's call is its own: nobody takes what the caller may have.
         let payer = maker.session ?? root?.session
@@ -48,7 +49,7 @@ final class StreamTable {
                 rootMaker: root.flatMap(StreamCaller.holder) ?? maker.holder, makerCalls: maker.callsInFlight),
             OpenStream.Charge(holder: charged, account: payer?.account, windowBytes: quotas.limits.streamWindowBytes),
             announcement)
-        stream.take(side, maker.holder, maker.session)
+        stream.take(side, maker.holder, maker.session, at: times.now)
         streams[stream.name] = stream
         maker.worked?.note(stream.name) { [streams] in streams[$0] != nil }
         count(stream.charge, 1)
@@ -93,7 +94,7 @@ final class StreamTable {
                 guard let own = stream.side(of: caller.holder) else { throw .streamNotFound }
                 throw BridgeError(.streamInvalid, "the caller has the \(own.rawValue)'s end of this stream")
             }
-            stream.take(side, caller.holder, caller.session)
+            stream.take(side, caller.holder, caller.session, at: times.now)
         }
         return (stream, StreamWaiter(call: call.handle, side: side))
     }
@@ -106,13 +107,10 @@ final class StreamTable {
     ) throws(BridgeError) {
         let (stream, waiter) = try find(text, .writer, call, id)
         update(stream, for: waiter) {
-            guard let bytes else { return $0.reject(Self.noBytes, waiter) }
+            guard let bytes else { return $0.reject(.noStreamBytes, waiter) }
             return $0.write(bytes, isEnd: isEnd, waiter)
         }
     }
-
-    private static let noBytes = BridgeError(
-        .streamInvalid, "the option base64 is missing or is no base 64 with padding (RFC 4648); the stream has ended")
 
     /// Asks for bytes: the call is answered with the first of them, or the end.
     func read(_ call: Call, from text: String, for id: UInt64?, maximumBytes: Int?) throws(BridgeError) {
@@ -151,12 +149,13 @@ final class StreamTable {
     private func update(_ stream: OpenStream, _ change: (inout StreamState<StreamWaiter>) -> Answers) {
         stream.state.isReaderReady = isReady(stream)
         let before = stream.state.waitingBytes
-        let answers = change(&stream.state)
+        let answers = stream.change(at: times.now, change)
         waitingBytes += stream.state.waitingBytes - before
         for answer in answers { send(answer, of: stream) }
         // An answer may have led to more: to the end of the stream, too.
         guard streams[stream.name] === stream else { return }
         if stream.state.isOver || stream.isPointless { return forget(stream) }
+        stream.releaseLeft()
         if stream.state.readerHasLeft { releaseCharge(of: stream) }
         if stream.state.isReadHeld, let session = stream.readingSession { hold(stream.name, for: session) }
     }
@@ -211,11 +210,12 @@ final class StreamTable {
     ///
     /// - Returns: false where it has none.
     func leaveNext(of holder: StreamHolder?) -> Bool {
-        guard let holder, let name = holder.names.popFirst() else { return false }
-        guard let stream = streams[name] else { return true }
-        for side in [StreamSide.writer, .reader] where stream.holder(of: side) === holder {
+        guard let holder, let name = holder.names.first else { return false }
+        for side in [StreamSide.writer, .reader] {
+            guard let stream = streams[name], stream.holder(of: side) === holder else { continue }
             update(stream) { $0.leave(side, nil) }
         }
+        holder.release(name)
         return true
     }
 

@@ -27,6 +27,9 @@ final class StreamTimers {
         sessions = rooms.sessions
     }
 
+    /// The present.
+    var now: RuntimeInstant { clock.now }
+
     /// Has the clock wake the runtime for the first of them.
     func arm() { alarm.wake(by: min(claims.earliest, retryAt, stillAt)) }
 

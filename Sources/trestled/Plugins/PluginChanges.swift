@@ -23,20 +23,32 @@ extension Daemon {
     func carryOut(_ change: PluginChange) async throws(BridgeError) -> JSON {
         // While it launches, calls come in already, and plugins are not all there.
         if !isReady { _ = await launchEnd.wait() }
-        return try await changes.take { () throws(BridgeError) in
-            guard isReady, !isStopping else {
-                throw BridgeError(
-                    .daemonStopping, "the daemon is stopping and changes no plugins", data: ["started": false],
-                    isTransient: true)
-            }
-            switch change {
-            case .load(let path): return try await load(path)
-            case .unload(let name): return try await unload(try plugin(name))
-            case .reload(let name, let path):
-                switch try plugin(name) {
-                case .loaded(let plugin): return try await reload(plugin, from: path ?? plugin.path)
-                case .refused(let plugin): return try await load(path ?? plugin.path)
-                }
+        let change = try await changes.take { () throws(BridgeError) in try await begin(change) }
+        // Other changes do not wait for this: users' streams keep a plugin that is unloaded as long as they move.
+        await change.end?.value
+        return change.answer
+    }
+
+    /// A change that has been made.
+    private struct Change {
+        let answer: JSON
+        /// What is to end before that is answered; nil: nothing.
+        var end: Task<Void, Never>?
+    }
+
+    private func begin(_ change: PluginChange) async throws(BridgeError) -> Change {
+        guard isReady, !isStopping else {
+            throw BridgeError(
+                .daemonStopping, "the daemon is stopping and changes no plugins", data: ["started": false],
+                isTransient: true)
+        }
+        switch change {
+        case .load(let path): return Change(answer: try await load(path))
+        case .unload(let name): return unload(try plugin(name))
+        case .reload(let name, let path):
+            switch try plugin(name) {
+            case .loaded(let plugin): return Change(answer: try await reload(plugin, from: path ?? plugin.path))
+            case .refused(let plugin): return Change(answer: try await load(path ?? plugin.path))
             }
         }
     }
@@ -144,15 +156,18 @@ extension Daemon {
 
     // MARK: Unload
 
-    private func unload(_ plugin: KnownPlugin) async throws(BridgeError) -> JSON {
+    private func unload(_ plugin: KnownPlugin) -> Change {
         switch plugin {
         case .loaded(let plugin):
-            await loader.unload(plugin)
-            log.notice("the plugin \(plugin.name) was unloaded")
-            return isConfigured(plugin.name) ? ["configured": true] : [:]
+            let stop = loader.unload(plugin)
+            let end = Task {
+                await stop.value
+                log.notice("the plugin \(plugin.name) was unloaded")
+            }
+            return Change(answer: isConfigured(plugin.name) ? ["configured": true] : [:], end: end)
         case .refused(let plugin):
             runtime.refusedPlugins.removeAll { $0.path == plugin.path }
-            return isConfigured(plugin.name) ? ["configured": true] : [:]
+            return Change(answer: isConfigured(plugin.name) ? ["configured": true] : [:])
         }
     }
 

@@ -40,6 +40,8 @@ protocol QueueingProvider: TaskProvider {
     var name: String { get }
     /// Whether it takes calls.
     var isRunning: Bool { get }
+    /// Whether it gets no more calls, and finishes.
+    var isLeaving: Bool { get }
     /// Calls of its tasks that have not ended.
     var taskCallsInFlight: Int { get }
     /// Calls that it has made and that have not ended.
