@@ -5,35 +5,14 @@ import Testing
 
 @Suite("Streams of plugins in Swift", .blocking)
 struct StreamPluginTests {
-    /// A client that writes one stream, or reads one, piece by piece.
-    private func write(_ bytes: [UInt8], to stream: JSON, by client: Wire) throws -> JSON {
-        for start in stride(from: 0, to: bytes.count, by: 48_000) {
-            var text: [UInt8] = []
-            bytes[start...].prefix(48_000).withUnsafeBytes { Base64Coding.encode($0, to: &text) }
-            let base64 = JSON.string(String(decoding: text, as: UTF8.self))
-            let answer = try client.call("bridge.stream.write", ["stream": stream, "base64": base64])
-            if answer["error"] != nil { return answer }
-        }
-        return try client.call("bridge.stream.close", ["stream": stream, "bytes": .number(JSONNumber(bytes.count))])
-    }
-
-    private func read(_ stream: JSON, by client: Wire) throws -> (bytes: [UInt8], end: JSON) {
-        var bytes: [UInt8] = []
-        while true {
-            let answer = try client.call("bridge.stream.read", ["stream": stream])
-            guard let text = answer["result"]?["base64"]?.stringValue else { return (bytes, answer) }
-            bytes += Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) } ?? []
-        }
-    }
-
     /// Has the plugin turn bytes.
     private func turn(_ bytes: [UInt8], by task: JSON = "fixture.turn", _ client: Wire) throws -> JSON {
         let stream = try client.result("bridge.stream.new")["stream"] ?? .null
         try client.send(["task": task, "options": ["photo": stream], "callbackId": "turn"])
-        let written = try write(bytes, to: stream, by: client)
+        let written = try client.write(bytes, to: stream)
         #expect(written["result"]?["complete"] == true)
         let turned = try client.receive { $0["callbackId"] == "turn" }["result"]?["photo"] ?? .null
-        let (read, end) = try read(turned, by: client)
+        let (read, end) = try client.read(turned)
         if end["error"] == nil { #expect(read == (task == "fixture.turn" ? bytes.reversed() : bytes)) }
         return end["error"] ?? end["result"] ?? .null
     }
@@ -70,7 +49,7 @@ struct StreamPluginTests {
             _ = try client.result("bridge.subscribe", ["events": ["fixture.read"]])
             let stream = try client.result("bridge.stream.new")["stream"] ?? .null
             _ = try client.result("fixture.read.later", ["photo": stream])
-            let written = try write(Array(repeating: 7, count: 100_000), to: stream, by: client)
+            let written = try client.write(Array(repeating: 7, count: 100_000), to: stream)
             #expect(written["result"]?["complete"] == true)
             let event = try client.receive { $0["event"] == "fixture.read" }
             #expect(event["data"] == 100_000)

@@ -6,23 +6,6 @@ import TaskRuntime
 /// It starts and ends no process, has no timer and reads no clock: events and moments are handed in, and what is to be
 /// done comes back. ``PluginProcessPool`` does it. Loop thread only.
 final class PluginPoolState<Process: AnyObject> {
-    /// What is to be done with a process whose caller has gone.
-    enum Step {
-        /// It is to forget that caller; ``cleaned(_:)`` follows.
-        case clean
-        /// It ends, and others take its place. The pool has forgotten it.
-        case replace
-    }
-
-    /// Whether a call finds a process.
-    enum Room {
-        /// This one, which its session has.
-        case leased(Process)
-        /// One that no one has.
-        case free
-        case none
-    }
-
     private enum Use {
         case free
         /// A call has it, or the session of this number, or no one any longer.
@@ -42,32 +25,33 @@ final class PluginPoolState<Process: AnyObject> {
     }
 
     private let settings: PoolSettings
-    /// How long a process may work on after its caller has gone.
-    private let timeout: Duration
     private var entries: [ObjectIdentifier: Entry] = [:]
     /// Those that no one has. The one that was given back last is given away next: what it needs is in the caches, and
     /// the others may be ended.
     private var free: [Process] = []
     private var bySession: [UInt64: Process] = [:]
-    /// When processes are replaced that work on after their callers have gone: few at any time.
-    private var overdueAt: [ObjectIdentifier: MonotonicInstant] = [:]
-    /// Processes on their way; and of those, the ones that have no process yet.
-    private var starting = 0
-    private var due = 0
+    /// Those that work on: few at any time.
+    private var late: LateProcesses<Process>
+    /// Those on their way.
+    private var arrivals: PoolArrivals
     /// The fewest that were free at any time in this period: so many more than needed there were.
     private var minimumFree = 0
     /// When the period ends, while there are more processes than there are to be at any time.
     private var periodEnd: MonotonicInstant?
     private var inUse = 0, warmStarts = 0, coldStarts = 0, recycled = 0
 
-    init(_ settings: PoolSettings, timeout: Duration) {
+    /// - Parameters:
+    ///   - timeout: How long a process may work on after its caller has gone, and an end of a stream stand still.
+    ///   - movedAt: When bytes last moved through an end of a stream that a process holds; nil: it holds none.
+    init(_ settings: PoolSettings, timeout: Duration, movedAt: @escaping (Process) -> MonotonicInstant?) {
         self.settings = settings
-        self.timeout = timeout
+        arrivals = PoolArrivals(settings)
+        late = LateProcesses(timeout: timeout, movedAt: movedAt)
     }
 
     var status: PoolStatus {
         var status = PoolStatus(minimum: settings.minimum, maximum: settings.maximum, per: settings.per.rawValue)
-        (status.reusable, status.inUse, status.starting) = (free.count, inUse, starting)
+        (status.reusable, status.inUse, status.starting) = (free.count, inUse, arrivals.starting)
         (status.warmStarts, status.coldStarts, status.recycled) = (warmStarts, coldStarts, recycled)
         return status
     }
@@ -94,7 +78,6 @@ final class PluginPoolState<Process: AnyObject> {
             entry.uses += 1
             entry.use = .leased(session: keeper)
         }
-        overdueAt[ObjectIdentifier(process)] = nil
         inUse += 1
         if let keeper { bySession[keeper] = process }
         return (process, keeper != nil)
@@ -106,9 +89,7 @@ final class PluginPoolState<Process: AnyObject> {
     ///
     /// - Parameter count: How many processes there are.
     func missing(of count: Int) -> Int {
-        let missing = max(0, settings.minimum - count - due)
-        (starting, due) = (starting + missing, due + missing)
-        return missing
+        arrivals.begin(of: count)
     }
 
     /// How many are to be started now: for those who wait, and of those that are to be there at any time.
@@ -118,19 +99,16 @@ final class PluginPoolState<Process: AnyObject> {
     ///   - count: How many processes there are.
     ///   - isNeeded: Calls wait without asking for a process: there is none at all, and one has to be there.
     func missing(for waiting: Int, of count: Int, isNeeded: Bool) -> Int {
-        let count = count + due
-        let minimum = max(settings.minimum, isNeeded ? 1 : 0)
-        let wanted = max(minimum - count, waiting - starting - free.count)
-        let missing = max(0, min(wanted, settings.maximum - count))
-        (starting, due) = (starting + missing, due + missing)
+        let (missing, isEnough) = arrivals.begin(for: waiting - free.count, of: count, isNeeded: isNeeded)
+        if !isEnough { late.noteShortage() }
         return missing
     }
 
     /// One of them is a process from now on, or does not come.
-    func began() { due -= 1 }
+    func began() { arrivals.began() }
 
     /// One of them is ready, or has failed.
-    func ended() { starting -= 1 }
+    func ended() { arrivals.ended() }
 
     /// A process is ready: the next caller's.
     ///
@@ -141,13 +119,15 @@ final class PluginPoolState<Process: AnyObject> {
         let isStale = staleOnes.remove(ObjectIdentifier(process)) != nil
         entries[ObjectIdentifier(process)] = Entry(process: process, isCold: isCold, isStale: isStale)
         free.append(process)
-        if count + due > settings.minimum, periodEnd == nil { beginPeriod(at: now) }
+        if count + arrivals.due > settings.minimum, periodEnd == nil { beginPeriod(at: now) }
+        // It may have taken one while it started.
+        if late.holdsEnd(process) { tookEnd(process) }
     }
 
     /// The process is no longer there.
     func remove(_ process: Process) {
         staleOnes.remove(ObjectIdentifier(process))
-        overdueAt[ObjectIdentifier(process)] = nil
+        late.forget(process)
         guard let entry = entries.removeValue(forKey: ObjectIdentifier(process)) else { return }
         switch entry.use {
         case .free: free.removeAll { $0 === process }
@@ -169,7 +149,22 @@ final class PluginPoolState<Process: AnyObject> {
     /// - Returns: nil where nothing is to be done: a session keeps it, or no one had it.
     func becameIdle(_ process: Process, grownBytes: @autoclosure () -> UInt64) -> Step? {
         guard case .leased(nil) = entries[ObjectIdentifier(process)]?.use else { return nil }
+        if late.keep(process) { return .workOn }
         return recycle(process, grownBytes())
+    }
+
+    /// A process holds an end of a stream from now on. One that no one has has taken it in its own name, and works.
+    func tookEnd(_ process: Process) {
+        guard case .free = entries[ObjectIdentifier(process)]?.use else { return }
+        free.removeAll { $0 === process }
+        minimumFree = min(minimumFree, free.count)
+        lease(process)
+    }
+
+    private func lease(_ process: Process) {
+        change(process) { $0.use = .leased(session: nil) }
+        inUse += 1
+        _ = late.keep(process)
     }
 
     /// A session has gone: another one may have what it had.
@@ -183,9 +178,8 @@ final class PluginPoolState<Process: AnyObject> {
 
     /// No caller waits any longer for what the process works on. It gets some time to come to an end with that.
     func callerLeft(_ process: Process, at now: MonotonicInstant) {
-        let id = ObjectIdentifier(process)
-        guard case .leased(nil) = entries[id]?.use, overdueAt[id] == nil else { return }
-        overdueAt[id] = now + timeout
+        guard case .leased(nil) = entries[ObjectIdentifier(process)]?.use else { return }
+        late.callerLeft(process, at: now)
     }
 
     private func recycle(_ process: Process, _ grownBytes: UInt64) -> Step {
@@ -195,7 +189,7 @@ final class PluginPoolState<Process: AnyObject> {
         }
         inUse -= 1
         change(process) { $0.use = .cleaning }
-        overdueAt[ObjectIdentifier(process)] = nil
+        late.forget(process)
         return .clean
     }
 
@@ -207,9 +201,13 @@ final class PluginPoolState<Process: AnyObject> {
 
     /// A process has forgotten its last caller: the next one may have it.
     ///
-    /// - Returns: `.replace`, where it takes no further callers; nil: it is free, or gone.
+    /// - Returns: nil: it is free, or gone.
     func cleaned(_ process: Process) -> Step? {
         guard let entry = entries[ObjectIdentifier(process)], case .cleaning = entry.use else { return nil }
+        if late.holdsEnd(process) {
+            lease(process)
+            return .workOn
+        }
         if entry.isStale { return replace(process) }
         change(process) { $0.use = .free }
         free.append(process)
@@ -249,36 +247,26 @@ final class PluginPoolState<Process: AnyObject> {
 
     // MARK: Time
 
-    /// When ``expire(of:at:)`` is to be called; nil: not at all.
-    var nextMoment: MonotonicInstant? {
-        guard let overdue = overdueAt.values.min() else { return periodEnd }
-        return periodEnd.map { min(overdue, $0) } ?? overdue
-    }
-
-    /// Processes that are not needed any longer.
-    struct Expired {
-        /// They work on too long after their callers have gone, and are replaced.
-        var overdue: [Process] = []
-        /// They have not been needed in a whole period, and end.
-        var needless: [Process] = []
-    }
+    /// When ``expire(of:waiting:at:)`` is to be called; nil: not at all.
+    var nextMoment: MonotonicInstant? { [late.nextMoment, periodEnd].compactMap(\.self).min() }
 
     /// What a moment brings. The pool has forgotten these processes.
     ///
-    /// - Parameter count: How many processes there are.
-    func expire(of count: Int, at now: MonotonicInstant) -> Expired {
+    /// - Parameters:
+    ///   - count: How many processes there are.
+    ///   - waiting: How many calls or sessions wait for a process.
+    func expire(of count: Int, waiting: Int, at now: MonotonicInstant) -> Expired {
         var expired = Expired()
-        for (id, moment) in overdueAt where moment <= now {
-            guard let entry = entries[id] else { continue }
-            _ = replace(entry.process)
-            expired.overdue.append(entry.process)
-        }
+        expired.overdue = late.takeOverdue(at: now)
+        expired.stalled = late.takeStalled(for: waiting - arrivals.starting - free.count, at: now)
+        for process in expired.overdue + expired.stalled { _ = replace(process) }
         if let periodEnd, periodEnd <= now {
-            let needless = max(0, min(minimumFree, count + due - expired.overdue.count - settings.minimum))
+            let left = count + arrivals.due - expired.overdue.count - expired.stalled.count
+            let needless = max(0, min(minimumFree, left - settings.minimum))
             expired.needless = Array(free.prefix(needless))
             for process in expired.needless { remove(process) }
             self.periodEnd = nil
-            if count + due - expired.overdue.count - needless > settings.minimum { beginPeriod(at: now) }
+            if left - needless > settings.minimum { beginPeriod(at: now) }
         }
         return expired
     }
@@ -292,6 +280,6 @@ final class PluginPoolState<Process: AnyObject> {
     /// Nothing is to be done any longer.
     func close() {
         periodEnd = nil
-        overdueAt = [:]
+        late.close()
     }
 }

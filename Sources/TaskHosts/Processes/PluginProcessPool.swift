@@ -21,7 +21,9 @@ final class PluginProcessPool {
     init(_ settings: PoolSettings, _ supervisor: PluginProcessSupervisor) {
         self.settings = settings
         self.supervisor = supervisor
-        state = PluginPoolState(settings, timeout: supervisor.timeout)
+        state = PluginPoolState(settings, timeout: supervisor.timeout) { link in
+            link.streamHolder.movedAt.map { MonotonicInstant(nanoseconds: $0.nanoseconds) }
+        }
         supervisor.host.leases = PluginProcessLeases(state, supervisor.host) { [weak self] in
             LoopActor.assumeIsolated { self?.fillSoon() }
         }
@@ -42,6 +44,11 @@ final class PluginProcessPool {
         member.link.becameIdle = { [weak self, weak member] in
             LoopActor.assumeIsolated {
                 if let self, let member { self.becameIdle(member) }
+            }
+        }
+        member.link.tookEnd = { [weak self, weak member] in
+            LoopActor.assumeIsolated {
+                if let self, let member { self.tookEnd(member) }
             }
         }
         member.link.callerLeft = { [weak self, weak member] in
@@ -79,11 +86,18 @@ final class PluginProcessPool {
     /// Starts what is missing.
     func fill() {
         guard let supervisor, supervisor.mayStart, let instance = supervisor.host.instance else { return }
-        let waiting = settings.per == .call ? instance.waitingCount : instance.waitingSessionCount
+        let waiting = waitingCount
         let count = state.missing(for: waiting, of: members.count, isNeeded: instance.state == .restarting)
         for index in 0..<count {
             Task { @LoopActor in _ = await startOne(isWaitedFor: index < waiting) }
         }
+        setTimer()
+    }
+
+    /// How many calls wait, or sessions, where each keeps its process.
+    private var waitingCount: Int {
+        guard let instance = supervisor?.host.instance else { return 0 }
+        return settings.per == .call ? instance.waitingCount : instance.waitingSessionCount
     }
 
     private func startOne(isWaitedFor: Bool) async -> Bool {
@@ -110,6 +124,7 @@ final class PluginProcessPool {
         guard let step = state.becameIdle(member.link, grownBytes: member.grownBytes) else { return }
         setTimer()
         switch step {
+        case .workOn: break
         case .replace: replace(member)
         case .clean:
             member.clean { [weak self, weak member] in
@@ -119,14 +134,24 @@ final class PluginProcessPool {
     }
 
     private func cleaned(_ member: PluginProcessMember) {
-        if state.cleaned(member.link) != nil { return replace(member) }
-        supervisor?.host.instance?.roomWasMade()
+        switch state.cleaned(member.link) {
+        case .replace: replace(member)
+        case nil: supervisor?.host.instance?.roomWasMade()
+        case .clean, .workOn: setTimer()
+        }
+    }
+
+    private func tookEnd(_ member: PluginProcessMember) {
+        state.tookEnd(member.link)
+        setTimer()
     }
 
     /// A session has gone: another one may have what it had.
     func end(_ session: UInt64) {
         guard let link = state.end(session), let member = member(of: link) else { return }
-        if link.isIdle { becameIdle(member) } else { expectIdle(member) }
+        // First: a process that works on nothing may still hold ends of streams.
+        expectIdle(member)
+        if link.isIdle { becameIdle(member) }
     }
 
     /// No caller waits any longer for what the process works on.
@@ -139,6 +164,14 @@ final class PluginProcessPool {
     private func replace(_ member: PluginProcessMember) {
         supervisor?.retire(member)
         fill()
+    }
+
+    /// It works on, and is ended all the same. Its streams break at once: they are not waited for any longer.
+    private func replace(_ link: PluginProcessLink, which reason: String) {
+        guard let supervisor, let member = member(of: link) else { return }
+        supervisor.host.runtime.leaveStreams(of: link.streamHolder)
+        supervisor.log.logger.warning("a process of the plugin \(supervisor.name) \(reason): it is replaced")
+        replace(member)
     }
 
     /// The configuration is another, of which the process that is asked about the plugin is notified: the others are
@@ -169,17 +202,13 @@ final class PluginProcessPool {
 
     private func expire() {
         guard let supervisor else { return }
-        let expired = state.expire(of: members.count, at: EventLoop.now)
+        let expired = state.expire(of: members.count, waiting: waitingCount, at: EventLoop.now)
         timer?.close()
         (timer, timerMoment) = (nil, nil)
         setTimer()
-        for link in expired.overdue {
-            supervisor.log.logger.warning(
-                """
-                a process of the plugin \(supervisor.name) works on \(supervisor.timeout) after its caller has gone: \
-                it is replaced
-                """)
-            if let member = member(of: link) { replace(member) }
+        for link in expired.overdue { replace(link, which: "works on \(supervisor.timeout) after its caller has gone") }
+        for link in expired.stalled {
+            replace(link, which: "holds a stream that has stood still for \(supervisor.timeout), while calls wait")
         }
         for link in expired.needless { if let member = member(of: link) { supervisor.retire(member) } }
     }

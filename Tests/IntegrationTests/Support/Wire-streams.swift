@@ -1,0 +1,30 @@
+import BridgeJSON
+
+// Streams, written and read piece by piece.
+extension Wire {
+    /// Writes all of a stream, and closes it.
+    ///
+    /// - Returns: the last answer.
+    func write(_ bytes: [UInt8], to stream: JSON) throws -> JSON {
+        for start in stride(from: 0, to: bytes.count, by: 48_000) {
+            var text: [UInt8] = []
+            bytes[start...].prefix(48_000).withUnsafeBytes { Base64Coding.encode($0, to: &text) }
+            let base64 = JSON.string(String(decoding: text, as: UTF8.self))
+            let answer = try call("bridge.stream.write", ["stream": stream, "base64": base64])
+            if answer["error"] != nil { return answer }
+        }
+        return try call("bridge.stream.close", ["stream": stream, "bytes": .number(JSONNumber(bytes.count))])
+    }
+
+    /// Reads a stream to its end.
+    ///
+    /// - Returns: also the last answer.
+    func read(_ stream: JSON) throws -> (bytes: [UInt8], end: JSON) {
+        var bytes: [UInt8] = []
+        while true {
+            let answer = try call("bridge.stream.read", ["stream": stream])
+            guard let text = answer["result"]?["base64"]?.stringValue else { return (bytes, answer) }
+            bytes += Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) } ?? []
+        }
+    }
+}
