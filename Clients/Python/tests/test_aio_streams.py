@@ -19,7 +19,7 @@ class StreamTests(AsyncTestCase):
 
     async def test_megabytes_go_whole(self) -> None:
         data = os.urandom(2_000_001)
-        writer = await self.bridge.make_stream(size=len(data))
+        writer = await self.bridge.make_stream(total_bytes=len(data))
 
         async def write() -> None:
             async with writer:

@@ -9,14 +9,15 @@ import tempfile
 import threading
 import unittest
 from pathlib import Path
+from typing import Iterator
 
-from trestle_bridge import BridgeError, ByteWriter, connect
+from trestle_bridge import BridgeError, ByteWriter, Stream, connect
 
 from .support import PACKAGE_FOLDER, TEST_TIMEOUT, Daemon
 
 PROGRAM = """
 import logging
-from trestle_bridge import BridgeError, Decision, Plugin, PluginLogHandler
+from trestle_bridge import BridgeError, Decision, Plugin, PluginLogHandler, Stream
 
 plugin = Plugin(version="1.0")
 logging.getLogger().addHandler(PluginLogHandler(plugin))
@@ -75,6 +76,35 @@ def half(options, call):
         yield b"half"
         raise KeyError("paper")
     return call.send_stream(parts())
+
+PHOTO = {"type": "object", "properties": {"photo": {"type": "string", "format": "trestle-stream"}}}
+
+@plugin.task("greet.value", options=PHOTO)
+def value(options, call):
+    data = options["photo"].readall()
+    return {"photo": Stream([data[::-1]], "image/png", len(data))}
+
+@plugin.task("greet.value.async", options=PHOTO)
+async def value_async(options, call):
+    data = await options["photo"].read()
+
+    async def parts():
+        yield data[:0:-1]
+        yield data[:1]
+
+    return {"photo": Stream(parts())}
+
+@plugin.task("greet.value.half")
+def value_half(options, call):
+    def parts():
+        yield b"half"
+        raise KeyError("paper")
+    return Stream(parts())
+
+@plugin.task("greet.value.fail", options=PHOTO)
+async def value_fail(options, call):
+    await anext(options["photo"])
+    return [Stream(b"abc"), object()]
 
 @plugin.on_start
 def start():
@@ -163,11 +193,35 @@ class PluginDaemonTests(unittest.TestCase):
             thread.join(TEST_TIMEOUT)
 
     def test_a_source_that_raises_leaves_no_stream_that_looks_complete(self) -> None:
-        with self.bridge.read_stream(self.bridge.call("greet.half")) as reader:
-            with self.assertRaises(BridgeError) as raised:
-                reader.readall()
-        self.assertEqual(raised.exception.code, "stream.closed")
-        self.assertIn("paper", raised.exception.message)
+        for task in ("greet.half", "greet.value.half"):
+            with self.subTest(task), self.bridge.read_stream(self.bridge.call(task)) as reader:
+                with self.assertRaises(BridgeError) as raised:
+                    reader.readall()
+                self.assertEqual(raised.exception.code, "stream.closed")
+                self.assertIn("paper", raised.exception.message)
+
+    def test_options_have_readers_where_the_schema_says_so_and_results_have_streams(self) -> None:
+        data = os.urandom(1_000_001)
+        for task in ("greet.value", "greet.value.async"):
+            with self.subTest(task):
+                result = self.bridge.call(task, {"photo": Stream(io.BytesIO(data))})
+                with self.bridge.read_stream(result["photo"]) as turned:
+                    self.assertEqual(turned.readall(), data[::-1])
+
+    def test_a_task_whose_result_has_no_json_ends_its_callers_streams(self) -> None:
+        closed = threading.Event()
+
+        def parts() -> Iterator[bytes]:
+            try:
+                while True:
+                    yield b"more" * 10_000
+            finally:
+                closed.set()
+
+        with self.assertRaises(BridgeError) as raised:
+            self.bridge.call("greet.value.fail", {"photo": Stream(parts())})
+        self.assertIn("object of the class object", raised.exception.message)
+        self.assertTrue(closed.wait(TEST_TIMEOUT))
 
     def test_what_is_known_of_sessions_goes_on_in_the_next_process(self) -> None:
         self.assertEqual(self.bridge.call("greet.remember", "ann"), "Hello, Ann")

@@ -34,7 +34,7 @@ class StreamTests(SyncTestCase):
 
     def test_megabytes_go_whole_and_reader_and_writer_are_files(self) -> None:
         data = os.urandom(3_000_001)
-        writer = self.bridge.make_stream(type="image/png", size=len(data))
+        writer = self.bridge.make_stream(type="image/png", total_bytes=len(data))
 
         def write() -> None:
             with writer:

@@ -19,6 +19,7 @@ from ._core.jsontext import JSONValue
 from ._core.location import default_socket
 from ._core.retry import Retry
 from ._core.settings import Limits
+from ._core.stream_values import Stream
 from ._plugin.calls import PluginCall
 from ._plugin.declaring import SessionChange
 from ._plugin.interceptors import Decision, InterceptedCall
@@ -38,6 +39,6 @@ __version__ = "0.1.0"
 __all__ = [
     "Backoff", "Bridge", "BridgeError", "ByteReader", "ByteWriter", "Caller", "Decision", "Event", "EventStream",
     "Handler", "IncomingCall", "InterceptedCall", "JSONValue", "LaunchOptions", "Limits", "PendingCall", "Plugin",
-    "PluginCall", "PluginLog", "PluginLogHandler", "Registration", "Retry", "Schema", "SessionChange",
+    "PluginCall", "PluginLog", "PluginLogHandler", "Registration", "Retry", "Schema", "SessionChange", "Stream",
     "TaskDescription", "aio", "connect", "default_socket",
 ]

@@ -6,5 +6,6 @@ never waits for it.
 
 Modules import downwards: errors, wire, jsontext, framing, output, timers, backoff, location, settings,
 connecting; then messages, waiting; then description, incoming; then call, calls, providing, events; then requests,
-attempts, state; then core; then driver.
+attempts, state; then core; then driver; then retry, stream_values, streaming, stream_reading, stream_writing, outgoing,
+stream_places.
 """

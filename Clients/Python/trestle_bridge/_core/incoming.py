@@ -108,7 +108,8 @@ class ProvidedCall:
 
     def report_progress(self, value: Any) -> bool:
         """Sends an intermediate result, any JSON, to a caller that wants it. Never waits. Any thread; it comes before
-        the result where it is sent before the function returns.
+        the result where it is sent before the function returns. A caller may get the newest value only: bytes, or data
+        that must all arrive, go as a stream.
 
         Returns:
             Whether it was taken. It is not where the caller wants none, where the call has ended, where it is longer

@@ -193,11 +193,3 @@ def handler_error(task: str, error: BaseException) -> BridgeError:
 def cancelled_error(started: bool) -> BridgeError:
     """The callback of a call that was cancelled before its handler returned."""
     return BridgeError(CALL_CANCELLED, "the call was cancelled", {"started": started})
-
-
-def encode_result(task: str, value: Any) -> tuple[Optional[bytes], Optional[BridgeError]]:
-    """A handler's result as JSON, or the error that its caller gets instead."""
-    try:
-        return encode(value), None
-    except BridgeError as fault:
-        return None, BridgeError(INTERNAL, f"the result of {task} has no JSON: {fault.message}")

@@ -1,63 +1,34 @@
-"""What both faces know of streams: the messages' parts, and how much a writer may send."""
+"""What both faces know of streams: the parts of the messages, and the calls about one end."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Callable, Generic, Literal, Optional, TypeVar, Union, cast
+from collections.abc import Generator
+from typing import Any, Callable, Generic, Literal, Optional, Protocol, TypeVar
 
 from . import wire
 from .errors import STREAM_CLOSED, STREAM_INVALID, BridgeError
 from .incoming import ProvidedCall
 
-Pending = TypeVar("Pending")
+
+class Begun(Protocol):
+    """A call that was begun. Its face waits for it."""
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+
+
+Pending = TypeVar("Pending", bound=Begun)
+
+T = TypeVar("T")
+
+Steps = Generator[Pending, Any, T]
+"""What is done with an end, between the waiting: yields a call, and goes on with its result or its error. A face waits
+for each."""
 
 Begin = Callable[[str, dict[str, Any], Optional[ProvidedCall]], Pending]
 """Begins a call of a daemon's task: the task, its options, and the call that this end works on and does it for."""
-
-Bytes = Union[bytes, bytearray, memoryview]
-"""What is written to a stream."""
-
-Source = Union[Bytes, BinaryIO, Iterable[Bytes]]
-"""What is written to a stream in one go: bytes, a binary file, or what yields bytes."""
-
-PIECE_BYTES = 24_000
-"""What goes into one message: its line stays below 32 KiB, which the daemon handles in one piece."""
-
-MAX_UNANSWERED = 32
-"""How many writes may be unanswered: half of what the daemon allows."""
-
-
-class Room:
-    """How much a writer may send, in the order of its writes and of their answers."""
-
-    def __init__(self, room_bytes: int) -> None:
-        """
-        Args:
-            room_bytes: what the stream's maker got; 0: not known, the first answer says it.
-        """
-        self.room_bytes = room_bytes
-        self.unanswered = 0
-        self._unanswered_bytes = 0
-
-    def size(self, wanted: int) -> int:
-        """How many of so many bytes may be sent now; 0: an answer has to come first."""
-        wanted = min(wanted, PIECE_BYTES)
-        room = self.room_bytes - self._unanswered_bytes
-        if self.unanswered < MAX_UNANSWERED and room >= wanted:
-            return wanted
-        return room if self.unanswered == 0 else 0
-
-    def sent(self, count: int) -> None:
-        """So many bytes were sent in a write."""
-        self.unanswered += 1
-        self._unanswered_bytes += count
-
-    def answered(self, count: int, answer: dict[str, Any]) -> None:
-        """The oldest write, of so many bytes, was answered."""
-        self.unanswered -= 1
-        self._unanswered_bytes -= count
-        self.room_bytes = answer[wire.ROOM]
 
 
 class End(Generic[Pending]):
@@ -90,13 +61,13 @@ class End(Generic[Pending]):
         return self._begin_call(wire.STREAM_CLOSE, **_reason(error))
 
 
-def making(side: Literal["write", "read"], type: Optional[str], size: Optional[int]) -> dict[str, Any]:
+def making(side: Literal["write", "read"], type: Optional[str], total_bytes: Optional[int]) -> dict[str, Any]:
     """The options of a call that makes a stream."""
     options: dict[str, Any] = {wire.SIDE: side}
     if type is not None:
         options[wire.TYPE] = type
-    if size is not None:
-        options[wire.BYTES] = size
+    if total_bytes is not None:
+        options[wire.BYTES] = total_bytes
     return options
 
 
@@ -136,17 +107,3 @@ def check_receipt(receipt: dict[str, Any]) -> None:
         STREAM_CLOSED, f"{text}: {error['message']}" if error else text,
         {"by": receipt["by"], "bytes": receipt[wire.BYTES], "error": error},
         transient=bool(error and error.get("transient")))
-
-
-_FILE_CHUNK_BYTES = 256 << 10
-
-
-def chunks(source: Source) -> Iterator[Bytes]:
-    """The bytes of a source, part by part."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        yield source
-    elif hasattr(source, "read"):
-        while data := cast(BinaryIO, source).read(_FILE_CHUNK_BYTES):
-            yield data
-    else:
-        yield from source

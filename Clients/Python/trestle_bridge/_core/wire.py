@@ -45,5 +45,8 @@ BASE64 = "base64"
 END = "end"
 ERROR = "error"
 
+STREAM_FORMAT = "trestle-stream"
+"""In a schema: the string is the name of a stream."""
+
 NO_TIMEOUT_MS = 366 * 24 * 3600 * 1000
 """The `timeout` of a call that has none: the longest that the daemon knows."""

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Optional
 
 from .._core.messages import ABSENT
-from .._core.streaming import Source
+from .._core.stream_values import AnySource
 from .._streams.aio_ends import ByteReader, ByteWriter
 from .calls import CallOfPlugin
 from .streams import AsyncPluginStreams
@@ -17,6 +17,10 @@ class PluginCall(CallOfPlugin):
 
     # What programs import it from.
     __module__ = "trestle_bridge.aio"
+
+    @property
+    def _streams(self) -> AsyncPluginStreams:
+        return AsyncPluginStreams(self._connection)
 
     async def call(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
@@ -35,32 +39,34 @@ class PluginCall(CallOfPlugin):
         """
         return await asyncio.wrap_future(self._start(task, options, timeout, session))
 
-    async def make_stream(self, *, type: Optional[str] = None, size: Optional[int] = None) -> ByteWriter:
+    async def make_stream(self, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> ByteWriter:
         """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the
         stream's name. It ends where the call fails.
 
         Args:
             type: a media type, for the reader.
-            size: how many bytes there will be, for the reader.
+            total_bytes: how many bytes there will be, for the reader.
 
         Raises:
             BridgeError: `quota.exceeded` or `busy`: the caller has too many.
         """
-        return await AsyncPluginStreams(self._connection).make_stream(type=type, size=size, call=self)
+        return await self._streams.make_stream(type=type, total_bytes=total_bytes, call=self)
 
-    async def send_stream(self, source: Source, *, type: Optional[str] = None, size: Optional[int] = None) -> str:
-        """The same, and writes all of a source to it: bytes, a binary file, or what yields bytes. Goes on when the
-        function has returned.
+    async def send_stream(
+        self, source: AnySource, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
+    ) -> str:
+        """The same, and writes all of a source to it: bytes, a binary file, or what yields bytes, asynchronously or
+        not. Goes on when the function has returned.
 
         Returns:
             The stream's name.
         """
-        return await AsyncPluginStreams(self._connection).send_stream(source, type=type, size=size, call=self)
+        return await self._streams.send_stream(source, type=type, total_bytes=total_bytes, call=self)
 
     def read_stream(self, name: str) -> ByteReader:
         """Reads a stream of this call's options."""
-        return AsyncPluginStreams(self._connection).read_stream(name, call=self)
+        return self._streams.read_stream(name, call=self)
 
     def write_stream(self, name: str) -> ByteWriter:
         """Writes to a stream of this call's options, which its reader has made."""
-        return AsyncPluginStreams(self._connection).write_stream(name, call=self)
+        return self._streams.write_stream(name, call=self)

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional
 
 from .._core.incoming import IncomingCall, ProvidedCall
 from .._core.messages import ABSENT, MessageID
-from .._core.streaming import Source
+from .._core.stream_values import Source
 from .._streams.ends import ByteReader, ByteWriter
 from .sending import PluginConnection
 from .log import PluginLog
@@ -43,6 +43,10 @@ class CallOfPlugin(ProvidedCall):
 class PluginCall(CallOfPlugin, IncomingCall):
     """A call of a plugin's task whose function has a thread of its own."""
 
+    @property
+    def _streams(self) -> PluginStreams:
+        return PluginStreams(self._connection)
+
     def call(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
     ) -> Any:
@@ -66,32 +70,32 @@ class PluginCall(CallOfPlugin, IncomingCall):
         """Begins such a call and does not wait: several may run at once. Cancelling the future cancels the call."""
         return self._start(task, options, timeout, session)
 
-    def make_stream(self, *, type: Optional[str] = None, size: Optional[int] = None) -> ByteWriter:
+    def make_stream(self, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> ByteWriter:
         """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the
         stream's name. It ends where the call fails.
 
         Args:
             type: a media type, for the reader.
-            size: how many bytes there will be, for the reader.
+            total_bytes: how many bytes there will be, for the reader.
 
         Raises:
             BridgeError: `quota.exceeded` or `busy`: the caller has too many.
         """
-        return PluginStreams(self._connection).make_stream(type=type, size=size, call=self)
+        return self._streams.make_stream(type=type, total_bytes=total_bytes, call=self)
 
-    def send_stream(self, source: Source, *, type: Optional[str] = None, size: Optional[int] = None) -> str:
+    def send_stream(self, source: Source, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> str:
         """The same, and writes all of a source to it: bytes, a binary file, or what yields bytes. Goes on when the
         function has returned.
 
         Returns:
             The stream's name.
         """
-        return PluginStreams(self._connection).send_stream(source, type=type, size=size, call=self)
+        return self._streams.send_stream(source, type=type, total_bytes=total_bytes, call=self)
 
     def read_stream(self, name: str) -> ByteReader:
         """Reads a stream of this call's options."""
-        return PluginStreams(self._connection).read_stream(name, call=self)
+        return self._streams.read_stream(name, call=self)
 
     def write_stream(self, name: str) -> ByteWriter:
         """Writes to a stream of this call's options, which its reader has made."""
-        return PluginStreams(self._connection).write_stream(name, call=self)
+        return self._streams.write_stream(name, call=self)

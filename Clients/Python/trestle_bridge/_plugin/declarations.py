@@ -9,12 +9,14 @@ from typing import Any, Awaitable, Callable, Iterable, Mapping, Optional, Union
 
 from .._core.description import Schema
 from .._core.errors import TASK_NOT_FOUND, BridgeError
+from .._core.stream_places import with_readers
 from . import aio_calls, wire
 from .calls import PluginCall
 from .interceptors import Tasks, deciding, names
 
 TaskFunction = Union[Callable[[Any, PluginCall], Any], Callable[[Any, aio_calls.PluginCall], Awaitable[Any]]]
-"""What does a task: takes the options and the call, and returns the result, any JSON, or raises."""
+"""What does a task: takes the options and the call, and returns the result, any JSON with a `Stream` here and there, or
+raises."""
 
 THREADED_CONCURRENCY = 16
 """Calls of one task at once where its author does not say, since each takes a thread; the daemon has more wait."""
@@ -35,6 +37,10 @@ class Handler:
     def resolved(self, options: Any) -> Handler:
         """The one that answers to these options."""
         return self if self.choose is None else self.choose(options)
+
+    def result_of(self, value: Any) -> Any:
+        """The result, of what the function returned."""
+        return self.result_of_none if value is None else value
 
     @cached_property
     def is_async(self) -> bool:
@@ -69,7 +75,8 @@ class Declarations:
         if name.startswith(wire.PREFIX):
             text = f"{name} cannot be a task of a plugin: names that begin with {wire.PREFIX} are the daemon's"
             raise ValueError(text)
-        self._handle(name, Handler(function))
+        reading = with_readers(function, about.get("options"), lambda name, call: call.read_stream(name))
+        self._handle(name, Handler(reading))
         declared = {"name": name, **_present(about)}
         if not has_timeout:
             # Absent is the daemon's own, null is none.

@@ -50,7 +50,8 @@ class PluginDeclarations:
     ) -> Callable[[Task], Task]:
         """Declares a function to be a task. It takes the options and a `PluginCall`, of `trestle_bridge.aio` where it
         is `async`. What it returns is the result; a `BridgeError` that it raises is the caller's error, any other
-        exception `internal`: its text reaches trusted callers alone, its traceback the log.
+        exception `internal`: its text reaches trusted callers alone, its traceback the log. A `Stream` in the result is
+        written for the caller.
 
         Where the manifest lists tasks, these take precedence.
 

@@ -11,8 +11,11 @@ from typing import Any, Callable, Optional
 
 from .._core.errors import BUSY, BridgeError
 from .._core.incoming import ProvidedCall
-from .._core.providing import cancelled_error, encode_result, handler_error
+from .._core.providing import cancelled_error, handler_error
+from .._streams import aio_sending, sending
 from . import wire
+from .aio_calls import PluginCall as AsyncPluginCall
+from .calls import PluginCall
 from .declarations import Handler
 
 Answer = Callable[[ProvidedCall, Optional[bytes], Optional[BridgeError]], None]
@@ -69,8 +72,8 @@ class FunctionRunner:
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._tasks: dict[ProvidedCall, asyncio.Task[None]] = {}
 
-    def run(self, call: ProvidedCall, handler: Handler) -> None:
-        """Begins a call."""
+    def run(self, call: Any, handler: Handler) -> None:
+        """Begins a call, of the kind that goes with the handler."""
         handler = handler.resolved(call._options)
         if handler.on_io_thread:
             return self._work(call, handler)
@@ -95,13 +98,15 @@ class FunctionRunner:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._cancel, call)
 
-    def _work(self, call: ProvidedCall, handler: Handler) -> None:
+    def _work(self, call: PluginCall, handler: Handler) -> None:
         try:
-            outcome = _outcome(call, handler, handler.function(call._options, call))
+            value = handler.result_of(handler.function(call._options, call))
+            result, streams = sending.made_result(call._streams, call, value)
         except BaseException as raised:
             # SystemExit too: a caller waits for an answer, and this thread is not the program's.
-            outcome = None, failure(call.task, raised)
-        self._answer(call, *outcome)
+            return self._answer(call, None, failure(call.task, raised))
+        self._answer(call, result, None)
+        streams.start()
 
     def _answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
         # First, so that the caller may call again.
@@ -117,22 +122,24 @@ class FunctionRunner:
             self._loop = loop
         return self._loop
 
-    def _begin(self, call: ProvidedCall, handler: Handler) -> None:
+    def _begin(self, call: AsyncPluginCall, handler: Handler) -> None:
         task = asyncio.get_running_loop().create_task(self._await(call, handler))
         self._tasks[call] = task
         task.add_done_callback(lambda ended: self._ended(call, ended))
         if call.cancelled:
             task.cancel()
 
-    async def _await(self, call: ProvidedCall, handler: Handler) -> None:
+    async def _await(self, call: AsyncPluginCall, handler: Handler) -> None:
         try:
-            outcome = _outcome(call, handler, await handler.function(call._options, call))
+            value = handler.result_of(await handler.function(call._options, call))
+            result, streams = await aio_sending.made_result(call._streams, call, value)
         except asyncio.CancelledError:
             raise
         except BaseException as raised:
             # As above: the loop is not the program's either, and serves other calls.
-            outcome = None, failure(call.task, raised)
-        self._answer(call, *outcome)
+            return self._answer(call, None, failure(call.task, raised))
+        self._answer(call, result, None)
+        streams.start()
 
     def _cancel(self, call: ProvidedCall) -> None:
         if (task := self._tasks.get(call)) is not None:
@@ -175,7 +182,3 @@ def failure(task: str, error: BaseException) -> BridgeError:
     shown = handler_error(task, error)
     shown._unforeseen = shown is not error
     return shown
-
-
-def _outcome(call: ProvidedCall, handler: Handler, value: Any) -> tuple[Optional[bytes], Optional[BridgeError]]:
-    return encode_result(call.task, handler.result_of_none if value is None else value)

@@ -32,8 +32,8 @@ class AsyncFutureCall(FutureCall):
     """The same for asyncio."""
 
     async def result(self) -> Any:
-        """Waits for its result."""
-        return await asyncio.wrap_future(self._future)
+        """Waits for its result, which can still be had where the waiting is cancelled."""
+        return await asyncio.shield(asyncio.wrap_future(self._future))
 
 
 class PluginStreams(Streaming):
@@ -42,8 +42,10 @@ class PluginStreams(Streaming):
     def __init__(self, connection: PluginConnection) -> None:
         self._connection = connection
 
-    def _begin_about_stream(self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]) -> FutureCall:
-        return FutureCall(begun(self._connection, task, options, call))
+    def _begin_about_stream(
+        self, task: str, options: dict[str, Any], call: Optional[ProvidedCall], timeout: Optional[float] = None
+    ) -> FutureCall:
+        return FutureCall(begun(self._connection, task, options, call, timeout))
 
 
 class AsyncPluginStreams(AsyncStreaming):
@@ -53,14 +55,15 @@ class AsyncPluginStreams(AsyncStreaming):
         self._connection = connection
 
     def _begin_about_stream(
-        self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]
+        self, task: str, options: dict[str, Any], call: Optional[ProvidedCall], timeout: Optional[float] = None
     ) -> AsyncFutureCall:
-        return AsyncFutureCall(begun(self._connection, task, options, call))
+        return AsyncFutureCall(begun(self._connection, task, options, call, timeout))
 
 
 def begun(
-    connection: PluginConnection, task: str, options: dict[str, Any], call: Optional[ProvidedCall]
+    connection: PluginConnection, task: str, options: dict[str, Any], call: Optional[ProvidedCall],
+    timeout: Optional[float],
 ) -> Future[Any]:
     """Begins a call on behalf of another one, or in the plugin's own name."""
     caller = None if call is None else call._id
-    return connection.start_call(task, options, timeout=None, session=None, caller=caller)
+    return connection.start_call(task, options, timeout=timeout, session=None, caller=caller)

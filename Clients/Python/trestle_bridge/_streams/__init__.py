@@ -1,4 +1,5 @@
 """Streams of bytes, as bridges and plugins have them: for threads, and for asyncio (`aio_…`).
 
-`ends` has the reader and the writer, `making` what makes them. Uses `_core` alone.
+Modules import downwards: waiting; ends, the reader and the writer, which only wait for what `_core` has them do;
+sources; making; sending, for streams that stand in options or in a result. Uses `_core` alone.
 """

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
+import asyncio
 from types import TracebackType
-from typing import Any, Optional, Protocol
+from typing import Optional
 
-from .._core.errors import CALL_CANCELLED, BridgeError
 from .._core.incoming import ProvidedCall
-from .._core.streaming import Begin, Bytes, End, Room, check_receipt, chunk
-
-
-class Started(Protocol):
-    """A call that was begun."""
-
-    @property
-    def done(self) -> bool:
-        """Whether it has ended."""
-
-    async def result(self) -> Any:
-        """Waits for its result."""
+from .._core.stream_reading import Reading
+from .._core.stream_values import Bytes
+from .._core.stream_writing import Writing
+from .._core.streaming import Begin
+from .aio_waiting import Started, wait
 
 
 class ByteReader:
     """The reader's end of a stream: an asynchronous iterator over its chunks. It ends only where every byte has come;
-    otherwise it raises. Closing it before that ends the stream for its writer: `async with` does.
+    otherwise it raises. Closing it before that ends the stream for its writer: `async with` does, and so does dropping
+    it.
 
     Attributes:
         name: the stream's name.
@@ -34,15 +27,8 @@ class ByteReader:
 
     def __init__(self, begin: Begin[Started], name: str, call: Optional[ProvidedCall] = None) -> None:
         self.name = name
-        self._end = End(begin, name, call)
-        # The next chunk is asked for while this one is used.
-        self._pending: Optional[Started] = None
-        self._count = 0
-        self._is_over = False
-        # The end is taken now: later the call may have ended, which ends a plugin's first read with it.
-        self._is_first = call is not None
-        if self._is_first:
-            self._pending = self._end.read()
+        self._reading = Reading(begin, name, call)
+        self._loop = asyncio.get_running_loop()
 
     def __aiter__(self) -> ByteReader:
         return self
@@ -53,24 +39,8 @@ class ByteReader:
         Raises:
             BridgeError: `stream.closed`: the stream ended before it was complete.
         """
-        if self._is_over:
+        if (data := await wait(self._reading.next_chunk())) is None:
             raise StopAsyncIteration
-        if self._pending is None:
-            self._pending = self._end.read()
-        pending, self._pending = self._pending, None
-        is_first, self._is_first = self._is_first, False
-        try:
-            data = chunk(await pending.result(), self._count)
-        except BridgeError as error:
-            if is_first and error.code == CALL_CANCELLED:
-                return await self.__anext__()
-            self._is_over = True
-            raise
-        if data is None:
-            self._is_over = True
-            raise StopAsyncIteration
-        self._count += len(data)
-        self._pending = self._end.read()
         return data
 
     async def read(self) -> bytes:
@@ -79,9 +49,13 @@ class ByteReader:
 
     def close(self) -> None:
         """Ends the stream, where it is not over. Does not wait."""
-        if not self._is_over:
-            self._is_over = True
-            self._end.leave()
+        self._reading.leave()
+
+    def __del__(self) -> None:
+        reading = getattr(self, "_reading", None)
+        if reading is not None and not self._loop.is_closed():
+            # Later: this may be any thread, at any time.
+            self._loop.call_soon_threadsafe(reading.leave)
 
     async def __aenter__(self) -> ByteReader:
         return self
@@ -101,11 +75,7 @@ class ByteWriter:
 
     def __init__(self, begin: Begin[Started], name: str, room: int = 0, call: Optional[ProvidedCall] = None) -> None:
         self.name = name
-        self._end = End(begin, name, call)
-        self._room = Room(room)
-        self._unanswered: deque[tuple[Started, int]] = deque()
-        self._count = 0
-        self._is_over = False
+        self._writing = Writing(begin, name, room, call)
 
     async def write(self, data: Bytes) -> None:
         """Writes all of it. Waits while the reader is behind. Where the waiting task is cancelled, a part of it may
@@ -115,37 +85,7 @@ class ByteWriter:
             BridgeError: `stream.closed`: the reader is gone, or wants no more; or another end of the stream.
             ValueError: the stream was closed here.
         """
-        if self._is_over:
-            raise ValueError("the stream is closed here")
-        view = memoryview(data).cast("B")
-        try:
-            if self._room.room_bytes == 0:
-                self._send(view[:0])
-                await self._take_answer()
-            position = 0
-            while position < len(view):
-                size = self._room.size(len(view) - position)
-                if size == 0:
-                    await self._take_answer()
-                    continue
-                self._send(view[position:position + size])
-                position += size
-            while self._unanswered and self._unanswered[0][0].done:
-                await self._take_answer()
-        except BridgeError:
-            self._is_over = True
-            raise
-
-    def _send(self, data: memoryview) -> None:
-        self._unanswered.append((self._end.write(data), len(data)))
-        self._room.sent(len(data))
-        self._count += len(data)
-
-    async def _take_answer(self) -> None:
-        pending, size = self._unanswered[0]
-        answer = await pending.result()
-        self._unanswered.popleft()
-        self._room.answered(size, answer)
+        await wait(self._writing.write(data))
 
     async def close(self) -> None:
         """The stream is complete. Waits until the reader has every byte. Closing again does nothing.
@@ -153,11 +93,7 @@ class ByteWriter:
         Raises:
             BridgeError: `stream.closed`: the reader does not have every byte.
         """
-        if self._is_over:
-            return
-        self._is_over = True
-        receipt = await self._end.complete(self._count).result()
-        check_receipt(receipt)
+        await wait(self._writing.close())
 
     def abort(self, error: Optional[BaseException] = None) -> None:
         """Ends the stream before it is complete. Does not wait.
@@ -165,11 +101,7 @@ class ByteWriter:
         Args:
             error: what the reader gets as the reason.
         """
-        if self._is_over:
-            return
-        self._is_over = True
-        reason = error or BridgeError("call.cancelled", "the writer ended the stream")
-        self._end.leave(reason)
+        self._writing.abort(error)
 
     async def __aenter__(self) -> ByteWriter:
         return self

@@ -2,52 +2,58 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from typing import Any, Optional
 
 from .._core import wire
 from .._core.incoming import ProvidedCall
-from .._core.streaming import Source, chunks, making
-from .ends import ByteReader, ByteWriter, Started
-
-
-log = logging.getLogger("trestle_bridge")
+from .._core.stream_values import Source
+from .._core.streaming import making
+from .ends import ByteReader, ByteWriter
+from .sources import start_sending
+from .waiting import Started
 
 
 class Streaming:
     """Makes, writes and reads streams by calls of the daemon's tasks."""
 
-    def _begin_about_stream(self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]) -> Started:
+    def _begin_about_stream(
+        self, task: str, options: dict[str, Any], call: Optional[ProvidedCall], timeout: Optional[float] = None
+    ) -> Started:
         """Begins a call, for a call that this end works on."""
         raise NotImplementedError
 
     def make_stream(
-        self, *, type: Optional[str] = None, size: Optional[int] = None, call: Optional[ProvidedCall] = None
+        self, *, type: Optional[str] = None, total_bytes: Optional[int] = None, call: Optional[ProvidedCall] = None
     ) -> ByteWriter:
         """Makes a stream and holds its writer's end. Options or a result carry its name to the reader.
 
         Args:
             type: a media type, for the reader.
-            size: how many bytes there will be, for the reader.
+            total_bytes: how many bytes there will be, for the reader.
             call: the call that a handler works on, and whose caller reads the stream.
 
         Raises:
             BridgeError: `quota.exceeded` or `busy`: there are too many.
         """
-        made = self._begin_about_stream(wire.STREAM_NEW, making("write", type, size), call).result()
+        return self._make_writer(type, total_bytes, call, None)
+
+    def _make_writer(
+        self, type: Optional[str], total_bytes: Optional[int], call: Optional[ProvidedCall], timeout: Optional[float]
+    ) -> ByteWriter:
+        options = making("write", type, total_bytes)
+        made = self._begin_about_stream(wire.STREAM_NEW, options, call, timeout).result()
         return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM])
 
     def send_stream(
-        self, source: Source, *, type: Optional[str] = None, size: Optional[int] = None,
+        self, source: Source, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
         call: Optional[ProvidedCall] = None,
     ) -> str:
         """Makes a stream and writes all of a source to it, on a thread of its own. Where the source raises, the stream
         ends with an error; what goes wrong otherwise is in the log of this package, at the level of debugging.
 
         Args:
-            source: bytes, a binary file, or what yields bytes.
-            type, size, call: as with `make_stream`.
+            source: bytes, a binary file, or what yields bytes. It is closed at the end.
+            type, total_bytes, call: as with `make_stream`.
 
         Returns:
             The stream's name.
@@ -55,8 +61,8 @@ class Streaming:
         Raises:
             BridgeError: as with `make_stream`.
         """
-        writer = self.make_stream(type=type, size=size, call=call)
-        threading.Thread(target=_send, args=(source, writer), name="trestle-stream", daemon=True).start()
+        writer = self.make_stream(type=type, total_bytes=total_bytes, call=call)
+        start_sending(source, writer)
         return writer.name
 
     def make_stream_to_read(self, *, call: Optional[ProvidedCall] = None) -> ByteReader:
@@ -75,12 +81,3 @@ class Streaming:
     def write_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteWriter:
         """Writes to a stream that its reader has made."""
         return ByteWriter(self._begin_about_stream, name, call=call)
-
-
-def _send(source: Source, writer: ByteWriter) -> None:
-    try:
-        with writer:
-            for data in chunks(source):
-                writer.write(data)
-    except Exception:
-        log.debug("a stream was not sent whole", exc_info=True)

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import threading
-import time
 import warnings
-from typing import Any, Callable, Iterator, Mapping, Optional
+from typing import Any, Callable, Optional
 
-from .._core import jsontext, wire
-from .._core.call import Call, CallSink, Success
+from .._core import jsontext
+from .._core.call import CallSink, Success
 from .._core.core import Core
 from .._core.description import TaskDescription
 from .._core.driver import Driver
 from .._core.errors import BridgeError
 from .._core.events import Subscription, check_patterns
-from .._core.incoming import ProvidedCall
-from .._core.messages import ABSENT
 from .._core.providing import ProvidedTask, Scope, check_scope
-from .._core.retry import Retry, retry_pause
-from .._core.settings import Settings, check_timeout
+from .._core.settings import Settings
 from .._core.state import State
-from .._streams.making import Streaming
+from .._core.stream_places import with_readers
+from .calling import Calling
 from .handlers import Handler, HandlerThreads
 from .iothread import IOThread
 from .listener import Listener, weak_caller
-from .pending import PendingCall, Waiter
+from .pending import Waiter
 from .registration import Registration
 from .stream import EventStream
 
-Progress = Callable[[Any], None]
 
-
-class Bridge(Streaming):
+class Bridge(Calling):
     """A connection to the daemon, for any number of threads. Made by `connect`.
 
     A context manager: leaving it closes it. It does not survive a fork: a child process connects anew.
@@ -43,14 +38,15 @@ class Bridge(Streaming):
         self._limits = settings.limits
         self._handlers = HandlerThreads(handler_threads)
         self._listener = Listener()
-        self._core = Core(settings, self._listener, self._handlers)
-        self._thread = IOThread(Driver(self._core))
-        self._handlers.attach(self._thread, self._core.provided)
+        core = Core(settings, self._listener, self._handlers)
+        super().__init__(core, IOThread(Driver(core)))
+        # The I/O thread, which reaches the handlers, must not keep a bridge alive that a program has dropped.
+        self._streams = Calling(core, self._thread)
+        self._handlers.attach(self._thread, core.provided, self._streams)
         if on_reconnect is not None:
             self._listener.on_reconnect = weak_caller(self, on_reconnect)
         # The newest thread that runs `on_reconnect`.
         self._reconnecting: Optional[threading.Thread] = None
-        self._closing = threading.Event()
         self._is_closed = False
 
     def _open(self) -> None:
@@ -86,121 +82,6 @@ class Bridge(Streaming):
         session = (self.hello or {}).get("session")
         return session if isinstance(session, int) else None
 
-    # Calls
-
-    def pages(
-        self, task: str, options: Optional[Mapping[str, Any]] = None, *, timeout: Optional[float] = None
-    ) -> Iterator[Any]:
-        """The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of
-        which goes on where the one before ended.
-
-        Args:
-            task: a task that answers with a `cursor` where there is more.
-            options: its options, but for `cursor`.
-            timeout: seconds, for each page.
-        """
-        wanted = dict(options or {})
-        while True:
-            page = self.call(task, wanted, timeout=timeout)
-            yield page
-            cursor = page.get("cursor")
-            # A page that ends where the one before ended would never come to an end.
-            if cursor is None or cursor == wanted.get("cursor"):
-                return
-            wanted["cursor"] = cursor
-
-    def call(
-        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, retry: Retry = "never",
-        on_progress: Optional[Progress] = None, session: Optional[int] = None,
-    ) -> Any:
-        """Calls a task and waits for its result.
-
-        Where an exception such as KeyboardInterrupt ends the waiting, the call is cancelled.
-
-        Args:
-            task: its name.
-            options: any JSON; left out, the task gets `{}`. None is JSON's null.
-            timeout: seconds, above 0 and at most a year, or `math.inf`: no timeout. None: the task's own or the
-                daemon's. Waiting for a connection counts.
-            retry: which errors are not raised, but have the call sent again within its timeout.
-            on_progress: gets intermediate results, on this thread, in their order.
-            session: only a task that this session registered.
-
-        Raises:
-            BridgeError: the error of the call; `call.timeout` where none came in time; `session.closed`
-                where the connection was lost; `busy` where too much waits to be written; `options.invalid`
-                where the options have no JSON.
-            ValueError: the timeout is not valid.
-        """
-        deadline = None if timeout is None else time.monotonic() + timeout
-        attempt = 0
-        while True:
-            pending = self.submit(task, options, timeout=timeout, on_progress=on_progress, session=session)
-            try:
-                return pending.result()
-            except BridgeError as error:
-                timeout = None if deadline is None else deadline - time.monotonic()
-                pause = retry_pause(error, retry, attempt, timeout)
-                if pause is None or self._core.state is State.CLOSED or self._closing.wait(pause):
-                    raise
-                timeout = None if deadline is None else max(0.001, deadline - time.monotonic())
-                attempt += 1
-            except BaseException:
-                pending.abandon()
-                raise
-
-    def submit(
-        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None,
-        on_progress: Optional[Progress] = None, progress: bool = False, session: Optional[int] = None,
-    ) -> PendingCall:
-        """Begins a call and does not wait. Arguments and errors as with `call`, whose errors
-        `PendingCall.result` raises; but what is wrong with the arguments is raised here.
-
-        Args:
-            progress: asks for intermediate results without `on_progress`, for `PendingCall.progress`.
-        """
-        check_timeout(timeout)
-        wanted = progress or on_progress is not None
-        waiter = Waiter(self._limits.max_queued_progress)
-        call = self._make(task, options, waiter, timeout=timeout, wants_progress=wanted, session=session)
-        self._thread.post(lambda: self._core.submit(call))
-        return PendingCall(self._thread, self._core, call, waiter, on_progress)
-
-    def notify(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
-        """Makes a one-way call, whose end is not reported. Returns when the message is queued behind those before
-        it.
-
-        Raises:
-            BridgeError: `busy`, `session.closed`, `daemon.unreachable`, `message.too_large` or
-                `options.invalid`: it was not sent.
-        """
-        waiter = Waiter()
-        call = self._make(task, options, waiter, session=session, one_way=True)
-        self._thread.post(lambda: self._core.submit(call))
-        waiter.wait()
-
-    def publish(self, event: str, data: Any = None, *, retain: bool = False) -> None:
-        """Sends an event to all clients that subscribed to it, this client too if it did. Waits for the daemon's
-        answer.
-
-        Args:
-            event: its name.
-            data: any JSON.
-            retain: the daemon keeps the event in place of the one before of this name, and sends it to all clients that
-                subscribe later.
-
-        Raises:
-            BridgeError: as with `call`; `permission.denied` where a rule forbids it; `quota.exceeded` where too many
-                are retained.
-        """
-        self.call(wire.PUBLISH, {"event": event, "data": data, **({wire.RETAIN: True} if retain else {})})
-
-    def _make(self, task: str, options: Any, sink: CallSink, **more: Any) -> Call:
-        return Call(jsontext.encode(task), None if options is ABSENT else jsontext.encode(options), sink, **more)
-
-    def _begin_about_stream(self, task: str, options: dict[str, Any], call: Optional[ProvidedCall]) -> PendingCall:
-        return self.submit(task, options if call is None else {**options, wire.CALL: call._id})
-
     # Providing and subscribing
 
     def register(
@@ -209,12 +90,13 @@ class Bridge(Streaming):
         """Provides a task: others' calls of it go to the handler, in every session, until the registration is closed.
 
         The handler is called with the options and an `IncomingCall`, on one of the bridge's handler threads;
-        several calls may run at once. What it returns becomes the result. A `BridgeError` that it raises goes
-        to the caller as it is, any other exception as `internal` with its text.
+        several calls may run at once. What it returns becomes the result; a `Stream` in it is written for the caller.
+        A `BridgeError` that it raises goes to the caller as it is, any other exception as `internal` with its text.
 
         Args:
             scope: `any`, or `session`: only calls that name this session.
-            description: what the daemon shows of the task, and checks options by.
+            description: what the daemon shows of the task, and checks options by. Where its schema of the options has
+                the format `trestle-stream`, the handler gets a `ByteReader` in place of the name.
 
         Raises:
             BridgeError: `task.exists` where the name belongs to a plugin, or another error of the daemon.
@@ -222,7 +104,9 @@ class Bridge(Streaming):
         """
         check_scope(scope)
         jsontext.encode(task)
-        provided = ProvidedTask(task, handler, scope, description)
+        streams, schema = self._streams, description.options if description else None
+        reading = with_readers(handler, schema, lambda name, call: streams.read_stream(name, call=call))
+        provided = ProvidedTask(task, reading, scope, description)
         self._ask(lambda sink: self._core.requests.register(provided, sink))
         return Registration(task, lambda: self._ask(lambda sink: self._core.requests.unregister(provided, sink)))
 

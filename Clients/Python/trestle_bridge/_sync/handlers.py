@@ -9,13 +9,16 @@ from typing import Any, Callable, Optional
 
 from .._core.errors import BridgeError
 from .._core.incoming import IncomingCall
-from .._core.providing import ProvidedTasks, cancelled_error, encode_result, handler_error
+from .._core.providing import ProvidedTasks, cancelled_error, handler_error
+from .._streams.making import Streaming
+from .._streams.sending import Sending, made_result
 from .iothread import IOThread
 
 log = logging.getLogger("trestle_bridge")
 
 Handler = Callable[[Any, IncomingCall], Any]
-"""What does a task: takes the options and the call, returns the result, any JSON, or raises."""
+"""What does a task: takes the options and the call, returns the result, any JSON with a `Stream` here and there, or
+raises."""
 
 
 class HandlerThreads:
@@ -35,10 +38,11 @@ class HandlerThreads:
         self._transit_lock = threading.Lock()
         self._thread: Optional[IOThread] = None
         self._provided: Optional[ProvidedTasks] = None
+        self._streaming = Streaming()
 
-    def attach(self, thread: IOThread, provided: ProvidedTasks) -> None:
-        """Where answers go. Before the first call."""
-        self._thread, self._provided = thread, provided
+    def attach(self, thread: IOThread, provided: ProvidedTasks, streaming: Streaming) -> None:
+        """Where answers go, and the streams in them. Before the first call."""
+        self._thread, self._provided, self._streaming = thread, provided, streaming
 
     @property
     def is_handler_thread(self) -> bool:
@@ -88,8 +92,9 @@ class HandlerThreads:
         self._here.is_handler = True
         result: Optional[bytes] = None
         error: Optional[BridgeError] = None
+        sending: Optional[Sending] = None
         try:
-            result, error = encode_result(call.task, handler(call._options, call))
+            result, sending = made_result(self._streaming, call, handler(call._options, call))
         except BaseException as raised:
             # SystemExit too: a caller waits for one answer, and this thread is not the program's.
             if not isinstance(raised, BridgeError):
@@ -98,6 +103,8 @@ class HandlerThreads:
         call._has_ended = True
         if self._thread is not None:
             self._thread.post(lambda: self._done(call, result, error))
+        if sending is not None:
+            sending.start()
 
     # The end, on the thread that closes the bridge, once the I/O thread has ended.
 

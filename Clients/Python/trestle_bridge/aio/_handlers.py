@@ -8,13 +8,16 @@ from typing import Any, Awaitable, Callable, Optional
 
 from .._core.errors import BridgeError
 from .._core.incoming import IncomingCall
-from .._core.providing import ProvidedTasks, cancelled_error, encode_result, handler_error
+from .._core.providing import ProvidedTasks, cancelled_error, handler_error
+from .._streams.aio_making import Streaming
+from .._streams.aio_sending import made_result
 from ._pump import Pump
 
 log = logging.getLogger("trestle_bridge")
 
 Handler = Callable[[Any, IncomingCall], Awaitable[Any]]
-"""What does a task: takes the options and the call, returns the result, any JSON, or raises."""
+"""What does a task: takes the options and the call, returns the result, any JSON with a `Stream` here and there, or
+raises."""
 
 
 class HandlerTasks:
@@ -24,10 +27,11 @@ class HandlerTasks:
         self._tasks: dict[IncomingCall, asyncio.Task[None]] = {}
         self._pump: Optional[Pump] = None
         self._provided: Optional[ProvidedTasks] = None
+        self._streaming = Streaming()
 
-    def attach(self, pump: Pump, provided: ProvidedTasks) -> None:
-        """Where answers go. Before the first call."""
-        self._pump, self._provided = pump, provided
+    def attach(self, pump: Pump, provided: ProvidedTasks, streaming: Streaming) -> None:
+        """Where answers go, and the streams in them. Before the first call."""
+        self._pump, self._provided, self._streaming = pump, provided, streaming
 
     # What the core calls.
 
@@ -52,7 +56,9 @@ class HandlerTasks:
 
     async def _work(self, call: IncomingCall, handler: Handler) -> None:
         try:
-            self._answer(call, *encode_result(call.task, await handler(call._options, call)))
+            result, sending = await made_result(self._streaming, call, await handler(call._options, call))
+            self._answer(call, result, None)
+            sending.start()
         except Exception as raised:
             if not isinstance(raised, BridgeError):
                 log.debug("the handler of %s raised", call.task, exc_info=True)

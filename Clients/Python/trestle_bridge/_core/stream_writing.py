@@ -1,0 +1,110 @@
+"""The writer's end of a stream, without the waiting: how much may be sent, what an answer means, when it is over."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Generic, Optional
+
+from . import wire
+from .errors import CALL_CANCELLED, BridgeError
+from .incoming import ProvidedCall
+from .stream_values import Bytes
+from .streaming import Begin, End, Pending, Steps, check_receipt
+
+PIECE_BYTES = 24_000
+"""What goes into one message: its line stays below 32 KiB, which the daemon handles in one piece."""
+
+MAX_UNANSWERED = 32
+"""How many writes may be unanswered: half of what the daemon allows."""
+
+
+class Room:
+    """How much a writer may send, in the order of its writes and of their answers."""
+
+    def __init__(self, room_bytes: int) -> None:
+        """
+        Args:
+            room_bytes: what the stream's maker got; 0: not known, the first answer says it.
+        """
+        self.room_bytes = room_bytes
+        self.unanswered = 0
+        self._unanswered_bytes = 0
+
+    def size(self, wanted: int) -> int:
+        """How many of so many bytes may be sent now; 0: an answer has to come first."""
+        wanted = min(wanted, PIECE_BYTES)
+        room = self.room_bytes - self._unanswered_bytes
+        if self.unanswered < MAX_UNANSWERED and room >= wanted:
+            return wanted
+        return room if self.unanswered == 0 else 0
+
+    def sent(self, count: int) -> None:
+        """So many bytes were sent in a write."""
+        self.unanswered += 1
+        self._unanswered_bytes += count
+
+    def answered(self, count: int, answer: dict[str, Any]) -> None:
+        """The oldest write, of so many bytes, was answered."""
+        self.unanswered -= 1
+        self._unanswered_bytes -= count
+        self.room_bytes = answer[wire.ROOM]
+
+
+class Writing(Generic[Pending]):
+    """Writes one stream."""
+
+    def __init__(self, begin: Begin[Pending], name: str, room: int, call: Optional[ProvidedCall]) -> None:
+        self._end = End(begin, name, call)
+        self._room = Room(room)
+        self._unanswered: deque[tuple[Pending, int]] = deque()
+        self._count = 0
+        self._is_over = False
+
+    def write(self, data: Bytes) -> Steps[Pending, int]:
+        """Sends all of it, as the answers leave room. Ends with the number of bytes."""
+        if self._is_over:
+            raise ValueError("the stream is closed here")
+        view = memoryview(data).cast("B")
+        try:
+            if self._room.room_bytes == 0:
+                self._send(view[:0])
+                yield from self._take_answer()
+            position = 0
+            while position < len(view):
+                if (size := self._room.size(len(view) - position)) == 0:
+                    yield from self._take_answer()
+                    continue
+                self._send(view[position:position + size])
+                position += size
+            while self._unanswered and self._unanswered[0][0].done:
+                yield from self._take_answer()
+        except BridgeError:
+            self._is_over = True
+            raise
+        return len(view)
+
+    def _send(self, data: memoryview) -> None:
+        self._unanswered.append((self._end.write(data), len(data)))
+        self._room.sent(len(data))
+        self._count += len(data)
+
+    def _take_answer(self) -> Steps[Pending, None]:
+        pending, size = self._unanswered[0]
+        answer = yield pending
+        self._unanswered.popleft()
+        self._room.answered(size, answer)
+
+    def close(self) -> Steps[Pending, None]:
+        """The stream is complete. Ends when the reader has every byte; again, it does nothing."""
+        if self._is_over:
+            return
+        self._is_over = True
+        receipt = yield self._end.complete(self._count)
+        check_receipt(receipt)
+
+    def abort(self, error: Optional[BaseException]) -> None:
+        """Ends the stream before it is complete; the reader gets the error. Where it is over, it does nothing."""
+        if self._is_over:
+            return
+        self._is_over = True
+        self._end.leave(error or BridgeError(CALL_CANCELLED, "the writer ended the stream"))

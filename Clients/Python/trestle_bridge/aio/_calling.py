@@ -1,0 +1,191 @@
+"""The calls of a bridge: what it asks of others, and the streams that belong to calls."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, AsyncIterator, Callable, Mapping, Optional
+
+from .._core import jsontext, wire
+from .._core.call import Call
+from .._core.core import Core
+from .._core.errors import BridgeError
+from .._core.incoming import ProvidedCall
+from .._core.messages import ABSENT
+from .._core.outgoing import Outgoing
+from .._core.retry import Retry, retry_pause
+from .._core.settings import check_timeout
+from .._core.state import State
+from .._streams.aio_making import Streaming
+from .._streams.aio_sending import Sending
+from ._pending import PendingCall, Waiter
+from ._pump import Pump
+
+Progress = Callable[[Any], None]
+
+
+class Calling(Streaming):
+    """Makes calls over a core, which has another owner."""
+
+    def __init__(self, core: Core, pump: Pump) -> None:
+        self._core = core
+        self._pump = pump
+
+    async def pages(
+        self, task: str, options: Optional[Mapping[str, Any]] = None, *, timeout: Optional[float] = None
+    ) -> AsyncIterator[Any]:
+        """The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of
+        which goes on where the one before ended.
+
+        Args:
+            task: a task that answers with a `cursor` where there is more.
+            options: its options, but for `cursor`.
+            timeout: seconds, for each page.
+        """
+        wanted = dict(options or {})
+        while True:
+            page = await self.call(task, wanted, timeout=timeout)
+            yield page
+            cursor = page.get("cursor")
+            # A page that ends where the one before ended would never come to an end.
+            if cursor is None or cursor == wanted.get("cursor"):
+                return
+            wanted["cursor"] = cursor
+
+    async def call(
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, retry: Retry = "never",
+        on_progress: Optional[Progress] = None, session: Optional[int] = None,
+    ) -> Any:
+        """Calls a task and waits for its result. Where the waiting asyncio task is cancelled, the call is
+        too.
+
+        Args:
+            task: its name.
+            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
+                None is JSON's null.
+            timeout: seconds, above 0 and at most a year, or `math.inf`: no timeout. None: the task's own or the
+                daemon's. Waiting for a connection counts.
+            retry: which errors are not raised, but have the call sent again within its timeout. A `Stream` that is read
+                once is not sent again.
+            on_progress: gets intermediate results, in the waiting asyncio task, in their order. All but the newest may
+                be left out: what must all arrive goes as a stream.
+            session: only a task that this session registered.
+
+        Raises:
+            BridgeError: the error of the call; `call.timeout` where none came in time; `session.closed`
+                where the connection was lost; `busy` where too much waits to be written; `options.invalid`
+                where the options have no JSON, or a `Stream` that was sent before; what making a stream ends with.
+            ValueError: the timeout is not valid.
+        """
+        check_timeout(timeout)
+        outgoing = None if options is ABSENT else Outgoing(options)
+        if outgoing is not None and not outgoing.may_repeat:
+            retry = "never"
+        deadline = None if timeout is None else time.monotonic() + timeout
+        attempt = 0
+        while True:
+            try:
+                return await self._call_once(task, outgoing, timeout, on_progress, session)
+            except BridgeError as error:
+                timeout = None if deadline is None else deadline - time.monotonic()
+                pause = retry_pause(error, retry, attempt, timeout)
+                if pause is None or self._core.state is State.CLOSED:
+                    raise
+            await asyncio.sleep(pause)
+            timeout = _time_left(deadline)
+            attempt += 1
+
+    async def _call_once(
+        self, task: str, outgoing: Optional[Outgoing], timeout: Optional[float], on_progress: Optional[Progress],
+        session: Optional[int],
+    ) -> Any:
+        if outgoing is None or not outgoing.streams:
+            text = None if outgoing is None else outgoing.text([])
+            return await _result(self._begin(task, text, timeout, on_progress, on_progress is not None, session))
+        deadline = None if timeout is None else time.monotonic() + timeout
+        async with Sending(self, outgoing) as sending:
+            text = await sending.make(timeout=timeout)
+            wanted = on_progress is not None
+            pending = self._begin(task, text, _time_left(deadline), on_progress, wanted, session)
+            sending.start()
+            return await _result(pending)
+
+    def submit(
+        self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None,
+        on_progress: Optional[Progress] = None, progress: bool = False, session: Optional[int] = None,
+    ) -> PendingCall:
+        """Begins a call and does not wait. Arguments and errors as with `call`, whose errors
+        `PendingCall.result` raises; but what is wrong with the arguments is raised here. A `Stream` among the options
+        is for `call`; here, the name of one stands.
+
+        Args:
+            progress: asks for intermediate results without `on_progress`, for `PendingCall.progress`.
+        """
+        check_timeout(timeout)
+        wanted = progress or on_progress is not None
+        return self._begin(task, _text(options), timeout, on_progress, wanted, session)
+
+    def _begin(
+        self, task: str, text: Optional[bytes], timeout: Optional[float], on_progress: Optional[Progress],
+        wants_progress: bool, session: Optional[int],
+    ) -> PendingCall:
+        waiter = Waiter(self._core.settings.limits.max_queued_progress)
+        call = Call(
+            jsontext.encode(task), text, waiter, timeout=timeout, wants_progress=wants_progress, session=session)
+        self._core.submit(call)
+        self._pump.kick()
+        return PendingCall(self._pump, self._core, call, waiter, on_progress)
+
+    async def notify(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
+        """Makes a one-way call, whose end is not reported. Returns when the message is queued behind those before
+        it.
+
+        Raises:
+            BridgeError: `busy`, `session.closed`, `daemon.unreachable`, `message.too_large` or
+                `options.invalid`: it was not sent.
+        """
+        waiter = Waiter()
+        self._core.submit(Call(jsontext.encode(task), _text(options), waiter, session=session, one_way=True))
+        self._pump.kick()
+        await waiter.wait()
+
+    async def publish(self, event: str, data: Any = None, *, retain: bool = False) -> None:
+        """Sends an event to all clients that subscribed to it, this client too if it did. Waits for the daemon's
+        answer.
+
+        Args:
+            event: its name.
+            data: any JSON.
+            retain: the daemon keeps the event in place of the one before of this name, and sends it to all clients that
+                subscribe later.
+
+        Raises:
+            BridgeError: as with `call`; `permission.denied` where a rule forbids it; `quota.exceeded` where too many
+                are retained.
+        """
+        await self.call(wire.PUBLISH, {"event": event, "data": data, **({wire.RETAIN: True} if retain else {})})
+
+    def _begin_about_stream(
+        self, task: str, options: dict[str, Any], call: Optional[ProvidedCall], timeout: Optional[float] = None
+    ) -> PendingCall:
+        if call is not None and not call.one_way:
+            options = {**options, wire.CALL: call._id}
+        return self.submit(task, options, timeout=timeout)
+
+
+async def _result(pending: PendingCall) -> Any:
+    try:
+        return await pending.result()
+    except BridgeError:
+        raise
+    except BaseException:
+        pending.abandon()
+        raise
+
+
+def _text(options: Any) -> Optional[bytes]:
+    return None if options is ABSENT else jsontext.encode(options)
+
+
+def _time_left(deadline: Optional[float]) -> Optional[float]:
+    return None if deadline is None else max(0.001, deadline - time.monotonic())
