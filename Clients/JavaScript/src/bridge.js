@@ -5,13 +5,15 @@ import { Backoff } from "./backoff.js";
 import { Calls } from "./calls.js";
 import { chooseCarrier } from "./carriers/choose.js";
 import { Connection } from "./connection.js";
-import { BridgeError, closedOnPurpose, isObject } from "./errors.js";
+import { BridgeError, closedOnPurpose, isObject, notBegun } from "./errors.js";
 import { Observers } from "./observers.js";
 import { Outbox } from "./outbox.js";
 import { programName } from "./programName.js";
 import { Provider } from "./providing.js";
 import { RepeatedCalls } from "./repeating.js";
+import { StreamingCalls } from "./streamingCalls.js";
 import { Streams } from "./streams.js";
+import { streamsIn } from "./streamValues.js";
 import { Subscriptions } from "./subscriptions.js";
 import { Timers } from "./timers.js";
 
@@ -33,7 +35,7 @@ export class Bridge {
     #subscriptions;
     #connection;
     #observers = new Observers();
-    #streams = new Streams((task, options) => this.call(task, options));
+    #streams = new Streams((task, options, settings) => this.call(task, options, settings));
     #container = Object.freeze({
         receive: (message) => this.#connection.receive(message),
         sessionLost: () => this.#connection.renew(),
@@ -56,7 +58,8 @@ export class Bridge {
             onWaiting: () => this.#connection.start(),
             onShuttingDown: () => this.#drain(),
         }, problem);
-        this.#repeatedCalls = new RepeatedCalls(this.#calls, this.#timers);
+        const calls = new StreamingCalls(this.#calls, this.#streams, this.#timers);
+        this.#repeatedCalls = new RepeatedCalls(calls, this.#timers);
         this.#provider = new Provider(this.#calls, this.#outbox, this.#timers, repeat, problem);
         this.#subscriptions = new Subscriptions(this.#calls, repeat, problem);
         this.#connection = new Connection({
@@ -169,7 +172,9 @@ export class Bridge {
     }
 
     notify(task, options, { session } = {}) {
-        const { promise } = this.#calls.begin(task, options, { session, isOneWay: true });
+        const promise = streamsIn(options).length === 0
+            ? this.#calls.begin(task, options, { session, isOneWay: true }).promise
+            : Promise.reject(notBegun("options.invalid", "a one-way call has no streams: use call"));
         // No caller has to handle its outcome.
         promise.catch(() => {});
         return promise;

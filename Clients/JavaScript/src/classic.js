@@ -4,6 +4,7 @@ import { Bridge } from "./bridge.js";
 import { connect } from "./connect.js";
 import { BridgeError } from "./errors.js";
 import { sharedBridge } from "./shared.js";
+import { stream } from "./streamValues.js";
 
 sharedBridge();
-globalThis.TrestleBridge = { Bridge, BridgeError, connect };
+globalThis.TrestleBridge = { Bridge, BridgeError, connect, stream };

@@ -10,6 +10,7 @@ offerSockets(lazySocketCarrier);
 export { Bridge } from "./bridge.js";
 export { connect } from "./connect.js";
 export { BridgeError } from "./errors.js";
+export { stream } from "./streamValues.js";
 
 /** The bridge that a page or a program shares: over what its surroundings offer, opened with its first use. */
 export const WebBridge = isNode() ? new Bridge() : sharedBridge();

@@ -4,7 +4,9 @@
 import { addDisposal } from "./disposal.js";
 import { BridgeError, cancelledHere, describe } from "./errors.js";
 import { byteLength, encodeValue, errorText, isLonger, progressText, resultText } from "./messages.js";
+import { SentStreams } from "./sentStreams.js";
 import { Streams } from "./streams.js";
+import { streamsIn } from "./streamValues.js";
 
 /** Calls that run at once; beyond, callers get `busy`. */
 const maxRunning = 1024;
@@ -117,18 +119,31 @@ export class Provider {
 
     #run(call, handler, message) {
         const options = message.options === undefined ? {} : message.options;
-        const context = this.#incoming(call, message);
+        const begin = (task, given) => this.#calls.begin(task, given, { isInSession: true }).promise;
+        const streams = new Streams(begin, call.id);
+        const context = this.#incoming(call, message, streams);
         // A handler that throws at once is a handler that rejects.
-        new Promise((resolve) => resolve(handler(options, context))).then(
-            (result) => this.#answer(call, undefined, result),
-            (thrown) => this.#answer(call, this.#errorOf(call, thrown)));
+        new Promise((resolve) => resolve(handler(options, context)))
+            .then((result) => this.#answerWith(call, streams, result))
+            .catch((thrown) => this.#answer(call, this.#errorOf(call, thrown)));
+    }
+
+    /** Answers with a result, and writes the streams in it, which are made for the call. */
+    async #answerWith(call, streams, result) {
+        if (streamsIn(result).length === 0) return this.#answer(call, undefined, result);
+        const sent = new SentStreams(streams, result);
+        if (call.id === undefined) {
+            // Nobody gets the names.
+            sent.discard();
+            return this.#answer(call);
+        }
+        this.#answer(call, undefined, await sent.make());
+        sent.start();
     }
 
     /** What a handler knows of its call. */
-    #incoming(call, { caller, timeout }) {
+    #incoming(call, { caller, timeout }, streams) {
         const timers = this.#timers;
-        const begin = (task, options) => this.#calls.begin(task, options, { isInSession: true }).promise;
-        const streams = new Streams(begin, call.id);
         const deadline = timeout === undefined ? undefined : timers.now() + timeout;
         return {
             task: call.task,

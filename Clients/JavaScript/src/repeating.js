@@ -2,6 +2,7 @@
 
 import { Backoff } from "./backoff.js";
 import { notBegun } from "./errors.js";
+import { maySendAgain, streamsIn } from "./streamValues.js";
 
 /** How often a call is made, the first time included. */
 const maxAttempts = 5;
@@ -24,6 +25,8 @@ export class RepeatedCalls {
             const error = notBegun("options.invalid", "retry is one of never, unstarted and transient");
             return { promise: Promise.reject(error), cancel: () => {} };
         }
+        // What can be read once is sent once.
+        if (!maySendAgain(streamsIn(options))) return this.#calls.begin(task, options, settings);
         const call = { task, options, settings, attemptsLeft: maxAttempts, retry, cancel: undefined };
         // A timeout that makes no sense is found out by the first attempt.
         call.deadline = typeof timeout === "number" ? this.#timers.now() + timeout : undefined;

@@ -23,10 +23,25 @@ export class Streams {
     }
 
     /** Makes a stream; resolves to `{ name, writable }`, or, with `side: "read"`, to `{ name, readable }`. */
-    async make({ side = "write", type, bytes } = {}) {
-        const made = await this.#call("bridge.stream.new", { side, type, bytes, call: this.#id });
-        if (side === "read") return { name: made.stream, readable: this.#readable(made.stream) };
-        return { name: made.stream, writable: this.#writable(made.stream, undefined, made.room) };
+    async make({ side = "write", type, totalBytes } = {}) {
+        if (side === "read") {
+            const made = await this.#call("bridge.stream.new", { side, type, bytes: totalBytes, call: this.#id });
+            return { name: made.stream, readable: this.#readable(made.stream) };
+        }
+        const { name, writable } = await this.open({ type, totalBytes });
+        return { name, writable };
+    }
+
+    /**
+     * Makes a stream to write.
+     * @param settings of the call of the daemon's
+     * @returns also `abort(reason)`, which does not wait for a write that waits for the reader
+     */
+    async open({ type, totalBytes }, settings) {
+        const options = { side: "write", type, bytes: totalBytes, call: this.#id };
+        const { stream: name, room } = await this.#call("bridge.stream.new", options, settings);
+        const writer = new StreamWriter(this.#call, name, undefined, room);
+        return { name, writable: writableOf(writer), abort: (reason) => writer.abort(reason) };
     }
 
     /** Makes a stream, and writes all of a source to it: bytes, text, a Blob, a ReadableStream or what is iterated. */
@@ -43,7 +58,7 @@ export class Streams {
     }
 
     write(name) {
-        return this.#writable(name, this.#id, 0);
+        return writableOf(new StreamWriter(this.#call, name, this.#id, 0));
     }
 
     #readable(name, id) {
@@ -53,21 +68,21 @@ export class Streams {
             cancel: (reason) => reader.cancel(reason),
         }, { highWaterMark: 1 });
     }
-
-    #writable(name, id, room) {
-        const writer = new StreamWriter(this.#call, name, id, room);
-        return new WritableStream({
-            start: (controller) => writer.start(controller),
-            write: (chunk) => writer.write(chunk),
-            close: () => writer.close(),
-            abort: (reason) => writer.abort(reason),
-        });
-    }
 }
 
-async function pump(source, writable) {
-    if (typeof source?.stream === "function") return pump(source.stream(), writable);
-    if (typeof source?.pipeTo === "function") return source.pipeTo(writable);
+function writableOf(writer) {
+    return new WritableStream({
+        start: (controller) => writer.start(controller),
+        write: (chunk) => writer.write(chunk),
+        close: () => writer.close(),
+        abort: (reason) => writer.abort(reason),
+    });
+}
+
+/** Writes all of a source, and closes the stream. `signal` ends a ReadableStream that brings nothing. */
+export async function pump(source, writable, signal) {
+    if (typeof source?.stream === "function") return pump(source.stream(), writable, signal);
+    if (typeof source?.pipeTo === "function") return source.pipeTo(writable, { signal });
     const writer = writable.getWriter();
     try {
         const chunks = typeof source === "string" || ArrayBuffer.isView(source) || source instanceof ArrayBuffer
@@ -125,6 +140,7 @@ class StreamWriter {
     #unanswered = 0;
     #unansweredBytes = 0;
     #error;
+    #aborted;
     /** Goes on when a write was answered. */
     #answered = () => {};
 
@@ -137,6 +153,11 @@ class StreamWriter {
 
     start(controller) {
         this.#controller = controller;
+        // Where the platform says it now: otherwise an abort comes behind a write that waits for the reader. Not within
+        // the event, in which a stream cannot be ended.
+        const { signal } = controller;
+        const abort = () => this.abort(signal.reason).catch(() => {});
+        signal?.addEventListener("abort", () => queueMicrotask(abort), { once: true });
     }
 
     async write(chunk) {
@@ -198,8 +219,15 @@ class StreamWriter {
         });
     }
 
+    /** Ends the stream before it is complete, once. A write that waits for room fails at once. */
     async abort(reason) {
-        if (!this.#error) await closeEarly(this.#call, this.#name, this.#id, reason);
+        if (!this.#error) {
+            this.#error = reason ?? new BridgeError("call.cancelled", "the writer ended the stream");
+            this.#aborted = closeEarly(this.#call, this.#name, this.#id, reason);
+            this.#controller.error(this.#error);
+            this.#answered();
+        }
+        await this.#aborted;
     }
 }
 

@@ -11,8 +11,24 @@ export interface MakeStreamSettings {
     /** A media type, for the reader. */
     type?: string;
     /** How many bytes there will be, for the reader. */
-    bytes?: number;
+    totalBytes?: number;
 }
+
+/** What `stream` makes; only for options and results. */
+export interface StreamValue {
+    readonly type: string | undefined;
+    readonly totalBytes: number | undefined;
+}
+
+/**
+ * Bytes of any size, anywhere in the options of `call`, or in the result of a provided task. The library makes a
+ * stream, sends its name in this place, and writes the source beside the call. Where the call fails, the stream ends
+ * with that error. A `ReadableStream` may stand there as it is; a `Readable` of Node does as `Readable.toWeb(readable)`.
+ *
+ * Text, bytes, Blobs and arrays of them may be sent again; any other source is sent once, and `retry` does not repeat
+ * such a call.
+ */
+export function stream(source: StreamSource, settings?: MakeStreamSettings): StreamValue;
 
 /** Both of a bridge, and of a call that this end works on. A stream that is made by a call is for its caller. */
 export interface StreamMaker {

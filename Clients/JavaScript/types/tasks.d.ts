@@ -27,7 +27,10 @@ export interface CallSettings<Progress = unknown> {
      */
     timeout?: number;
     retry?: Retry;
-    /** Called with each intermediate result, in order, before the call ends. Numbers may be missing. */
+    /**
+     * Called with intermediate results, in order, before the call ends. All but the newest may be left out: bytes, or
+     * data that must all arrive, go as a stream.
+     */
     onProgress?: (value: Progress, sequence: number) => void;
     /** Only the provider of this session. */
     session?: number;
@@ -67,15 +70,17 @@ export interface IncomingCall<Progress = unknown> extends StreamMaker {
     readonly signal: AbortSignal;
     /**
      * Sends an intermediate result, and never waits. Returns whether it was taken; false: the caller wants none, the
-     * call has ended, it is longer than a message may be, or too much is waiting to be sent.
+     * call has ended, it is longer than a message may be, or too much is waiting to be sent. The caller may get the
+     * newest one only: bytes, or data that must all arrive, go as a stream.
      * @throws BridgeError where the value has no JSON.
      */
     reportProgress(value: Progress): boolean;
 }
 
 /**
- * What a provided task does with a call. What it returns is the result (`undefined` is null); a BridgeError that it
- * throws is the call's error, any other exception becomes `internal` with the exception's message.
+ * What a provided task does with a call. What it returns is the result (`undefined` is null), in which streams may
+ * stand: a `ReadableStream`, or what `stream` makes. A BridgeError that it throws is the call's error, any other
+ * exception becomes `internal` with the exception's message.
  */
 export type TaskHandler<Options = any, Result = unknown, Progress = unknown> =
     (options: Options, call: IncomingCall<Progress>) => Result | Promise<Result>;

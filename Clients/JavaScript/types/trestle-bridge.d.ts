@@ -113,7 +113,10 @@ export class Bridge {
     call<Result = any, Options = unknown, Progress = any>(
         task: string, options: Options, callback: Callback<Result>, settings?: CallSettings<Progress>
     ): CancellableCall;
-    /** Calls a task. Rejects with BridgeError, and with nothing else. Absent options are `{}`. */
+    /**
+     * Calls a task. Rejects with BridgeError, and with nothing else. Absent options are `{}`. A `ReadableStream`, or
+     * what `stream` makes, may stand anywhere in them.
+     */
     call<Result = any, Options = unknown, Progress = any>(
         task: string, options?: Options, settings?: CallSettings<Progress>
     ): Promise<Result>;

@@ -42,6 +42,8 @@ globalThis.exerciseBridge = async function (bridge) {
     await globalThis.pageEvents.ready;
     findings.event = await publishedByOther(bridge, { event: "page.shown", data: ["弹", null] });
     findings.caller = await bridge.call("peer.caller");
+    const { text: copy } = await bridge.call("peer.copy", { text: new Blob(["弹 from a page"]).stream() });
+    findings.stream = await new Response(bridge.readStream(copy)).text();
     await bridge.call("peer.report", findings);
 };
 

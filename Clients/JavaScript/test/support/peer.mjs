@@ -36,6 +36,7 @@ export async function startPeer(t, socket, drop) {
             await bridge.publish(event, data);
         },
         "peer.caller": (options, call) => call.caller.origin,
+        "peer.copy": ({ text }, call) => ({ text: call.readStream(text) }),
         "peer.report": (findings) => peer.reports.put(findings),
     };
     for (const [task, handler] of Object.entries(tasks)) {
@@ -64,6 +65,7 @@ export function checkFindings(findings, { origin = "local" } = {}) {
         registeredAndFails: error("internal"),
         event: { event: "page.shown", data: ["弹", null] },
         caller: origin,
+        stream: "弹 from a page",
     });
 }
 

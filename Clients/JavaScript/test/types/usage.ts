@@ -1,7 +1,7 @@
 // What programs write against the types. Compiled only; lines marked with @ts-expect-error must not compile.
 
 import {
-    Bridge, BridgeError, BridgeEvent, connect, EventStream, JSONValue, Registration, Subscription, WebBridge,
+    Bridge, BridgeError, BridgeEvent, connect, EventStream, JSONValue, Registration, stream, Subscription, WebBridge,
 } from "../../types/trestle-bridge";
 
 interface Sum { sum: number }
@@ -54,7 +54,7 @@ export async function tasks(bridge: Bridge): Promise<void> {
 }
 
 export async function streams(bridge: Bridge): Promise<Uint8Array | undefined> {
-    const { name, writable } = await bridge.makeStream({ type: "text/plain", bytes: 5 });
+    const { name, writable } = await bridge.makeStream({ type: "text/plain", totalBytes: 5 });
     const writer = writable.getWriter();
     await writer.write("hello");
     await writer.write(new Uint8Array(3));
@@ -68,6 +68,10 @@ export async function streams(bridge: Bridge): Promise<Uint8Array | undefined> {
         return turned.name;
     });
     await bridge.sendStream(["a", new Uint8Array(1)]);
+    await bridge.call("photo.add", { photo: stream(new Blob(), { totalBytes: 0 }), raw: readable });
+    await bridge.register("photo.get", async () => ({ photo: stream(["a"]) }));
+    // @ts-expect-error no bytes
+    stream(5);
     const { value } = await readable.getReader().read();
     await bridge.writeStream(name).abort();
     return value;
