@@ -23,7 +23,7 @@ export interface StreamValue {
 /**
  * Bytes of any size, anywhere in the options of `call`, or in the result of a provided task. The library makes a
  * stream, sends its name in this place, and writes the source beside the call. Where the call fails, the stream ends
- * with that error. A `ReadableStream` may stand there as it is; a `Readable` of Node does as `Readable.toWeb(readable)`.
+ * with that error. A `ReadableStream` may stand there as it is, a `Readable` of Node as `Readable.toWeb(readable)`.
  *
  * Text, bytes, Blobs and arrays of them may be sent again; any other source is sent once, and `retry` does not repeat
  * such a call.

@@ -10,13 +10,17 @@ from .streaming import Begin, End, Pending, Steps, chunk
 
 
 class Reading(Generic[Pending]):
-    """Reads one stream. The next chunk is asked for while the one before is used."""
+    """Reads one stream. The next chunk is asked for while the one before is used.
+
+    Attributes:
+        is_over: nothing more is asked for.
+    """
 
     def __init__(self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall]) -> None:
         self._end = End(begin, name, call)
         self._pending: Optional[Pending] = None
         self._count = 0
-        self._is_over = False
+        self.is_over = False
         self._error: Optional[BridgeError] = None
         # The end is taken now: later the call may have ended, which ends a plugin's first read with it.
         self._is_first = call is not None
@@ -25,7 +29,7 @@ class Reading(Generic[Pending]):
 
     def next_chunk(self) -> Steps[Pending, Optional[bytes]]:
         """The next bytes; None: that was all, or it was left."""
-        while not self._is_over:
+        while not self.is_over:
             if self._pending is None:
                 self._pending = self._end.read()
             try:
@@ -37,7 +41,7 @@ class Reading(Generic[Pending]):
                 continue
             self._pending, self._is_first = None, False
             if data is None:
-                self._is_over = True
+                self.is_over = True
                 return None
             self._count += len(data)
             self._ask_ahead()
@@ -57,10 +61,10 @@ class Reading(Generic[Pending]):
         was_first, self._is_first = self._is_first, False
         self._pending = None
         if not (was_first and error.code == CALL_CANCELLED):
-            self._is_over, self._error = True, error
+            self.is_over, self._error = True, error
 
     def leave(self) -> None:
         """Ends the stream, where it is not over."""
-        if not self._is_over:
-            self._is_over = True
+        if not self.is_over:
+            self.is_over = True
             self._end.leave()

@@ -53,7 +53,7 @@ class ByteReader:
 
     def __del__(self) -> None:
         reading = getattr(self, "_reading", None)
-        if reading is not None and not self._loop.is_closed():
+        if reading is not None and not reading.is_over and not self._loop.is_closed():
             # Later: this may be any thread, at any time.
             self._loop.call_soon_threadsafe(reading.leave)
 
