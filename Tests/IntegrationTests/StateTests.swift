@@ -67,8 +67,12 @@ struct StateTests {
         #expect(try client.result("specimen", .string(home.statePath + "/specimen")) == 1)
         _ = try client.result("login.users.add", ["user": "ada", "password": "correct horse"])
         _ = try client.result("persistence.create", ["table": "t", "record": ["a": 1]])
-        // The file that is fetched is there until its session ends.
-        _ = try client.result("persistence.backup")
+        // The file that comes is there until its stream ends.
+        let stream = try client.result("bridge.stream.new")["stream"]
+        try client.send(["task": "persistence.import", "options": ["stream": stream ?? nil]])
+        try client.result("bridge.ping") { _ in
+            (try? self.modes(in: home.statePath))?.contains { $0.key.contains("transfer") } == true
+        }
         let modes = try modes(in: home.statePath)
         for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "accounts.sqlite", "lock"] {
             #expect(modes[name] == "600", "\(name): \(modes)")

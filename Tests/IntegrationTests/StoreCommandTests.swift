@@ -161,6 +161,23 @@ struct StoreCommandTests {
         }
     }
 
+    @Test("trestle call writes a backup to standard output, and restores one from a file")
+    func call() throws {
+        try withDaemon { daemon in
+            let (client, folder) = (try daemon.connect(), try TemporaryFolder())
+            try create("a", client)
+            let file = folder.file("backup")
+            let trestle = "\(Paths.program("trestle")) --socket \(daemon.home.socketPath)"
+            let backup = try run("/bin/sh", ["-c", "\(trestle) call persistence.backup > \(file)"])
+            #expect(backup.end == .exited(0) && backup.errors == "", "\(backup.errors)")
+            try create("b", client)
+            let restore = try daemon.home.trestle("call", "persistence.restore", "stream=@\(file)")
+            #expect(restore.end == .exited(0), "\(restore.errors)")
+            #expect(try keys(client) == ["a"])
+            try client.result("bridge.ping") { _ in (try? copies(daemon.home)) == ["records.sqlite.before-restore-1"] }
+        }
+    }
+
     // MARK: Interrupted
 
     @Test("An import that is interrupted while it reads leaves nothing")

@@ -121,7 +121,8 @@ struct StoreRightsTests {
             let rule = "[[rule]]\nallow = \"call\"\nuid = 12345\nnames = "
             try rules(rule + "[\"persistence.*\", \"login*\"]\n", daemon, root)
             let calls = [
-                ("persistence.query", #"{"table":"t"}"#), ("persistence.backup", "{}"), ("persistence.upload", "{}"),
+                ("persistence.query", #"{"table":"t"}"#), ("persistence.backup", "{}"),
+                ("persistence.import", #"{"stream":"stream:0"}"#),
                 ("persistence.export", #"{"namespace":"12345:local"}"#), ("login.status", "{}"),
                 ("login.users.list", "{}"),
             ]
@@ -130,7 +131,25 @@ struct StoreRightsTests {
                 try outcomes(calls, of: daemon) == ["answered", denied, denied, denied, "answered", denied])
             try rules(rule + "[\"store.copy\", \"accounts.manage\"]\n", daemon, root)
             #expect(
-                try outcomes(calls, of: daemon) == [denied, "answered", "answered", "answered", denied, "answered"])
+                try outcomes(calls, of: daemon)
+                    == [denied, "answered", "stream.not_found", "answered", denied, "answered"])
+        }
+    }
+    @Test("does not read the copy that another user asked for, though it may ask for its own")
+    func copies() throws {
+        try withDaemon("socket_mode = \"0666\"") { daemon in
+            let root = try daemon.connect()
+            let names = #"["store.copy", "bridge.stream.*"]"#
+            try rules("[[rule]]\nallow = \"call\"\nuid = 12345\nnames = \(names)\n", daemon, root)
+            let copy = try root.result("persistence.export")
+            let stream = try #require(copy["stream"])
+            let read = ("bridge.stream.read", JSON.object(["stream": stream]).text)
+            let restore = ("persistence.restore", JSON.object(["stream": stream]).text)
+            let others = try outcomes([read, restore, ("persistence.export", "{}")], of: daemon)
+            #expect(others[0] == "stream.not_found" && others[2] == "answered", "\(others)")
+            #expect(others[1].hasPrefix("stream."), "\(others)")
+            let part = try root.result("bridge.stream.read", ["stream": stream])
+            #expect(part["totalBytes"] == copy["bytes"] && part["type"] == "application/jsonl")
         }
     }
 }

@@ -19,7 +19,7 @@ struct BackupTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: store.directory + "/" + name)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let path = try TestStore.makeDirectory() + "/backup.sqlite"
-        try Data(store.take(copy)).write(to: URL(fileURLWithPath: path))
+        try Data(await store.take(copy)).write(to: URL(fileURLWithPath: path))
         let finding = try withDatabase(path) { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
         #expect(finding == "ok")
         let records = try withDatabase(path) { try String.fetchAll($0, sql: "SELECT body FROM record ORDER BY key") }
@@ -51,30 +51,42 @@ struct BackupTests {
     func hash() async throws {
         let store = try await TestStore()
         let copy = try await store.copies.backUp(for: 1)
-        let bytes = try store.take(copy)
-        let id = try store.upload(bytes)
-        let expected = StoreCopies.Expected(bytes: copy.bytes, sha256: copy.sha256)
-        #expect(try await store.copies.restore(upload: id, expected, of: 1).records == 0)
+        let bytes = try await store.take(copy)
+        #expect(try await store.restore(bytes, .init(bytes: copy.bytes, sha256: copy.sha256)).records == 0)
     }
 
-    @Test("The end of the copies waits for a part that is at work")
-    func partAtWork() async throws {
+    @Test("A copy that is sent while the store closes is whole or cancelled, and leaves nothing")
+    func sentAtTheEnd() async throws {
         let store = try await TestStore()
-        let hasEnded = DispatchSemaphore(value: 0)
-        let isLate = Mutex(false)
-        store.copies.onLaneOfParts {
-            // An end that does not wait for this comes within that time.
-            let outcome = hasEnded.wait(timeout: .now() + .milliseconds(200))
-            isLate.withLock { $0 = outcome == .success }
-        }
+        let copy = try await store.copies.backUp(for: 1)
+        let sending = Task { try await store.copies.send(copy) { _ in } }
         await store.copies.close()
-        hasEnded.signal()
-        await withCheckedContinuation { continuation in store.copies.onLaneOfParts { continuation.resume() } }
-        #expect(isLate.withLock { !$0 })
+        #expect(try store.otherFiles == [])
+        if case .failure(let error) = await sending.result {
+            #expect((error as? BridgeError)?.code == .callCancelled)
+        }
         await store.store.close()
     }
 
-    @Test("Nothing is left of a backup that was ended, whose session ended, or when the store is closed")
+    @Test("A reader that leaves half way leaves nothing, and the error is the stream's")
+    func half() async throws {
+        let store = try await TestStore()
+        for key in 0..<300 { try await store.create("k\(key)", ["text": .string(String(repeating: "x", count: 2000))]) }
+        let copy = try await store.copies.backUp(for: 1)
+        var parts = 0
+        let error = try await store.failure {
+            try await store.copies.send(copy) { part in
+                parts += 1
+                #expect(part.count <= Limits.partBytes)
+                if parts == 2 { throw BridgeError("stream.closed", "the reader has left") }
+            }
+        }
+        #expect(error.code == "stream.closed" && parts == 2)
+        try await store.finishCopies()
+        #expect(try store.otherFiles.filter { !$0.hasSuffix("transfer-2") } == [])
+    }
+
+    @Test("Nothing is left of a backup that was sent, or was not, whose session ended, or when the store is closed")
     func leftovers() async throws {
         let store = try await TestStore()
         _ = try await store.backup()
@@ -83,10 +95,10 @@ struct BackupTests {
         try await store.finishCopies()
         try await store.finishCopies()
         #expect(try store.otherFiles.filter { !$0.hasSuffix("transfer-4") } == [])
-        _ = try await store.copies.backUp(for: 1)
-        _ = try store.upload([1, 2, 3])
+        let copy = try await store.copies.backUp(for: 1)
         await store.close()
         #expect(try store.otherFiles == [])
+        #expect(try await store.failure { _ = try await store.take(copy) }.code == .callCancelled)
         let error = try await store.failure { _ = try await store.copies.backUp(for: 1) }
         #expect(error.code == .pluginUnavailable)
     }
@@ -113,30 +125,24 @@ struct BackupTests {
     @Test("Four copies travel at a time; another one is told busy, until one of them has ended")
     func bound() async throws {
         let store = try await TestStore()
-        var last: UInt64 = 0
-        for session in 1...4 { last = try await store.copies.backUp(for: SessionID(session)).download }
+        var copies: [StoreCopies.Copy] = []
+        for session in 1...4 { copies.append(try await store.copies.backUp(for: SessionID(session))) }
         let error = try await store.failure { _ = try await store.copies.backUp(for: 5) }
         #expect(error.code == .busy)
         #expect(error.isTransient)
-        #expect(throws: BridgeError.self) { try store.copies.beginUpload(for: 1) }
-        try store.copies.endDownload(last, of: 4)
+        #expect(try await store.failure { try await store.importLines("") }.code == .busy)
+        _ = try await store.take(copies[3])
         #expect(try await store.copies.backUp(for: 5).records == 0)
     }
 
-    @Test("A copy belongs to its session alone, and has its direction")
-    func owner() async throws {
+    @Test("A copy whose file is cut while it is sent is not taken for whole")
+    func cut() async throws {
         let store = try await TestStore()
         let copy = try await store.copies.backUp(for: 1)
-        for body: () throws -> Void in [
-            { _ = try store.copies.download(copy.download, of: 2) },
-            { try store.copies.endDownload(copy.download, of: 2) },
-            { _ = try store.copies.upload(copy.download, of: 1) },
-            { try store.copies.endUpload(copy.download, of: 1) },
-        ] {
-            #expect(try #require(throws: BridgeError.self) { try body() }.code == "transfer.not_found")
-        }
-        #expect(try store.take(copy).count == Int(copy.bytes))
-        #expect(throws: BridgeError.self) { try store.take(copy) }
+        truncate(copy.file.path, 100)
+        #expect(try await store.failure { _ = try await store.take(copy) }.code == "storage.failed")
+        await store.close()
+        #expect(try store.otherFiles == [])
     }
 
     @Test("Where the disk is full or fails, a backup says so and leaves nothing", arguments: ["full", "read"])

@@ -5,35 +5,11 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Copies over a bridge")
+@Suite("Copies over a bridge", .timeLimit(.minutes(5)))
 struct CopyTaskTests {
     private func create(_ key: String) -> JSON { ["table": "t", "key": .string(key), "record": [:]] }
 
-    private func download(_ copy: JSON, _ session: TestSession) async throws -> [UInt8] {
-        let id = try #require(copy["download"])
-        var bytes: [UInt8] = []
-        while bytes.count < copy["bytes"]?.int64Value ?? 0 {
-            let options: JSON = ["download": id, "offset": .number(JSONNumber(bytes.count)), "length": 5000]
-            let data = try await session.call("persistence.download.read", options)["data"]?.stringValue
-            bytes += try #require(data.flatMap { Data(base64Encoded: $0) })
-        }
-        try await session.call("persistence.download.end", ["download": id])
-        return bytes
-    }
-
-    private func upload(_ bytes: [UInt8], _ session: TestSession) async throws -> JSONObject {
-        let id = try #require(try await session.call("persistence.upload")["upload"])
-        let half = bytes.count / 2
-        for (offset, part) in [(half, bytes[half...]), (0, bytes[..<half])] {
-            let data = JSON.string(Data(part).base64EncodedString())
-            let options: JSON = ["upload": id, "offset": .number(JSONNumber(offset)), "data": data]
-            let result = try await session.call("persistence.upload.write", options)
-            #expect(result == ["bytes": .number(JSONNumber(bytes.count))])
-        }
-        return ["upload": id, "bytes": .number(JSONNumber(bytes.count))]
-    }
-
-    @Test("Options that are decoded on the loop are short; a part of an upload is as long as a message holds")
+    @Test("Options that are decoded on the loop are short")
     func lengths() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -41,27 +17,25 @@ struct CopyTaskTests {
             try await session.call("persistence.export", ["table": .string(String(repeating: "x", count: 65_536))])
         }
         #expect(error?.code == .optionsInvalid && error?.data?["expected"] == "at most 65536 bytes of options")
-        let part = String(repeating: "AAAA", count: 20_000)
-        let id = try #require(try await session.call("persistence.upload")["upload"])
-        let options: JSON = ["upload": id, "offset": 0, "data": .string(part)]
-        let result = try await session.call("persistence.upload.write", options)
-        #expect(result == ["bytes": 60_000])
         await bridge.stop()
     }
 
-    @Test("A backup is taken in parts, and restored from parts; those who watch are told")
+    @Test("A backup is a stream, and is restored from one; those who watch are told")
     func restore() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let (session, watcher) = (await bridge.session(), await bridge.session())
         try await session.call("persistence.create", create("a"))
         let copy = try await session.call("persistence.backup")
         #expect(copy["records"] == 1)
-        let bytes = try await download(copy, session)
+        let bytes = try await session.readAll(copy["stream"] ?? nil)
+        #expect(copy["bytes"] == .number(JSONNumber(bytes.count)))
         try await session.call("persistence.create", create("b"))
         try await watcher.call("persistence.watch", ["table": "t"])
-        var options = try await upload(bytes, session)
-        options["sha256"] = copy["sha256"]
-        let restored = try await session.call("persistence.restore", .object(options))
+        let restored = try await session.call(
+            "persistence.restore",
+            [
+                "stream": session.makeStream(of: bytes), "bytes": copy["bytes"] ?? nil, "sha256": copy["sha256"] ?? nil,
+            ])
         #expect(restored["records"] == 1)
         #expect(restored["kept"]?.stringValue?.hasSuffix("/records.sqlite.before-restore-1") == true)
         #expect(try await session.call("persistence.query", ["table": "t"]).keys == ["a"])
@@ -71,16 +45,16 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("An export is taken in parts, and imported with progress")
+    @Test("An export is a stream, and is imported from one with progress")
     func importing() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
         for key in 0..<300 { try await session.call("persistence.create", create("k\(key)")) }
-        let bytes = try await download(try await session.call("persistence.export", ["table": "t"]), session)
+        let copy = try await session.call("persistence.export", ["table": "t"])
+        let bytes = try await session.readAll(copy["stream"] ?? nil)
         for key in 0..<290 { try await session.call("persistence.delete", create("k\(key)").without("record")) }
-        var options = try await upload(bytes, session)
-        options["ifExists"] = "skip"
-        let (progress, result) = try await session.callWithProgress("persistence.import", .object(options))
+        let options: JSON = ["stream": try await session.makeStream(of: bytes), "ifExists": "skip"]
+        let (progress, result) = try await session.callWithProgress("persistence.import", options)
         #expect(result == ["records": 300, "created": 290, "replaced": 0, "skipped": 10])
         #expect(progress == [["records": 256, "of": 300], ["records": 300, "of": 300]])
         await bridge.stop()
@@ -91,11 +65,7 @@ struct CopyTaskTests {
         let bridge = try await TestBridge.start(.persistence())
         let root = await bridge.session(uid: 0)
         let stranger = await bridge.session(uid: 4711)
-        let copying = [
-            "backup", "restore", "export", "import", "download.read", "download.end", "upload", "upload.write",
-            "upload.end",
-        ]
-        for task in copying.map({ "persistence.\($0)" }) {
+        for task in ["backup", "restore", "export", "import"].map({ "persistence.\($0)" }) {
             let told = try await root.call("bridge.describe", ["task": .string(task)])
             #expect(told["permission"] == "store.copy" && told["public"] == false, "\(task)")
             let error = try await #require(throws: BridgeError.self) { _ = try await stranger.call(task) }
@@ -104,48 +74,51 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("Nobody reaches the copies of another session, and they end with their own")
+    @Test("Only the caller reads its copy: no other session, user or origin")
     func ownership() async throws {
-        let directory = try TestStore.makeDirectory()
-        let bridge = try await TestBridge.start(.persistence(), stateDirectory: directory)
-        let (session, other) = (await bridge.session(), await bridge.session())
-        let id = try #require(try await session.call("persistence.backup")["download"])
-        for (task, options) in [
-            ("persistence.download.read", ["download": id, "offset": 0]),
-            ("persistence.download.end", ["download": id]),
-            ("persistence.upload.write", ["upload": id, "offset": 0, "data": ""]),
-            ("persistence.restore", ["upload": id, "bytes": 0]), ("persistence.import", ["upload": id, "bytes": 0]),
-        ] as [(String, JSON)] {
-            let error = try await #require(throws: BridgeError.self) { _ = try await other.call(task, options) }
-            #expect(error.code == "transfer.not_found", "\(task)")
+        let bridge = try await TestBridge.start(.persistence())
+        let session = await bridge.session()
+        let others = [
+            await bridge.session(), await bridge.session(uid: 0), await bridge.session(origin: "https://a.example"),
+        ]
+        let copy = try await session.call("persistence.backup")
+        let stream = try #require(copy["stream"])
+        for other in others {
+            let error = try await #require(throws: BridgeError.self) { _ = try await other.readPart(stream) }
+            #expect(error.code == "stream.not_found")
         }
-        await session.hangUp()
-        for _ in 0..<2 {
-            let copy = try await other.call("persistence.export")
-            try await other.call("persistence.download.end", ["download": copy["download"] ?? nil])
+        #expect(try await session.readAll(stream).count == copy["bytes"]?.int64Value.map { Int($0) })
+        await bridge.stop()
+    }
+
+    @Test("A restore and an import read streams of their caller alone")
+    func foreignStreams() async throws {
+        let bridge = try await TestBridge.start(.persistence())
+        let (session, other) = (await bridge.session(), await bridge.session())
+        for task in ["persistence.restore", "persistence.import"] {
+            for stream in [try await other.makeStream(of: [1, 2, 3]), "stream:00", ""] as [JSON] {
+                let error = try await #require(throws: BridgeError.self) {
+                    _ = try await session.call(task, ["stream": stream])
+                }
+                #expect(error.code == "stream.not_found", "\(task) \(stream)")
+            }
         }
         await bridge.stop()
-        let files = try FileManager.default.subpathsOfDirectory(atPath: directory)
-        #expect(!files.contains { $0.contains(TransferRegistry.suffix) })
     }
 
     @Test("Options that do not fit are refused with their position, those that are not known too")
     func options() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
-        let download = try #require(try await session.call("persistence.backup")["download"])
-        let upload = try #require(try await session.call("persistence.upload")["upload"])
+        let stream = try await session.makeStream()
         for (task, options, path) in [
             ("backup", ["all": true], "$.all"), ("export", ["tabel": "t"], "$.tabel"),
             ("export", ["namespace": "me"], "$.namespace"), ("export", ["table": ""], "$.table"),
-            ("import", ["upload": upload, "bytes": 0, "ifExist": "skip"], "$.ifExist"),
-            ("import", ["upload": upload, "bytes": 0, "ifExists": "never"], "$.ifExists"),
-            ("restore", ["upload": upload], "$.bytes"), ("restore", ["upload": "x", "bytes": 0], "$.upload"),
-            ("download.read", ["download": download, "offset": -1], "$.offset"),
-            ("download.read", ["download": download, "offset": 0, "length": 0], "$.length"),
-            ("download.read", ["download": download, "offset": 0, "length": 262_145], "$.length"),
-            ("upload.write", ["upload": upload, "offset": 0, "data": "*"], "$.data"),
-            ("upload.write", ["upload": upload, "offset": -1, "data": ""], "$.offset"),
+            ("import", ["stream": stream, "bytes": 0, "ifExist": "skip"], "$.ifExist"),
+            ("import", ["stream": stream, "bytes": 0, "ifExists": "never"], "$.ifExists"),
+            ("restore", ["bytes": 0], "$.stream"), ("restore", ["stream": 1], "$.stream"),
+            ("restore", ["stream": stream, "bytes": "x"], "$.bytes"),
+            ("import", ["stream": stream, "namespace": "me"], "$.namespace"),
         ] as [(String, JSON, JSON)] {
             let error = try await #require(throws: BridgeError.self) {
                 _ = try await session.call("persistence.\(task)", options)
@@ -153,25 +126,24 @@ struct CopyTaskTests {
             #expect(error.code == .optionsInvalid, "\(task): \(error)")
             #expect(error.data?["path"] == path, "\(task): \(error)")
         }
-        // Behind the end there is nothing.
-        let beyond = try await session.call("persistence.download.read", ["download": download, "offset": 10_000_000])
-        #expect(beyond == ["data": ""])
         await bridge.stop()
     }
 
-    @Test("The tasks describe themselves")
+    @Test("The tasks describe themselves, and say what is a stream")
     func described() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
+        let stream: JSON = ["type": "string", "format": "trestle-stream"]
         for (task, options) in [
-            ("backup", []), ("export", ["namespace", "table"]), ("restore", ["upload", "bytes", "sha256"]),
-            ("import", ["upload", "bytes", "sha256", "namespace", "table", "ifExists", "dryRun"]),
-            ("download.read", ["download", "offset", "length"]), ("download.end", ["download"]), ("upload", []),
-            ("upload.write", ["upload", "offset", "data"]), ("upload.end", ["upload"]),
+            ("backup", []), ("export", ["namespace", "table"]), ("restore", ["stream", "bytes", "sha256"]),
+            ("import", ["stream", "bytes", "sha256", "namespace", "table", "ifExists", "dryRun"]),
         ] as [(String, [String])] {
             let description = try await session.call("bridge.describe", ["task": .string("persistence.\(task)")])
-            #expect(description["options"]?["properties"]?.objectValue?.keys ?? [] == options, "\(task)")
+            let (taken, made) = (description["options"]?["properties"], description["result"]?["properties"])
+            #expect(taken?.objectValue?.keys ?? [] == options, "\(task)")
             #expect(description["result"]?["type"] == "object", "\(task)")
+            let marked = options.contains("stream") ? taken?["stream"] : made?["stream"]
+            #expect(marked == stream, "\(task)")
         }
         await bridge.stop()
     }

@@ -29,11 +29,11 @@ struct ErrorPathTests {
         #expect(!error.message.contains("nowhere"))
     }
 
-    @Test("A file that travels is told by its number")
+    @Test("A file that travels is told without its path")
     func transfers() throws {
-        let file = TransferFile(id: 3, session: 1, direction: .upload, path: "/nowhere/at/all/x")
+        let file = TransferFile(id: 3, session: 1, path: "/nowhere/at/all/x")
         let error = try #require(throws: BridgeError.self) { try file.create() }
-        #expect(error.message == "the file of upload 3 cannot be made: the file system answers error 2")
+        #expect(error.message == "the copy cannot be made: the file system answers error 2")
     }
 
     @Test("So is a database that cannot be replaced")

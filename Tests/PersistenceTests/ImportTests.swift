@@ -145,11 +145,8 @@ struct ImportTests {
         for _ in 0..<300 {
             let changed = generator.mutate(bytes, changes: 1...3)
             let before = try await store.export()
-            let expected = StoreCopies.Expected(bytes: Int64(changed.count))
             do {
-                let outcome = try await store.copies.importRecords(
-                    upload: store.upload(changed), expected, Selection(namespace: nil, table: nil), .replace,
-                    isDryRun: false, of: 1, user: 1000, progress: { _, _ in })
+                let outcome = try await store.importBytes(changed, .replace)
                 #expect(outcome.created + outcome.replaced == outcome.records)
             } catch let error as BridgeError {
                 #expect(error.code == "backup.invalid", "\(error)")

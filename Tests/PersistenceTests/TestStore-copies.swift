@@ -17,40 +17,27 @@ extension TestStore {
 
     /// Waits until the lane of copies has removed what it was told to remove.
     func finishCopies(session: SessionID = 99) async throws {
-        let copy = try await copies.export(Selection(namespace: "9:none", table: nil), for: session)
-        try copies.endDownload(copy.download, of: session)
+        copies.discard(try await copies.export(Selection(namespace: "9:none", table: nil), for: session))
     }
 
-    /// All bytes of a download, which is ended.
-    func take(_ copy: StoreCopies.Download, session: SessionID = 1) throws -> [UInt8] {
-        let file = try copies.download(copy.download, of: session)
+    /// All bytes of a copy, which is removed.
+    func take(_ copy: StoreCopies.Copy) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while case let part = try file.read(at: Int64(bytes.count), count: 1000), !part.isEmpty { bytes += part }
+        try await copies.send(copy) { bytes += $0 }
         #expect(bytes.count == Int(copy.bytes))
-        try copies.endDownload(copy.download, of: session)
         return bytes
     }
 
-    func backup() async throws -> [UInt8] { try take(await copies.backUp(for: 1)) }
+    func backup() async throws -> [UInt8] { try await take(await copies.backUp(for: 1)) }
 
     func export(namespace: String? = nil, table: String? = nil) async throws -> String {
-        let bytes = try take(await copies.export(Selection(namespace: namespace, table: table), for: 1))
+        let bytes = try await take(await copies.export(Selection(namespace: namespace, table: table), for: 1))
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Uploads bytes: the last first, because their order is free.
-    func upload(_ bytes: [UInt8], session: SessionID = 1) throws -> UInt64 {
-        let file = try copies.beginUpload(for: session)
-        try file.create()
-        for offset in stride(from: 0, to: bytes.count, by: 10_000).reversed() {
-            try file.write(Array(bytes[offset..<min(bytes.count, offset + 10_000)]), at: Int64(offset))
-        }
-        return file.id
-    }
-
     @discardableResult
-    func restore(_ bytes: [UInt8]) async throws -> StoreCopies.Restored {
-        try await copies.restore(upload: upload(bytes), .init(bytes: Int64(bytes.count)), of: 1)
+    func restore(_ bytes: [UInt8], _ expected: StoreCopies.Expected = .init()) async throws -> StoreCopies.Restored {
+        try await copies.restore(Parts(bytes), expected, of: 1)
     }
 
     @discardableResult
@@ -58,10 +45,19 @@ extension TestStore {
         _ text: String, _ ifExists: Import.IfExists = .fail, namespace: String? = nil, table: String? = nil,
         isDryRun: Bool = false, progress: @escaping @Sendable (Import.Outcome) -> Void = { _ in }
     ) async throws -> Import.Outcome {
-        let bytes = Array(text.utf8)
-        return try await copies.importRecords(
-            upload: upload(bytes), .init(bytes: Int64(bytes.count)), Selection(namespace: namespace, table: table),
-            ifExists, isDryRun: isDryRun, of: 1, user: 1000
+        try await importBytes(
+            Array(text.utf8), ifExists, Selection(namespace: namespace, table: table), isDryRun: isDryRun,
+            progress: progress)
+    }
+
+    @discardableResult
+    func importBytes(
+        _ bytes: [UInt8], _ ifExists: Import.IfExists, _ selection: Selection? = nil, isDryRun: Bool = false,
+        progress: @escaping @Sendable (Import.Outcome) -> Void = { _ in }
+    ) async throws -> Import.Outcome {
+        try await copies.importRecords(
+            Parts(bytes), .init(bytes: Int64(bytes.count)),
+            selection ?? Selection(namespace: nil, table: nil), ifExists, isDryRun: isDryRun, of: 1, user: 1000
         ) { done, _ in progress(done) }
     }
 
@@ -83,6 +79,37 @@ extension TestStore {
     /// The keys of a table.
     func keys(table: String = "t") async throws -> [String] {
         try await call("query", ["table": .string(table), "limit": 1000]).keys
+    }
+}
+
+/// Bytes that come in parts, as those of a stream do.
+struct Parts: AsyncSequence, Sendable {
+    private let bytes: [UInt8]
+    private let failure: BridgeError?
+    private let isReached: @Sendable () async -> Void
+
+    /// - Parameters:
+    ///   - failure: What comes behind the last part; nil: the end.
+    ///   - isReached: Awaited before that.
+    init(_ bytes: [UInt8], failure: BridgeError? = nil, isReached: @escaping @Sendable () async -> Void = {}) {
+        (self.bytes, self.failure, self.isReached) = (bytes, failure, isReached)
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(parts: self, rest: bytes[...]) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let parts: Parts
+        fileprivate var rest: ArraySlice<UInt8>
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(BridgeError) -> [UInt8]? {
+            guard rest.isEmpty else {
+                defer { rest = rest.dropFirst(10_000) }
+                return Array(rest.prefix(10_000))
+            }
+            await parts.isReached()
+            if let failure = parts.failure { throw failure }
+            return nil
+        }
     }
 }
 

@@ -177,13 +177,13 @@ testOfPages("pages show the store that was restored under them, and follow it", 
     await one.notes.add("kept", undefined, 1);
     const operator = await connect({ socket: daemon.socket });
     t.after(() => operator.close());
-    const { download, bytes } = await operator.call("persistence.backup");
-    const { data } = await operator.call("persistence.download.read", { download, offset: 0 });
+    const backup = await operator.call("persistence.backup");
+    const bytes = await new Response(operator.readStream(backup.stream)).arrayBuffer();
     await one.notes.add("gone", undefined, 2);
     await show([one, other], ["kept", "gone"]);
-    const { upload } = await operator.call("persistence.upload");
-    await operator.call("persistence.upload.write", { upload, offset: 0, data });
-    await operator.call("persistence.restore", { upload, bytes });
+    const { name, done } = await operator.sendStream(new Blob([bytes]));
+    await operator.call("persistence.restore", { stream: name });
+    await done;
     await show([one, other], ["kept"]);
     await other.notes.add("new", undefined, 3);
     await show([one, other], ["kept", "new"]);

@@ -7,8 +7,8 @@
 // has its own connection to the database (Store/, Query/). The answers of a batch go back to the loop together, and
 // committed changes are sent to watchers (Watch/).
 //
-// Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge in
-// parts.
+// Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge as
+// streams.
 //
 // The folders lie in an order, each above those that it uses: Store, Query, Watch, Batch, Copies, Calls.
 
@@ -35,11 +35,6 @@ extension Plugin {
             RestoreTask(copies: copies)
             ExportTask(copies: copies)
             ImportTask(copies: copies)
-            DownloadReadTask(copies: copies)
-            DownloadEndTask(copies: copies)
-            UploadTask(copies: copies)
-            UploadWriteTask(copies: copies)
-            UploadEndTask(copies: copies)
         }
         .configuration(
             configuration, describing: PersistenceConfiguration.settings, check: { section in try section.check() }

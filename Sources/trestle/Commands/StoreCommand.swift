@@ -1,6 +1,7 @@
 import ArgumentParser
 import BridgeClient
 import BridgeJSON
+import Sodium
 
 /// `trestle store`
 struct StoreCommand: AsyncParsableCommand {
@@ -42,7 +43,7 @@ struct StoreCommand: AsyncParsableCommand {
             if file == "-", Screen.output.isTerminal {
                 throw UsageFailure("a backup is nothing for a terminal: name a file, or send it through a pipe")
             }
-            try await download("persistence.backup", options: [:], to: file, overwrites: force)
+            try await receive("persistence.backup", options: [:], to: file, overwrites: force)
         }
     }
 
@@ -64,14 +65,10 @@ struct StoreCommand: AsyncParsableCommand {
         @Argument(help: "The backup; - is standard input.") var file: String
 
         func run() async throws {
-            let input = try Opened(file)
-            try await withTransfer { client, transfer in
-                let options = JSON.object(try await transfer.upload(input.file))
-                let restored = try await transfer.progress.waiting(for: "The daemon checks the backup …") {
+            try await send(file, [:]) { client, options, progress in
+                try await progress.waiting(for: "The daemon takes the backup and checks it …") {
                     try await client.callJSON("persistence.restore", options)
                 }
-                transfer.progress.end()
-                screen.show(report: restored)
             }
         }
     }
@@ -96,7 +93,7 @@ struct StoreCommand: AsyncParsableCommand {
         @Flag(help: "Replace a file that exists.") var force = false
 
         func run() async throws {
-            try await download(
+            try await receive(
                 "persistence.export", options: selection.options, to: file, overwrites: force)
         }
     }
@@ -125,22 +122,18 @@ struct StoreCommand: AsyncParsableCommand {
         enum IfExists: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, replace, fail }
 
         func run() async throws {
-            let input = try Opened(file)
-            try await withTransfer { client, transfer in
-                var options = try await transfer.upload(input.file)
-                for (name, value) in selection.options { options[name] = value }
-                options["ifExists"] = .string(ifExists.rawValue)
-                options["dryRun"] = .bool(dryRun)
-                let call = try await client.callJSONWithProgress("persistence.import", .object(options))
-                let outcome = try await transfer.progress.waiting(for: "The daemon checks the export …") {
+            var options = selection.options
+            options["ifExists"] = .string(ifExists.rawValue)
+            options["dryRun"] = .bool(dryRun)
+            try await send(file, options) { client, options, line in
+                let call = try await client.callJSONWithProgress("persistence.import", options)
+                return try await line.waiting(for: "The daemon takes the export and checks it …") {
                     for await progress in call {
-                        transfer.progress.show(
+                        line.show(
                             "\(progress["records"]?.text ?? "?") of \(progress["of"]?.text ?? "?") records are stored")
                     }
                     return try await call.result
                 }
-                transfer.progress.end()
-                screen.show(report: outcome)
             }
         }
     }
@@ -162,50 +155,67 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-/// A file that is opened by the command and read in the Swift task that talks to the daemon.
-///
-/// `@unchecked`: only that task uses the file from then on.
-private struct Opened: @unchecked Sendable {  // one user; see above
-    let file: InputFile
-
-    /// - Throws: the exit code; what is wrong has been reported then.
-    init(_ path: String) throws {
-        do {
-            file = try InputFile(path)
-        } catch let failure as FileFailure {
-            throw Failure.report(failure)
-        }
-    }
+/// A copy of the daemon's that is not what it said, or says nothing that is understood.
+private struct CopyFailure: Error, CustomStringConvertible {
+    let description: String
 }
 
 extension BridgeCommand {
-    fileprivate func withTransfer(
-        _ body: @escaping @Sendable (Bridge, StoreTransfer) async throws -> Void
+    /// Sends a file with a call, and shows the result.
+    ///
+    /// - Parameter call: Makes the call, with the options and the file's stream among them.
+    fileprivate func send(
+        _ path: String, _ options: JSONObject,
+        _ call: @escaping @Sendable (Bridge, JSON, ProgressLine) async throws -> JSON
     ) async throws {
+        var options = options
+        options["stream"] = .string("@\(path)")
+        let json = JSON.object(options)
         try await withClient { client in
-            let progress = ProgressLine()
-            defer { progress.end() }
-            try await body(client, StoreTransfer(client: client, progress: progress))
+            let line = ProgressLine()
+            defer { line.end() }
+            let files = try await SentFiles(in: json, at: [["stream"]], client)
+            try await files.send(line) { options in
+                let result = try await call(client, options, line)
+                line.end()
+                screen.show(report: result)
+            }
         }
     }
 
     /// Has the daemon make a copy, and writes that to a file.
-    fileprivate func download(
+    fileprivate func receive(
         _ task: String, options: JSONObject, to path: String, overwrites: Bool
     ) async throws {
-        try await withTransfer { client, transfer in
+        try await withClient { client in
+            let line = ProgressLine()
+            defer { line.end() }
             let file = try OutputFile(path, overwrites: overwrites)
             defer { file.discard() }
-            let copy = try await transfer.progress.waiting(for: "The daemon makes the copy …") {
+            let copy = try await line.waiting(for: "The daemon makes the copy …") {
                 try await client.callJSON(task, .object(options))
             }
-            try await transfer.download(copy, to: file)
+            try await write(copy, to: file, client, line)
             try file.finish(overwrites: overwrites)
-            transfer.progress.end()
+            line.end()
             if file.isStandardOutput { return }
             var result: JSONObject = ["file": .string(path)]
             for name in ["bytes", "sha256", "records"] { result[name] = copy[name] }
             screen.show(report: .object(result))
+        }
+    }
+
+    /// Writes a copy that the daemon has made to a file, and checks that it is the same.
+    private func write(_ copy: JSON, to file: OutputFile, _ client: Bridge, _ line: ProgressLine) async throws {
+        guard let name = copy["stream"]?.stringValue else {
+            throw CopyFailure(description: "the daemon's answer is not understood: \(copy.text)")
+        }
+        var hash = SHA256()
+        try await ReceivedStream.write(await client.readStream(name), to: file, StreamProgress(line, name: "")) {
+            $0.withUnsafeBytes { hash.update($0) }
+        }
+        guard copy["sha256"] == .string(hash.finish()) else {
+            throw CopyFailure(description: "what came differs from the daemon's copy: its SHA-256 is another one")
         }
     }
 }

@@ -43,12 +43,23 @@ struct ReceivedStream {
         }
         let output = try OutputFile("-", overwrites: true)
         let progress = StreamProgress(line, name: path.joined(separator: "."))
+        try await Self.write(reader, to: output, progress)
+        line.end()
+    }
+
+    /// Writes all of a stream to a file.
+    ///
+    /// - Parameter look: Called with the bytes, in order.
+    /// - Throws: ``FileFailure``, `BridgeError`: it is not complete.
+    static func write(
+        _ reader: ByteReader, to output: OutputFile, _ progress: StreamProgress, look: ([UInt8]) -> Void = { _ in }
+    ) async throws {
         var count = 0
         for try await bytes in reader {
+            look(bytes)
             try output.write(bytes)
             count += bytes.count
             progress.show(count, of: await reader.announcement?.totalBytes)
         }
-        line.end()
     }
 }

@@ -35,40 +35,68 @@ struct NoOptions: Codable, Sendable {
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Keys.self) }
 }
 
+/// A copy on its way to the caller.
+struct SentCopy: Codable, Sendable {
+    /// The stream of its bytes.
+    var stream: String
+    var bytes: Int64
+    var sha256: String
+    var records: Int64
+
+    static let schema: JSON? = (try? JSONSchema.derive(from: SentCopy.self))?.withStream
+}
+
+extension CopyTask {
+    /// Makes a stream of a copy, whose reader is the caller. The copy is removed when the stream ends.
+    fileprivate func send(_ copy: StoreCopies.Copy, as type: String, _ call: Call) async throws -> SentCopy {
+        do {
+            let stream = try await call.makeStream(type: type, totalBytes: Int(copy.bytes)) { [copies] out in
+                try await copies.send(copy) { try await out.write($0) }
+            }
+            return SentCopy(stream: stream, bytes: copy.bytes, sha256: copy.sha256, records: copy.records)
+        } catch {
+            copies.discard(copy)
+            throw error
+        }
+    }
+}
+
 struct BackupTask: CopyTask {
     static let name = "persistence.backup"
-    static let summary = "Makes a copy of the whole store, to be downloaded in parts."
+    static let summary = "Answers a stream with a copy of the whole store."
     static let optionsSchema: JSON? = Schemas.strict(NoOptions.self)
+    static let resultSchema: JSON? = SentCopy.schema
     let copies: StoreCopies
 
-    func run(_ options: Strict<NoOptions>, _ call: Call) async throws -> StoreCopies.Download {
-        try await copies.backUp(for: call.caller.session)
+    func run(_ options: Strict<NoOptions>, _ call: Call) async throws -> SentCopy {
+        try await send(copies.backUp(for: call.caller.session), as: "application/vnd.sqlite3", call)
     }
 }
 
 struct ExportTask: CopyTask {
     static let name = "persistence.export"
-    static let summary = "Writes records as lines of JSON, to be downloaded in parts."
+    static let summary = "Answers a stream with records as lines of JSON."
     static let optionsSchema: JSON? = Schemas.strict(Request.self)
+    static let resultSchema: JSON? = SentCopy.schema
     struct Request: Codable, Sendable {
         var namespace: String?
         var table: String?
     }
     let copies: StoreCopies
 
-    func run(_ options: Strict<Request>, _ call: Call) async throws -> StoreCopies.Download {
+    func run(_ options: Strict<Request>, _ call: Call) async throws -> SentCopy {
         let selection = try Selection(namespace: options.request.namespace, table: options.request.table)
-        return try await copies.export(selection, for: call.caller.session)
+        return try await send(copies.export(selection, for: call.caller.session), as: "application/jsonl", call)
     }
 }
 
 struct RestoreTask: CopyTask {
     static let name = "persistence.restore"
-    static let summary = "Puts an uploaded backup in the place of the store."
-    static let optionsSchema: JSON? = Schemas.strict(Request.self)
+    static let summary = "Puts a backup, which is read from a stream, in the place of the store."
+    static let optionsSchema: JSON? = Schemas.strict(Request.self)?.withStream
     struct Request: Codable, Sendable {
-        var upload: UInt64
-        var bytes: Int64
+        var stream: String
+        var bytes: Int64?
         var sha256: String?
     }
     let copies: StoreCopies
@@ -76,7 +104,8 @@ struct RestoreTask: CopyTask {
     func run(_ options: Strict<Request>, _ call: Call) async throws -> StoreCopies.Restored {
         let request = options.request
         let restored = try await copies.restore(
-            upload: request.upload, .init(bytes: request.bytes, sha256: request.sha256), of: call.caller.session)
+            call.readStream(request.stream), .init(bytes: request.bytes, sha256: request.sha256),
+            of: call.caller.session)
         call.log.notice(
             "the store was replaced by a backup of \(restored.records) records; the old one is \(restored.kept)")
         return restored
@@ -85,11 +114,11 @@ struct RestoreTask: CopyTask {
 
 struct ImportTask: CopyTask {
     static let name = "persistence.import"
-    static let summary = "Stores the records of an uploaded export."
-    static let optionsSchema: JSON? = Schemas.strict(Request.self)
+    static let summary = "Stores the records of an export, which is read from a stream."
+    static let optionsSchema: JSON? = Schemas.strict(Request.self)?.withStream
     struct Request: Codable, Sendable {
-        var upload: UInt64
-        var bytes: Int64
+        var stream: String
+        var bytes: Int64?
         var sha256: String?
         var namespace: String?
         var table: String?
@@ -105,8 +134,10 @@ struct ImportTask: CopyTask {
 
     func run(_ options: Strict<Request>, _ call: Call) async throws -> Import.Outcome {
         let request = options.request
+        // First, so that the stream ends where other options do not fit.
+        let bytes = call.readStream(request.stream)
         return try await copies.importRecords(
-            upload: request.upload, .init(bytes: request.bytes, sha256: request.sha256),
+            bytes, .init(bytes: request.bytes, sha256: request.sha256),
             Selection(namespace: request.namespace, table: request.table), request.ifExists ?? .fail,
             isDryRun: request.dryRun ?? false, of: call.caller.session, user: call.caller.uid
         ) { done, all in
@@ -120,6 +151,16 @@ extension Schemas {
     fileprivate static func strict<Request: Decodable>(_ request: Request.Type) -> JSON? {
         guard var schema = (try? JSONSchema.derive(from: request))?.objectValue else { return nil }
         schema["additionalProperties"] = false
+        return .object(schema)
+    }
+}
+
+extension JSON {
+    /// A schema of an object whose member `stream` is the name of a stream.
+    fileprivate var withStream: JSON? {
+        guard var schema = objectValue, var properties = schema["properties"]?.objectValue else { return nil }
+        properties["stream"] = ["type": "string", "format": "trestle-stream"]
+        schema["properties"] = .object(properties)
         return .object(schema)
     }
 }

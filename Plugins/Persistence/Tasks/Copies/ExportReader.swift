@@ -103,7 +103,7 @@ extension BridgeError {
     }
 }
 
-/// The lines of an uploaded file.
+/// The lines of a file.
 struct LineSource {
     private let file: TransferFile
     private var offset: Int64 = 0

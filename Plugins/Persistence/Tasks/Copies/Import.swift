@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 import TaskKit
 
-/// Stores the records of an uploaded export. The lane of copies, whose thread waits for that of commits.
+/// Stores the records of an export. The lane of copies, whose thread waits for that of commits.
 struct Import {
     /// What is done with a record whose key is taken.
     enum IfExists: String, Codable, Sendable, CaseIterable {

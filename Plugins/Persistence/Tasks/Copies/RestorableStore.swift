@@ -3,8 +3,8 @@ import GRDB
 import Glibc
 import TaskKit
 
-/// An uploaded database that has been found to be a whole store, of a version that this plugin reads, and is now of its
-/// own. The lane of copies.
+/// A database that has been found to be a whole store, of a version that this plugin reads, and is now of its own. The
+/// lane of copies.
 struct RestorableStore {
     let path: String
     /// How many records it has.
@@ -54,10 +54,10 @@ struct RestorableStore {
 
     private static func check(_ database: Database) throws {
         let finding = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "nothing"
-        guard finding == "ok" else { throw BridgeError.unfitUpload("it is damaged (\(finding))") }
+        guard finding == "ok" else { throw BridgeError.unfitFile("it is damaged (\(finding))") }
         guard try database.tableExists("grdb_migrations") else { throw notAStore }
         guard try !Schema.migrator.hasBeenSuperseded(database) else {
-            throw BridgeError.unfitUpload("it was made by a newer version of this plugin, which alone can read it")
+            throw BridgeError.unfitFile("it was made by a newer version of this plugin, which alone can read it")
         }
         guard let version = try Schema.migrator.appliedMigrations(database).last else { throw notAStore }
         let known = try DatabaseQueue()
@@ -67,8 +67,8 @@ struct RestorableStore {
         guard try Row.fetchOne(database, sql: "PRAGMA foreign_key_check") == nil else { throw contradiction }
     }
 
-    private static let notAStore = BridgeError.unfitUpload("it is no store of Trestle's")
-    private static let contradiction = BridgeError.unfitUpload("its tables contradict one another")
+    private static let notAStore = BridgeError.unfitFile("it is no store of Trestle's")
+    private static let contradiction = BridgeError.unfitFile("its tables contradict one another")
 
     /// What a database consists of, apart from what SQLite keeps for itself.
     private static func tables(of database: Database) throws -> [[DatabaseValue]] {
@@ -104,7 +104,7 @@ struct RestorableStore {
             count += 1
             let isSound = try row.withUnsafeData(atIndex: 1) { isRecord($0 ?? Data()) }
             guard isSound, isName(try row.bytes(0), upTo: Limits.keyBytes) else {
-                throw BridgeError.unfitUpload("record \(count) in it is damaged")
+                throw BridgeError.unfitFile("record \(count) in it is damaged")
             }
         }
         return count
@@ -126,10 +126,10 @@ struct RestorableStore {
     private static func explained(_ error: any Error) -> BridgeError {
         if let error = error as? BridgeError { return error }
         switch (error as? DatabaseError)?.resultCode {
-        case .SQLITE_NOTADB: return .unfitUpload("it is no database of SQLite's")
+        case .SQLITE_NOTADB: return .unfitFile("it is no database of SQLite's")
         case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_CANTOPEN: return BridgeError(storage: error)
         case .SQLITE_INTERRUPT: return .cancelled
-        case let code?: return .unfitUpload("it is damaged (\(code))")
+        case let code?: return .unfitFile("it is damaged (\(code))")
         case nil: return notAStore
         }
     }

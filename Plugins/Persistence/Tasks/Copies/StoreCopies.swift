@@ -3,7 +3,7 @@ import Synchronization
 import TaskKit
 
 /// Backups and exports, restores and imports, of an open store. Each of them is made in, or read from, a file beside
-/// the database, which travels over the bridge in parts.
+/// the database, which travels over the bridge as a stream.
 ///
 /// Any thread. What takes long happens on a lane of its own, one after the other, and so does the removal of files:
 /// none is removed while something is at work on its path.
@@ -26,7 +26,7 @@ final class StoreCopies: Sendable {
     func close() async {
         storeFile.withLock { $0 = nil }
         transfers.takeAll().forEach(remove)
-        // Behind whatever was under way; a part first, for it may hand its file's removal to the lane.
+        // Behind whatever was under way.
         try? await parts.run {}
         try? await lane.run {}
     }
@@ -61,42 +61,41 @@ final class StoreCopies: Sendable {
 
     // MARK: Out
 
-    /// A copy that is ready to be read.
-    struct Download: Codable, Sendable {
-        var download: UInt64
-        var bytes: Int64
-        var sha256: String
-        var records: Int64
+    /// A copy that is ready to be read: by `send`, which removes it.
+    struct Copy: Sendable {
+        let file: TransferFile
+        let bytes: Int64
+        let sha256: String
+        let records: Int64
     }
 
     /// Makes a copy of the database.
-    func backUp(for session: SessionID) async throws -> Download {
-        try await makeDownload(for: session) { database, file, interruption in
+    func backUp(for session: SessionID) async throws -> Copy {
+        try await makeCopy(for: session) { database, file, interruption in
             try Backup.make(of: database, at: file.path, interruption)
         }
     }
 
     /// Writes records as lines of JSON.
-    func export(_ selection: Selection, for session: SessionID) async throws -> Download {
-        try await makeDownload(for: session) { database, file, interruption in
+    func export(_ selection: Selection, for session: SessionID) async throws -> Copy {
+        try await makeCopy(for: session) { database, file, interruption in
             try Export.make(of: database, selection, to: file, interruption)
         }
     }
 
-    private func makeDownload(
+    private func makeCopy(
         for session: SessionID,
         _ make: @escaping @Sendable (StoreFile, TransferFile, Interruption) throws -> Int64
-    ) async throws -> Download {
+    ) async throws -> Copy {
         let database = try database()
-        let file = try transfers.begin(.download, for: session, beside: database)
+        let file = try transfers.begin(for: session, beside: database)
         do {
             return try await long { interruption in
                 try file.create()
                 let records = try make(database, file, interruption)
                 try file.seal()
-                return Download(
-                    download: file.id, bytes: try file.length(), sha256: try file.sha256(interruption),
-                    records: records)
+                return Copy(
+                    file: file, bytes: try file.length(), sha256: try file.sha256(interruption), records: records)
             }
         } catch {
             remove(file)
@@ -104,59 +103,62 @@ final class StoreCopies: Sendable {
         }
     }
 
-    /// The file of a download, to be read from where it may block.
-    func download(_ id: UInt64, of session: SessionID) throws(BridgeError) -> TransferFile {
-        try transfers.find(id, .download, of: session)
+    /// Gives all of a copy to `write`, part by part. The copy is removed, whatever happens.
+    func send(_ copy: Copy, _ write: ([UInt8]) async throws -> Void) async throws {
+        defer { discard(copy) }
+        var offset: Int64 = 0
+        while offset < copy.bytes {
+            let part = try await parts.run { [offset] in try copy.file.read(at: offset, count: Limits.partBytes) }
+            guard !part.isEmpty else { throw BridgeError.cutCopy }
+            try await write(part)
+            offset += Int64(part.count)
+        }
     }
 
-    func endDownload(_ id: UInt64, of session: SessionID) throws(BridgeError) {
-        remove(try transfers.take(id, .download, of: session))
-    }
+    /// Removes a copy that is not sent.
+    func discard(_ copy: Copy) { remove(copy.file) }
 
     // MARK: In
 
-    /// Begins an upload. Its file is still to be created, where that may block.
-    func beginUpload(for session: SessionID) throws(BridgeError) -> TransferFile {
-        try transfers.begin(.upload, for: session, beside: try database())
-    }
-
-    /// The file of an upload, to be written to where it may block.
-    func upload(_ id: UInt64, of session: SessionID) throws(BridgeError) -> TransferFile {
-        try transfers.find(id, .upload, of: session)
-    }
-
-    /// Does something with a part of a file, behind what was asked for before.
-    func onLaneOfParts(_ body: @escaping @Sendable () -> Void) { parts.submit(body) }
-
-    func endUpload(_ id: UInt64, of session: SessionID) throws(BridgeError) {
-        remove(try transfers.take(id, .upload, of: session))
-    }
-
-    /// What an upload must be to be used: as it was sent.
+    /// What a file must be to be used: as it was sent.
     struct Expected: Sendable {
-        var bytes: Int64
+        /// Nil: as long as its stream.
+        var bytes: Int64?
         /// Nil: not compared.
         var sha256: String?
     }
 
-    /// Uses up an upload, once it is found to be as it was sent.
-    private func use<T: Sendable>(
-        upload id: UInt64, _ expected: Expected, of session: SessionID,
+    /// Takes a file, and uses it once it is found to be as it was sent. It is removed, whatever happens.
+    private func use<Bytes: AsyncSequence & Sendable, T: Sendable>(
+        _ bytes: Bytes, _ expected: Expected, of session: SessionID,
         _ body: @escaping @Sendable (StoreFile, TransferFile, Interruption) throws -> T
-    ) async throws -> T {
+    ) async throws -> T where Bytes.Element == [UInt8] {
         let database = try database()
-        let file = try transfers.take(id, .upload, of: session)
+        let file = try transfers.begin(for: session, beside: database)
         defer { remove(file) }
+        try await take(bytes, to: file, atMost: expected.bytes)
         return try await long { interruption in
             try file.seal()
             let length = try file.length()
-            guard length == expected.bytes else {
-                throw BridgeError.unfitUpload("\(length) bytes of it came, not \(expected.bytes)")
+            guard length == expected.bytes ?? length else {
+                throw BridgeError.unfitFile("\(length) bytes of it came, not \(expected.bytes ?? length)")
             }
             if let sha256 = expected.sha256?.lowercased(), sha256 != (try file.sha256(interruption)) {
-                throw BridgeError.unfitUpload("it did not arrive as it was sent: its SHA-256 differs")
+                throw BridgeError.unfitFile("it did not arrive as it was sent: its SHA-256 differs")
             }
             return try body(database, file, interruption)
+        }
+    }
+
+    /// Writes all bytes to a file.
+    private func take<Bytes: AsyncSequence & Sendable>(
+        _ bytes: Bytes, to file: TransferFile, atMost most: Int64?
+    ) async throws where Bytes.Element == [UInt8] {
+        try await parts.run { try file.create() }
+        var length: Int64 = 0
+        for try await part in bytes {
+            length = try await parts.run { [length] in try file.write(part, at: length) }
+            if let most, length > most { throw BridgeError.unfitFile("more than \(most) bytes of it came") }
         }
     }
 
@@ -167,11 +169,13 @@ final class StoreCopies: Sendable {
         var kept: String
     }
 
-    /// Puts an uploaded database in the place of the store's.
+    /// Puts a database in the place of the store's.
     ///
     /// - Throws: Where it throws, nothing was changed.
-    func restore(upload id: UInt64, _ expected: Expected, of session: SessionID) async throws -> Restored {
-        try await use(upload: id, expected, of: session) { [store] database, file, interruption in
+    func restore<Bytes: AsyncSequence & Sendable>(
+        _ bytes: Bytes, _ expected: Expected, of session: SessionID
+    ) async throws -> Restored where Bytes.Element == [UInt8] {
+        try await use(bytes, expected, of: session) { [store] database, file, interruption in
             try file.release()
             let restored = try RestorableStore(checking: file.path, interruption)
             try interruption.check()
@@ -180,17 +184,17 @@ final class StoreCopies: Sendable {
         }
     }
 
-    /// Stores the records of an uploaded export.
+    /// Stores the records of an export.
     ///
     /// - Parameters:
     ///   - isDryRun: Stores nothing, and returns what would become of them.
     ///   - progress: Called on the lane.
-    func importRecords(
-        upload id: UInt64, _ expected: Expected, _ selection: Selection, _ ifExists: Import.IfExists, isDryRun: Bool,
+    func importRecords<Bytes: AsyncSequence & Sendable>(
+        _ bytes: Bytes, _ expected: Expected, _ selection: Selection, _ ifExists: Import.IfExists, isDryRun: Bool,
         of session: SessionID, user: UInt32,
         progress: @escaping @Sendable (_ done: Import.Outcome, _ all: Int64) -> Void
-    ) async throws -> Import.Outcome {
-        try await use(upload: id, expected, of: session) { [store] database, file, interruption in
+    ) async throws -> Import.Outcome where Bytes.Element == [UInt8] {
+        try await use(bytes, expected, of: session) { [store] database, file, interruption in
             let work = Import(
                 file: file, selection: selection, ifExists: ifExists, session: session, user: user,
                 interruption: interruption)

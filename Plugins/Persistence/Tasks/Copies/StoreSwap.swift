@@ -22,7 +22,7 @@ struct StoreSwap {
         let kept = try keep()
         do throws(BridgeError) {
             try Self.synchronise(database.directory)
-            try check(rename(replacement, database.path), "the upload cannot be renamed")
+            try check(rename(replacement, database.path), "the backup cannot be renamed")
         } catch {
             unlink(kept)
             throw error

@@ -3,15 +3,10 @@ import Sodium
 import Synchronization
 import TaskKit
 
-/// A file that travels over the bridge in parts: it lies beside the database as long as it does.
+/// A file that travels over the bridge: it lies beside the database as long as it does.
 ///
 /// Any thread; but for `end` every method waits for the disk.
 final class TransferFile: Sendable {
-    enum Direction: String, Sendable {
-        case download
-        case upload
-    }
-
     private enum State {
         /// Not made yet.
         case reserved
@@ -24,17 +19,13 @@ final class TransferFile: Sendable {
 
     let id: UInt64
     let session: SessionID
-    let direction: Direction
     let path: String
     // Held for every access to the descriptor, so that no one uses it when it is closed.
     private let state = Mutex(State.reserved)
 
-    init(id: UInt64, session: SessionID, direction: Direction, path: String) {
-        (self.id, self.session, self.direction, self.path) = (id, session, direction, path)
+    init(id: UInt64, session: SessionID, path: String) {
+        (self.id, self.session, self.path) = (id, session, path)
     }
-
-    /// The beginning of a sentence about it.
-    private var what: String { "the file of \(direction.rawValue) \(id)" }
 
     /// Makes the file, empty and readable to no other user.
     ///
@@ -43,7 +34,7 @@ final class TransferFile: Sendable {
         try state.withLock { state throws(BridgeError) in
             guard case .reserved = state else { throw BridgeError.cancelled }
             let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "\(what) cannot be made") }
+            guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "the copy cannot be made") }
             state = .open(descriptor)
         }
     }
@@ -68,8 +59,8 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// Code that reads or writes it from here on gets the error that it is gone. Does not wait; the file itself stays
-    /// until `unlink`.
+    /// Code that reads or writes it from here on gets `call.cancelled`. Does not wait; the file itself stays until
+    /// `unlink`.
     func end() {
         state.withLock { state in
             switch state {
@@ -102,7 +93,7 @@ final class TransferFile: Sendable {
                     filled += status
                 }
             }
-            if failure != 0 { throw BridgeError(systemCode: failure, "\(what) cannot be read") }
+            if failure != 0 { throw BridgeError(systemCode: failure, "the copy cannot be read") }
             return bytes
         }
     }
@@ -128,7 +119,7 @@ final class TransferFile: Sendable {
                     written += status
                 }
             }
-            if failure != 0 { throw BridgeError(systemCode: failure, "\(what) cannot be written") }
+            if failure != 0 { throw BridgeError(systemCode: failure, "the copy cannot be written") }
             return try length(of: descriptor)
         }
     }
@@ -141,7 +132,7 @@ final class TransferFile: Sendable {
     private func length(of descriptor: Int32) throws(BridgeError) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw BridgeError(systemCode: errno, "\(what) cannot be looked at")
+            throw BridgeError(systemCode: errno, "the copy cannot be looked at")
         }
         return Int64(status.st_size)
     }
@@ -166,7 +157,7 @@ final class TransferFile: Sendable {
             switch state {
             case .open(let descriptor?): return try body(descriptor)
             case .sealed(let descriptor) where !toWrite: return try body(descriptor)
-            default: throw BridgeError.noTransfer(direction, id)
+            default: throw BridgeError.cancelled
             }
         }
     }

@@ -1,7 +1,8 @@
 import Synchronization
 import TaskKit
 
-/// The files that travel at present, each owned by the session that began it and ended with it at the latest.
+/// The files that travel at present. Each ends with the session that it is for at the latest: a stream that nobody
+/// reads would last longer.
 ///
 /// Any thread; nothing here waits for the disk.
 final class TransferRegistry: Sendable {
@@ -19,37 +20,15 @@ final class TransferRegistry: Sendable {
     /// session ends it.
     ///
     /// - Throws: `busy`.
-    func begin(
-        _ direction: TransferFile.Direction, for session: SessionID, beside file: StoreFile
-    ) throws(BridgeError) -> TransferFile {
+    func begin(for session: SessionID, beside file: StoreFile) throws(BridgeError) -> TransferFile {
         try state.withLock { state throws(BridgeError) in
             guard state.files.count < Limits.transfers else { throw BridgeError.tooManyTransfers }
             state.lastID += 1
             let path = "\(file.path)\(Self.suffix)\(state.lastID)"
-            let transfer = TransferFile(id: state.lastID, session: session, direction: direction, path: path)
+            let transfer = TransferFile(id: state.lastID, session: session, path: path)
             state.files[state.lastID] = transfer
             return transfer
         }
-    }
-
-    /// - Throws: `transfer.not_found`, also for those of other sessions.
-    func find(
-        _ id: UInt64, _ direction: TransferFile.Direction, of session: SessionID
-    ) throws(BridgeError) -> TransferFile {
-        let file = state.withLock { $0.files[id] }
-        guard let file, file.session == session, file.direction == direction else {
-            throw .noTransfer(direction, id)
-        }
-        return file
-    }
-
-    /// Takes one out. It is the caller's to remove.
-    func take(
-        _ id: UInt64, _ direction: TransferFile.Direction, of session: SessionID
-    ) throws(BridgeError) -> TransferFile {
-        let file = try find(id, direction, of: session)
-        remove(file)
-        return file
     }
 
     func remove(_ file: TransferFile) { _ = state.withLock { $0.files.removeValue(forKey: file.id) } }

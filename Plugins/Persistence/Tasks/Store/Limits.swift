@@ -58,8 +58,7 @@ enum Limits {
 
     /// Files that travel at a time: each takes room in the state directory.
     static let transfers = 4
-    /// Bytes of such a file in one call, so that they fit into a message (1 MiB by default) as base 64, with room to
-    /// spare.
+    /// Bytes of such a file that are read or written together, and held in memory.
     static let partBytes = 256 << 10
     /// Records of an import that share a transaction, and their bytes: it holds up all other users' writes.
     static let importRecords = 256
