@@ -75,6 +75,36 @@ struct StreamRightsTests {
         #expect(plugin.call("read", ["stream": stream]) == ["base64": "AAAB"])
     }
 
+    @Test("What a plugin holds for one caller is not found for another one, who gives its name")
+    func otherCaller() {
+        let (client, stranger) = (StreamClient(bench), bench.client(uid: Bench.daemonUID))
+        let (read, made) = (JSON.string(client.make()), plugin().call("new", [:])["stream"] ?? .null)
+        client.client.send(#"{"task":"work","callbackId":"w"}"#)
+        stranger.send(#"{"task":"work","callbackId":"w"}"#)
+        let (own, other) = (bench.host.started[0].handle, bench.host.started[1].handle)
+        let plugin = plugin()
+        plugin.begin("bridge.stream.read", ["stream": read], for: own)
+        for stream in [read, made, "stream:0123456789abcdef0123456789abcdef"] {
+            let write: JSON = ["stream": stream, "base64": "AAAA"]
+            for (task, options) in [("read", ["stream": stream]), ("write", write), ("close", ["stream": stream])] {
+                #expect(plugin.call(task, options, for: other).errorCode == "stream.not_found")
+            }
+        }
+        #expect(client.call("write", ["stream": read, "base64": "AAAA"])["room"] != nil)
+        #expect(plugin.call("write", ["stream": made, "base64": "AAAA"])["room"] != nil)
+    }
+
+    @Test("A client that provides a task does not find its own streams for a caller who gives their name")
+    func otherCallerOfProvider() {
+        let (provider, stranger) = (StreamClient(bench), bench.client(uid: Bench.daemonUID))
+        provider.client.send(#"{"task":"bridge.register","options":{"tasks":["photo.add"]},"callbackId":"r"}"#)
+        _ = provider.client.read()
+        let stream = JSON.string(StreamClient(bench).make())
+        stranger.send(#"{"task":"photo.add","callbackId":"p"}"#)
+        let id = provider.client.read().first?["callbackId"] ?? .null
+        #expect(provider.call("read", ["stream": stream, "call": id]).errorCode == "stream.not_found")
+    }
+
     @Test("A read that takes an end for a call waits on when that call has been answered")
     func outlasting() {
         let client = StreamClient(bench)

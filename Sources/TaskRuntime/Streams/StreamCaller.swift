@@ -50,11 +50,13 @@ struct StreamCaller {
             path: "$.call", expected: "none, because a plugin calls on behalf of the call that it works on",
             got: "a number"))
 
-    /// Whether they may take the end that is free.
+    /// Whether they may take the end that is free. Who works on a call may as far as its caller may, and not for
+    /// themselves: the name came from that caller.
     func mayTake(_ takers: OpenStream.Takers, _ calls: CallEngine) -> Bool {
-        if holder === takers.rootMaker { return true }
-        if let owner = takers.owner, session?.owner == owner { return true }
-        guard let worked else { return false }
+        guard let worked else {
+            if holder === takers.rootMaker { return true }
+            return takers.owner != nil && session?.owner == takers.owner
+        }
         if let root = takers.root { return worked.rootNumber == root }
         return calls.call(numbered: worked.rootNumber).flatMap(Self.holder) === takers.rootMaker
     }

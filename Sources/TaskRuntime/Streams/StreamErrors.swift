@@ -12,6 +12,11 @@ extension BridgeError {
             "the option base64 is missing or is no base 64 with padding (RFC 4648); the stream has ended")
     }
 
+    /// The caller asked for a side, and has the other one.
+    static func otherEnd(_ own: StreamSide) -> BridgeError {
+        BridgeError(.streamInvalid, "the caller has the \(own.rawValue)'s end of this stream")
+    }
+
     static var streamsOfLeaving: BridgeError {
         BridgeError(
             .pluginUnavailable, "the plugin is about to stop, and makes streams only for calls that it works on",

@@ -89,10 +89,12 @@ final class StreamTable {
         let caller = try StreamCaller(call, workingOn: id, calls)
         guard let name = StreamName(text), let stream = streams[name] else { throw .streamNotFound }
         let side = side ?? stream.side(of: caller.holder) ?? (stream.writer == nil ? .writer : .reader)
+        // What a plugin or provider holds for one caller is not there for another, whatever name that one gives.
+        let mayTake = caller.mayTake(stream.takers, calls)
+        guard caller.worked == nil || mayTake else { throw .streamNotFound }
         if stream.holder(of: side) !== caller.holder {
-            guard stream.holder(of: side) == nil, caller.mayTake(stream.takers, calls) else {
-                guard let own = stream.side(of: caller.holder) else { throw .streamNotFound }
-                throw BridgeError(.streamInvalid, "the caller has the \(own.rawValue)'s end of this stream")
+            guard stream.holder(of: side) == nil, mayTake else {
+                throw stream.side(of: caller.holder).map(BridgeError.otherEnd) ?? .streamNotFound
             }
             stream.take(side, caller.holder, caller.session, at: times.now)
         }
@@ -283,9 +285,7 @@ final class StreamTable {
     }
 
     /// The time for draining is over.
-    func endAll() {
-        for stream in Array(streams.values) { stop(stream, Self.stopping) }
-    }
+    func endAll() { for stream in Array(streams.values) { stop(stream, Self.stopping) } }
 
     private func endStill() {
         for stream in Array(streams.values) where stream.hasStoodStill() { stop(stream, Self.stopping) }

@@ -37,13 +37,13 @@ struct NoOptions: Codable, Sendable {
 
 /// A copy on its way to the caller.
 struct SentCopy: Codable, Sendable {
-    /// The stream of its bytes.
-    var stream: String
+    /// Its bytes.
+    var stream: ByteStream
     var bytes: Int64
     var sha256: String
     var records: Int64
 
-    static let schema: JSON? = (try? JSONSchema.derive(from: SentCopy.self))?.withStream
+    static let schema: JSON? = try? JSONSchema.derive(from: SentCopy.self)
 }
 
 extension CopyTask {
