@@ -11,7 +11,7 @@ func makeFiles() -> Plugin {
     .event(FileChanged.self)
     .configuration(
         PluginConfiguration(Section()), describing: Section.settings, check: { section in try section.check() },
-        onChange: { section in await folder.take(section) }
+        onChange: { section in folder.take(section) }
     )
     .onStart { context in
         try await folder.open(in: context.stateDirectory)

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TaskKit
 
 /// The folder whose files the tasks are about. What it does may block: it has a thread of its own.
@@ -6,20 +7,22 @@ actor Folder {
     private let thread = BlockingExecutor(name: "files")
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    private var section = Section()
+    private nonisolated let section = Mutex(Section())
     private(set) var path = ""
     private var descriptor: CInt = -1
     /// Counts the files that are being written, for their names until then.
     private var newFiles = 0
 
-    func take(_ section: Section) { self.section = section }
+    /// Comes before `open`.
+    nonisolated func take(_ new: Section) { section.withLock { $0 = new } }
 
     /// Opens the folder, and makes it where it is the plugin's own.
     ///
     /// - Throws: `files.failed`.
     func open(in stateDirectory: String) throws {
-        path = section.folder ?? stateDirectory + "/files"
-        if section.folder == nil, mkdir(path, 0o700) != 0, errno != EEXIST {
+        let chosen = section.withLock { $0.folder }
+        path = chosen ?? stateDirectory + "/files"
+        if chosen == nil, mkdir(path, 0o700) != 0, errno != EEXIST {
             throw Failure.system(errno, "making", path)
         }
         descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -72,7 +75,7 @@ actor Folder {
         guard opened >= 0 else { throw Failure.system(errno, "writing", name.text) }
         return NewFile(
             file: OpenFile(opened, name), temporary: temporary,
-            maximumBytes: section.fileBytes ?? Section.standardFileBytes)
+            maximumBytes: section.withLock { $0.fileBytes } ?? Section.standardFileBytes)
     }
 
     func write(_ bytes: [UInt8], to new: NewFile) throws { try new.file.write(bytes) }
@@ -80,6 +83,8 @@ actor Folder {
     /// Has the file take the place of the one of its name.
     func finish(_ new: NewFile) throws {
         try new.file.sync()
+        // Before it has its name, of which nobody hears twice.
+        new.file.close()
         guard renameat(descriptor, new.temporary, descriptor, new.file.name.text) == 0, fsync(descriptor) == 0 else {
             throw Failure.system(errno, "writing", new.file.name.text)
         }

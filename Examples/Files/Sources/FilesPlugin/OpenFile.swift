@@ -1,17 +1,25 @@
 import Glibc
+import Synchronization
 import TaskKit
 
-/// An open file. It is closed when it is no longer held. Its functions block: only the folder's thread calls them.
+/// An open file. It is closed when it is no longer held, or by `close`. Its functions block: only the folder's thread calls them.
 final class OpenFile: Sendable {
     let name: FileName
-    private let descriptor: CInt
+    /// -1: it is closed.
+    private let opened: Atomic<CInt>
+    private var descriptor: CInt { opened.load(ordering: .relaxed) }
 
     init(_ descriptor: CInt, _ name: FileName) {
-        self.descriptor = descriptor
+        opened = Atomic(descriptor)
         self.name = name
     }
 
-    deinit { close(descriptor) }
+    deinit { close() }
+
+    func close() {
+        let descriptor = opened.exchange(-1, ordering: .relaxed)
+        if descriptor >= 0 { _ = Glibc.close(descriptor) }
+    }
 
     /// How long it is.
     ///

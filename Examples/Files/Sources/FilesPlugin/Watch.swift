@@ -12,7 +12,7 @@ struct FileChanged: BridgeEvent {
 
 /// Publishes the changes of the folder, until the plugin stops.
 func watch(_ folder: Folder, _ context: PluginContext) async {
-    let descriptor = inotify_init1(CInt(IN_CLOEXEC.rawValue | IN_NONBLOCK.rawValue))
+    let descriptor = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
     defer { close(descriptor) }
     let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
     guard descriptor >= 0, inotify_add_watch(descriptor, await folder.path, events) >= 0 else {
