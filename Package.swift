@@ -102,18 +102,22 @@ let package = Package(
         // MARK: C, at the edges
         .systemLibrary(name: "CThreadUser", path: "Fuzz/ThreadUser"),
         .systemLibrary(name: "CProcess", path: "Tests/CProcess"),
-        .target(name: "CThread"),
-        .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "CBridgeJSON"),
+        .target(name: "CThread", path: "Sources/C/CThread"),
+        .systemLibrary(
+            name: "CLibuv", path: "Sources/C/CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "CSodium", path: "Sources/C/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(
+            name: "CSystemdBus", path: "Sources/C/CSystemdBus", pkgConfig: "libsystemd",
+            providers: [.apt(["libsystemd-dev"])]),
+        .target(name: "CBridgeJSON", path: "Sources/C/CBridgeJSON"),
         .target(
-            name: "CTomlplusplus",
+            name: "CTomlplusplus", path: "Sources/C/CTomlplusplus",
             cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
             linkerSettings: [.linkedLibrary("tomlplusplus")]),
         // Loaded by BridgeJSON when the first pattern of a schema is compiled, and linked into nothing.
-        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
-        .target(name: "CTaskPlugin"),
+        .target(name: "CRE2", path: "Sources/C/CRE2", linkerSettings: [.linkedLibrary("re2")]),
+        .target(name: "CTaskPlugin", path: "Sources/C/CTaskPlugin"),
 
         // MARK: Ground floor
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),

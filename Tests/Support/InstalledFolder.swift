@@ -21,7 +21,7 @@ public final class InstalledFolder {
         ]
         for (name, target) in files { try Self.copy("\(build)/\(name)", to: folder.file(target)) }
         symlink("\(package)/Clients/Python", folder.file("share/trestle/python"))
-        symlink("\(package)/Sources/CTaskPlugin/include", folder.file("include"))
+        symlink("\(package)/Sources/C/CTaskPlugin/include", folder.file("include"))
     }
 
     /// Hard links need no room, and their paths are their own.

@@ -15,8 +15,8 @@ let package = Package(
         .default(enabledTraits: []), .trait(name: "Testing", description: "The test kit is in Trestle's sources."),
     ],
     targets: [
-        .target(name: "CTaskPlugin"),
-        .target(name: "CThread"),
+        .target(name: "CTaskPlugin", path: "Sources/C/CTaskPlugin"),
+        .target(name: "CThread", path: "Sources/C/CThread"),
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
         .target(name: "ByteStreams", dependencies: ["BridgeJSON"], swiftSettings: strict),

@@ -68,7 +68,7 @@ struct PluginInC {
 /// Compiles C to a shared library.
 func compile(_ source: String, in folder: TemporaryFolder, to path: String) throws {
     let file = try folder.write(source, to: "source.c")
-    let header = Paths.package + "/Sources/CTaskPlugin/include"
+    let header = Paths.package + "/Sources/C/CTaskPlugin/include"
     let compiler = try run("/usr/bin/cc", ["-shared", "-fPIC", "-pthread", "-I", header, "-o", path, file])
     guard compiler.end == .exited(0) else { throw TestFailure("the plugin cannot be compiled:\n\(compiler.errors)") }
 }

@@ -114,7 +114,7 @@ struct NewPluginTests {
             try files.createDirectory(atPath: strange, withIntermediateDirectories: false)
             let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
                 .standardizedFileURL
-            for (name, path) in [("include", "Sources/CTaskPlugin/include"), ("python", "Clients/Python")] {
+            for (name, path) in [("include", "Sources/C/CTaskPlugin/include"), ("python", "Clients/Python")] {
                 try files.createSymbolicLink(
                     atPath: "\(strange)/\(name)", withDestinationPath: sources.appending(path: path).path)
             }
@@ -178,7 +178,7 @@ struct NewPluginTests {
             try Data().write(to: URL(filePath: "\(real)/checkout/Package.swift"))
             let built = try TrestlePaths.find(programFolder: "\(real)/checkout/.build/x/debug", package: nil)
             #expect(built.package == "name: \"trestle\", path: \"\(real)/checkout\"")
-            #expect(built.header == "\(real)/checkout/Sources/CTaskPlugin/include")
+            #expect(built.header == "\(real)/checkout/Sources/C/CTaskPlugin/include")
             #expect(built.python == "\(real)/checkout/Clients/Python")
             let installed = try TrestlePaths.find(programFolder: "\(real)/usr/bin", package: nil)
             #expect(installed.package == "name: \"trestle\", path: \"\(real)/usr/share/trestle/swift/trestle\"")

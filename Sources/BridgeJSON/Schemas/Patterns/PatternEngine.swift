@@ -2,7 +2,7 @@ internal import Glibc
 
 /// RE2, by way of libTrestlePatterns.so, which is loaded when the first pattern is compiled.
 enum PatternEngine {
-    /// The functions of Sources/CRE2/include/trestle_patterns.h.
+    /// The functions of Sources/C/CRE2/include/trestle_patterns.h.
     private struct Functions: Sendable {
         typealias Compile =
             @convention(c) (UnsafeRawPointer?, Int, UnsafeMutablePointer<CChar>?, Int) -> Int32

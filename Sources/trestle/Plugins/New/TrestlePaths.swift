@@ -41,7 +41,7 @@ struct TrestlePaths: Sendable, Equatable {
         let chosen = package ?? standard
         return TrestlePaths(
             package: declaration(of: chosen), packageName: name(of: chosen),
-            header: checkout.map { "\($0)/Sources/CTaskPlugin/include" } ?? "\(prefix)/include",
+            header: checkout.map { "\($0)/Sources/C/CTaskPlugin/include" } ?? "\(prefix)/include",
             python: checkout.map { "\($0)/Clients/Python" } ?? "\(share)/python",
             program: isOnPath("\(programFolder)/trestle") ? "trestle" : "\(programFolder)/trestle")
     }
