@@ -1,19 +1,23 @@
-"""The plugin, against a daemon's side that the tests speak, its function alone, and as `trestle plugin check` sees it."""
+"""The plugin, in a daemon, against a daemon's side that the tests speak, its functions alone, and as `trestle plugin
+check` sees it."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
-import json
+import os
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import zlib
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
+from unittest import mock
 
 FOLDER = Path(__file__).resolve().parent
 PACKAGE = FOLDER.parent.parent / "Clients/Python"
@@ -25,46 +29,73 @@ except ImportError:
     raise unittest.SkipTest("Pillow is not installed: python3-pil, for /usr/bin/python3") from None
 
 import thumbnail  # noqa: E402
-from tests.fake_daemon import FakeDaemon, PluginError, read_manifest  # noqa: E402
-from tests.support import daemon_folder  # noqa: E402
-from trestle_bridge import BridgeError  # noqa: E402
+from tests.fake_daemon import FakeDaemon, read_manifest  # noqa: E402
+from tests.support import TEST_TIMEOUT, Daemon, daemon_folder  # noqa: E402
+from trestle_bridge import BridgeError, Stream, connect  # noqa: E402
 
 MANIFEST = FOLDER / "thumbnail.plugin.toml"
+MEMORY = 1536 << 20
+"""The limit of the manifest."""
 
 
-def encoded(image: Image.Image, kind: str = "PNG", **settings: Any) -> str:
+def encoded(image: Image.Image, kind: str = "PNG", **settings: Any) -> bytes:
     output = io.BytesIO()
     image.save(output, kind, **settings)
-    return base64.b64encode(output.getvalue()).decode("ascii")
+    return output.getvalue()
 
 
-def claiming(width: int, height: int) -> str:
+def claiming(width: int, height: int) -> bytes:
     """A PNG of a few bytes that says it is this large."""
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     parts = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(100))) + chunk(b"IEND", b"")
-    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + parts).decode("ascii")
+    return b"\x89PNG\r\n\x1a\n" + parts
 
 
-class PluginTests(unittest.TestCase):
+def noisy(width: int, height: int) -> Image.Image:
+    """A picture whose file is as large as its pixels."""
+    return Image.frombytes("RGB", (width, height), os.urandom(width * height * 3))
+
+
+def copied_to(plugins: Path) -> None:
+    """As the page has it: the package lies beside the plugin."""
+    for file in FOLDER.glob("thumbnail.*"):
+        shutil.copy(file, plugins)
+    shutil.copytree(PACKAGE / "trestle_bridge", plugins / "trestle_bridge")
+
+
+class DaemonTests(unittest.TestCase):
+    daemon: Daemon
+    folder: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="trestle-thumbnail-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        copied_to(cls.folder)
+        cls.daemon = Daemon(cls.folder)
+        cls.addClassCleanup(cls.daemon.close)
+
     def setUp(self) -> None:
-        self.daemon = FakeDaemon.of_manifest(MANIFEST, {"PYTHONPATH": str(PACKAGE)}, memory_bytes=1 << 30, descriptors=64)
-        self.addCleanup(self.daemon.close)
-        self.daemon.start()
+        self.bridge = connect(self.daemon.path)
+        self.addCleanup(self.bridge.close)
 
-    def make(self, data: str, **options: Any) -> tuple[dict[str, Any], Image.Image]:
-        result = self.daemon.call("thumbnail", {"data": data, "width": 100, "height": 50, **options})
-        image = Image.open(io.BytesIO(base64.b64decode(result["data"])))
+    def make(self, photo: bytes, **options: Any) -> tuple[dict[str, Any], Image.Image]:
+        asked = {"photo": Stream(photo), "width": 100, "height": 50, **options}
+        result = self.bridge.call("thumbnail", asked, timeout=TEST_TIMEOUT)
+        with self.bridge.read_stream(result["thumbnail"]) as stream:
+            image = Image.open(io.BytesIO(stream.readall()))
         self.assertEqual((image.format or "").lower(), result["format"])
         self.assertEqual(image.size, (result["width"], result["height"]))
         return result, image
 
-    def fails(self, data: str) -> str:
-        with self.assertRaises(PluginError) as raised:
-            self.daemon.call("thumbnail", {"data": data, "width": 10, "height": 10})
-        return str(raised.exception.code)
+    def fails(self, photo: Any) -> str:
+        with self.assertRaises(BridgeError) as raised:
+            self.bridge.call("thumbnail", {"photo": photo, "width": 10, "height": 10}, timeout=TEST_TIMEOUT)
+        return raised.exception.code
 
     def test_it_fits_the_bounds_and_keeps_its_shape(self) -> None:
         for kind in ("PNG", "JPEG", "GIF", "WEBP"):
@@ -77,34 +108,116 @@ class PluginTests(unittest.TestCase):
         self.assertEqual(self.make(encoded(Image.new("RGB", (7, 5))))[1].size, (7, 5))
 
     def test_what_is_transparent_stays_so_unless_it_is_to_be_a_jpeg(self) -> None:
-        data = encoded(Image.new("RGBA", (400, 200), (0, 0, 255, 0)))
-        self.assertEqual(self.make(data)[1].getpixel((5, 5))[3], 0)
-        self.assertEqual(self.make(data, format="jpeg")[1].getpixel((5, 5)), (255, 255, 255))
+        photo = encoded(Image.new("RGBA", (400, 200), (0, 0, 255, 0)))
+        self.assertEqual(self.make(photo)[1].getpixel((5, 5))[3], 0)
+        self.assertEqual(self.make(photo, format="jpeg")[1].getpixel((5, 5)), (255, 255, 255))
 
     def test_what_a_camera_held_on_its_side_took_stands_upright(self) -> None:
         exif = Image.Exif()
         exif[thumbnail.ORIENTATION] = 6
-        data = encoded(Image.new("RGB", (1000, 500)), "JPEG", exif=exif.tobytes())
-        self.assertEqual(self.make(data)[1].size, (25, 50))
+        photo = encoded(Image.new("RGB", (1000, 500)), "JPEG", exif=exif.tobytes())
+        self.assertEqual(self.make(photo)[1].size, (25, 50))
 
     def test_bombs_are_refused_before_they_are_decoded(self) -> None:
         for width, height in ((5000, 5000), (65_000, 65_000), (2**31 - 1, 2**31 - 1)):
-            self.assertEqual(self.fails(claiming(width, height)), "thumbnail.too_large")
-        self.assertEqual(self.fails(claiming(4000, 4000)), "thumbnail.no_image")
+            self.assertEqual(self.fails(Stream(claiming(width, height))), "thumbnail.too_large")
+        self.assertEqual(self.fails(Stream(claiming(4000, 4000))), "thumbnail.no_image")
 
     def test_what_is_no_picture_is_refused(self) -> None:
-        whole = base64.b64decode(encoded(Image.effect_noise((300, 300), 50), "JPEG"))
-        for data in (b"", b"nonsense", whole[: len(whole) // 2], b"%!PS-Adobe-3.0 EPSF-3.0\n"):
-            self.assertEqual(self.fails(base64.b64encode(data).decode("ascii")), "thumbnail.no_image")
-        for text in ("not base 64!", "é"):
-            self.assertEqual(self.fails(text), "options.invalid")
+        whole = encoded(Image.effect_noise((300, 300), 50), "JPEG")
+        for photo in (b"", b"nonsense", whole[: len(whole) // 2], b"%!PS-Adobe-3.0 EPSF-3.0\n"):
+            self.assertEqual(self.fails(Stream(photo)), "thumbnail.no_image")
+
+    def test_what_names_no_stream_is_refused(self) -> None:
+        self.assertEqual(self.fails("stream:" + "0" * 32), "stream.not_found")
+        self.assertEqual(self.fails(5), "options.invalid")
+
+    def test_a_photo_may_be_larger_than_a_message(self) -> None:
+        photo = encoded(noisy(1000, 800))
+        self.assertGreater(len(photo), 2 << 20)
+        self.assertEqual(self.make(photo)[1].size, (62, 50))
+
+    def test_a_thumbnail_may_be_larger_than_a_message(self) -> None:
+        _, image = self.make(encoded(noisy(1024, 1024)), width=1024, height=1024, format="png")
+        self.assertEqual(image.size, (1024, 1024))
+
+    def test_a_stream_that_breaks_ends_the_call(self) -> None:
+        photo = encoded(noisy(1000, 800))
+
+        def half() -> Iterator[bytes]:
+            yield photo[: len(photo) // 2]
+            raise OSError("the card was pulled out")
+
+        self.assertEqual(self.fails(Stream(half())), "stream.closed")
+
+    def test_a_call_that_ends_takes_its_reading_along(self) -> None:
+        # As many as there may be at once, whose streams then stand still.
+        for _ in range(2):
+            writer = self.bridge.make_stream()
+            call = self.bridge.submit("thumbnail", {"photo": writer.name, "width": 10, "height": 10})
+            # More than the daemon holds: it returns once the plugin reads.
+            writer.write(bytes(1 << 20))
+            call.cancel()
+            with self.assertRaises(BridgeError) as raised:
+                call.result(TEST_TIMEOUT)
+            self.assertEqual(raised.exception.code, "call.cancelled")
+            with self.assertRaises(BridgeError) as raised:
+                writer.close()
+            self.assertEqual((raised.exception.code, raised.exception.data["by"]), ("stream.closed", "reader"))
+        self.assertEqual(self.make(encoded(Image.new("RGB", (7, 5))))[1].size, (7, 5))
+
+    def test_the_command_line_sends_a_file_and_writes_one(self) -> None:
+        programs = daemon_folder()
+        assert programs is not None
+        photo, thumbnail_file = self.folder / "photo.jpg", self.folder / "thumbnail.jpg"
+        photo.write_bytes(encoded(noisy(1600, 1200), "JPEG", quality=95))
+        # As the page has it.
+        command = f"trestle --socket {self.daemon.path} call thumbnail photo=@photo.jpg width=128 height=128"
+        environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+        done = subprocess.run(
+            f"{command} > {thumbnail_file.name}", shell=True, cwd=self.folder, env=environment, capture_output=True,
+            text=True,
+        )
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with Image.open(thumbnail_file) as image:
+            self.assertEqual((image.format, image.size), ("JPEG", (128, 96)))
+
+
+class WireTests(unittest.TestCase):
+    def setUp(self) -> None:
+        environment = {"PYTHONPATH": str(PACKAGE)}
+        self.daemon = FakeDaemon.of_manifest(MANIFEST, environment, memory_bytes=MEMORY, descriptors=64)
+        self.addCleanup(self.daemon.close)
+        self.daemon.start()
+
+    def answer(self, task: str, result: Any) -> Any:
+        """Answers a call of the plugin's; its options."""
+        call = self.daemon.next(task=task)
+        self.daemon.send({"callbackId": call["callbackId"], "result": result})
+        return call["options"]
+
+    def start(self, photo: bytes) -> int:
+        """Begins a call, and gives it the photo."""
+        options = {"photo": "stream:photo", "width": 10, "height": 10}
+        call = self.daemon.start_call("thumbnail", options, progress=True)
+        self.answer("bridge.stream.read", {"base64": base64.b64encode(photo).decode("ascii")})
+        self.answer("bridge.stream.read", {"end": True, "bytes": len(photo)})
+        return call
 
     def test_it_says_how_far_it_is(self) -> None:
-        options = {"data": encoded(Image.new("RGB", (80, 60))), "width": 10, "height": 10}
-        call = self.daemon.start_call("thumbnail", options, progress=True)
-        steps = [self.daemon.next(callbackId=call)["progress"]["step"] for _ in range(3)]
+        call = self.start(encoded(Image.new("RGB", (80, 60))))
+        steps = [self.daemon.next(callbackId=call, progress=...)["progress"]["step"] for _ in range(3)]
         self.assertEqual(steps, ["opened", "decoded", "scaled"])
-        self.daemon.result(call)
+
+    def test_it_says_what_a_thumbnail_is_and_how_many_bytes_it_has(self) -> None:
+        for mode, kind in (("RGB", "jpeg"), ("RGBA", "png")):
+            call = self.start(encoded(Image.new(mode, (80, 60))))
+            about = self.answer("bridge.stream.new", {"stream": "stream:thumbnail", "room": 1 << 20})
+            expected = {"thumbnail": "stream:thumbnail", "format": kind, "width": 10, "height": 8}
+            # Both ends number their calls from 1.
+            self.assertEqual(self.daemon.next(callbackId=call, result=...)["result"], expected)
+            written = base64.b64decode(self.answer("bridge.stream.write", {"room": 1 << 20})["base64"])
+            self.assertEqual((about["type"], about["bytes"]), (f"image/{kind}", len(written)))
 
     def test_it_stops(self) -> None:
         self.assertEqual(self.daemon.stop(), 0)
@@ -113,11 +226,61 @@ class PluginTests(unittest.TestCase):
 class CancelTests(unittest.TestCase):
     def test_it_ends_at_the_next_step(self) -> None:
         for at in ("decoded", "scaled"):
-            call = CancelledAt(at)
+            call, file = CancelledAt(at), io.BytesIO(encoded(Image.new("RGB", (80, 60))))
             with self.assertRaises(BridgeError):
-                options = {"data": encoded(Image.new("RGB", (80, 60))), "width": 10, "height": 10}
-                thumbnail.thumbnail(options, call)  # type: ignore[arg-type]
+                thumbnail.make_thumbnail(file, {"width": 10, "height": 10}, call)  # type: ignore[arg-type]
             self.assertEqual(call.said, at)
+
+    def test_a_cancelled_call_ends_with_its_step(self) -> None:
+        asyncio.run(self.cancel_at_work())
+
+    async def cancel_at_work(self) -> None:
+        begun, may_end = threading.Event(), threading.Event()
+
+        def work() -> None:
+            begun.set()
+            may_end.wait(TEST_TIMEOUT)
+
+        call = asyncio.create_task(thumbnail.run_to_end(work))
+        await asyncio.to_thread(begun.wait, TEST_TIMEOUT)
+        call.cancel()
+        # What is due in the loop now comes before this.
+        await asyncio.to_thread(lambda: None)
+        self.assertFalse(call.done())
+        may_end.set()
+        with self.assertRaises(asyncio.CancelledError):
+            await call
+
+
+class ByteLimitTests(unittest.TestCase):
+    def test_a_picture_beyond_it_is_refused_before_it_is_read_whole(self) -> None:
+        photo = Chunks([bytes(100)] * 5)
+        with mock.patch.object(thumbnail, "MAX_BYTES", 250), self.assertRaises(BridgeError) as raised:
+            asyncio.run(thumbnail.read(photo))  # type: ignore[arg-type]
+        error = raised.exception
+        self.assertEqual((error.code, error.data), ("thumbnail.too_large", {"mostBytes": 250}))
+        self.assertIn("more than 250 bytes", error.message)
+        self.assertEqual(len(photo.rest), 2)
+
+    def test_a_picture_of_just_as_many_bytes_is_read(self) -> None:
+        with mock.patch.object(thumbnail, "MAX_BYTES", 500):
+            file = asyncio.run(thumbnail.read(Chunks([bytes(100)] * 5)))  # type: ignore[arg-type]
+        self.assertEqual(file.read(), bytes(500))
+
+
+class Chunks:
+    """A stream of these."""
+
+    def __init__(self, chunks: list[bytes]) -> None:
+        self.rest = chunks
+
+    def __aiter__(self) -> Chunks:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self.rest:
+            raise StopAsyncIteration
+        return self.rest.pop(0)
 
 
 class CancelledAt:
@@ -140,7 +303,10 @@ class ManifestTests(unittest.TestCase):
     def test_it_declares_what_the_program_has(self) -> None:
         manifest = read_manifest(MANIFEST)
         self.assertEqual([task["name"] for task in manifest["tasks"]], ["thumbnail"])
-        self.assertEqual(set(manifest["tasks"][0]["options"]["properties"]), {"data", "width", "height", "format"})
+        self.assertEqual(set(manifest["tasks"][0]["options"]["properties"]), {"photo", "width", "height", "format"})
+        limit = manifest["tasks"][0]["options"]["properties"]["photo"]["description"]
+        self.assertIn(f"{thumbnail.MAX_BYTES >> 20} MiB", limit)
+        self.assertEqual(manifest["limits"]["memory"], f"{MEMORY >> 20}MiB")
 
 
 class CheckTests(unittest.TestCase):
@@ -149,17 +315,12 @@ class CheckTests(unittest.TestCase):
         if programs is None:
             self.skipTest("there is no trestled: build it, or name its folder in TRESTLE_BIN")
         with tempfile.TemporaryDirectory(prefix="trestle-thumbnail-") as name:
-            # As the page has it: the package lies beside the plugin.
             plugins = Path(name)
-            for file in FOLDER.glob("thumbnail.*"):
-                shutil.copy(file, plugins)
-            shutil.copytree(PACKAGE / "trestle_bridge", plugins / "trestle_bridge")
-            options = plugins / "options.json"
-            options.write_text(json.dumps({
-                "data": encoded(Image.new("RGB", (800, 600), "red")), "width": 100, "height": 50,
-            }), "utf-8")
+            copied_to(plugins)
+            # The check holds no stream for a call, so this one answers that there is none.
+            options = '{"photo": "stream:00000000000000000000000000000000", "width": 100, "height": 50}'
             check = [
-                programs / "trestle", "plugin", "check", plugins / MANIFEST.name, "--call", f"thumbnail=@{options}",
+                programs / "trestle", "plugin", "check", plugins / MANIFEST.name, "--call", f"thumbnail={options}",
             ]
             done = subprocess.run(check, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
