@@ -157,6 +157,20 @@ struct GeneratingTests {
                 """#)
     }
 
+    @Test("A stream is given as bytes, and comes as its name")
+    func streams() {
+        let stream: JSON = ["type": "string", "format": "trestle-stream"]
+        let photo: JSON = ["type": "object", "required": ["photo"], "properties": ["photo": stream]]
+        let task: JSON = ["name": "photos.turn", "summary": "Turns.", "options": photo, "result": photo]
+        let (types, module) = (typescript([task]), python([task]))
+        #expect(types.contains("import type { Bridge, CallSettings, StreamValue } from \"trestle-bridge\";"))
+        #expect(types.contains("    photo: StreamValue | ReadableStream<Uint8Array> | string;\n"))
+        #expect(types.contains("export type PhotosTurnResult = {\n    photo: string;\n};"))
+        #expect(module.contains("from trestle_bridge import Bridge, Retry, Stream, aio\n"))
+        #expect(module.contains("    photo: Union[Stream, str]\n"))
+        #expect(module.contains("    \"\"\"What photos.turn answers.\"\"\"\n\n    photo: str\n"))
+    }
+
     @Test("Tasks come in the order of their names, whatever the daemon's is")
     func order() {
         let tasks: [JSON] = ["b", "a.b", "a-b", "a_b"].map { ["name": $0] }

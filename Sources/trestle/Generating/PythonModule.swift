@@ -13,8 +13,10 @@ struct PythonModule {
         let types = Set(tasks.flatMap { $0.optionTypes + $0.resultTypes }.map(\.name))
         var body = ""
         for task in tasks {
-            for declaration in task.optionTypes + task.resultTypes {
-                body += "\n\n" + PythonTypes.text(declaration, names: &names, types: types)
+            for (declarations, isInput) in [(task.optionTypes, true), (task.resultTypes, false)] {
+                for declaration in declarations {
+                    body += "\n\n" + PythonTypes.text(declaration, isInput: isInput, names: &names, types: types)
+                }
             }
             body += "\n\n" + function(task, isAsync: false) + "\n\n" + function(task, isAsync: true)
         }
@@ -33,7 +35,7 @@ struct PythonModule {
 
             from typing import \(typing.joined(separator: ", "))
 
-            from trestle_bridge import Bridge, Retry, aio
+            from trestle_bridge import Bridge, Retry, \(body.contains(PythonTypes.stream) ? "Stream, " : "")aio
 
             """
     }
@@ -97,7 +99,8 @@ enum PythonWords {
 
     /// What stands in annotations.
     static let types: Set<String> = [
-        "Any", "Bridge", "Callable", "Literal", "Optional", "Retry", "TypeAlias", "TypedDict", "Union", "aio", "bool",
+        "Any", "Bridge", "Callable", "Literal", "Optional", "Retry", "Stream", "TypeAlias", "TypedDict", "Union", "aio",
+        "bool",
         "dict", "float", "int", "list", "object", "str", "type", "_NO_OPTIONS",
     ]
 

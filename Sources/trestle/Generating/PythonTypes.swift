@@ -3,8 +3,16 @@ import BridgeJSON
 /// Types in Python, of 3.10 on: members that may be absent stand in a class of their own, because `NotRequired` came
 /// with 3.11.
 enum PythonTypes {
-    /// - Parameter types: the names of all types of the module.
-    static func text(_ declaration: TypeDeclaration, names: inout GeneratedNames, types: Set<String>) -> String {
+    /// What is given in place of a stream's name; the library of that name has the class.
+    static let stream = "Union[Stream, str]"
+
+    /// - Parameters:
+    ///   - isInput: whether programs make such values, rather than being given them.
+    ///   - types: the names of all types of the module.
+    static func text(
+        _ declaration: TypeDeclaration, isInput: Bool, names: inout GeneratedNames, types: Set<String>
+    ) -> String {
+        let declaration = isInput ? declaration : declaration.withStreamsAsStrings
         switch declaration.content {
         case .alias(let shape):
             let note = GeneratedText.lines(declaration.note).map { "# \($0)\n" }.joined()
@@ -85,6 +93,7 @@ enum PythonTypes {
         case .integer: "int"
         case .number: "float"
         case .string: "str"
+        case .stream: stream
         case .literal(let value): "Literal[\(literal(value))]"
         case .array(let items): "list[\(type(items))]"
         case .map(let values): "dict[str, \(type(values))]"

@@ -102,7 +102,7 @@ struct SchemaShapes {
                 case "boolean": .boolean
                 case "integer": .integer
                 case "number": .number
-                case "string": .string
+                case "string": StreamSchema.isStream(schema) ? .stream : .string
                 case "array": .array(items(schema, context))
                 case "object": object(schema, context)
                 default: .unknown

@@ -9,7 +9,7 @@ struct TypeScriptModule {
             GeneratedTask(description, &names) { name, names in names.take(NameWords.camel(name)) }
         }
         let body = tasks.flatMap(section).joined(separator: "\n")
-        let imported = ["Bridge", "CallSettings", "JSONValue"].filter { body.contains($0) }
+        let imported = ["Bridge", "CallSettings", "JSONValue", "StreamValue"].filter { body.contains($0) }
         var text = header.map { $0.isEmpty ? "//\n" : "// \($0)\n" }.joined() + "\n"
         guard !tasks.isEmpty else { return text + "export {};\n" }
         text += "import type { \(imported.joined(separator: ", ")) } from \"trestle-bridge\";\n\n"
@@ -43,6 +43,7 @@ struct TypeScriptModule {
     /// - Parameter isInput: whether programs make such values, rather than being given them.
     private static func declaration(_ declaration: TypeDeclaration, isInput: Bool) -> String {
         let note = comment(declaration.note, indent: "")
+        let declaration = isInput ? declaration : declaration.withStreamsAsStrings
         switch declaration.content {
         case .alias(let shape): return "\(note)export type \(declaration.name) = \(type(shape, isInput));\n"
         case .object(let members, let isExtensible):
@@ -66,6 +67,7 @@ struct TypeScriptModule {
         case .boolean: "boolean"
         case .integer, .number: "number"
         case .string: "string"
+        case .stream: "StreamValue | ReadableStream<Uint8Array> | string"
         case .literal(.string(let text)): GeneratedText.quoted(text)
         case .literal(let value): value.text
         case .array(let items): "Array<\(type(items, isInput))>"
@@ -104,7 +106,8 @@ struct TypeScriptModule {
 
     /// Words that are no names of functions in a module, or that mean something in types.
     private static let reserved: Set<String> = [
-        "Array", "Bridge", "CallSettings", "JSONValue", "Promise", "any", "arguments", "as", "async", "await",
+        "Array", "Bridge", "CallSettings", "JSONValue", "Promise", "ReadableStream", "StreamValue", "Uint8Array", "any",
+        "arguments", "as", "async", "await",
         "boolean",
         "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else", "enum",
         "eval", "export", "extends", "false", "finally", "for", "function", "if", "implements", "import", "in",

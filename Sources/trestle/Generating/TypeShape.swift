@@ -5,6 +5,8 @@ import BridgeJSON
 /// What a value may be.
 indirect enum TypeShape: Hashable, Sendable {
     case unknown, null, boolean, integer, number, string
+    /// The name of a stream, in whose place a caller gives its bytes.
+    case stream
     /// A string, a boolean or an integer, and no other.
     case literal(JSON)
     case array(TypeShape)
@@ -21,6 +23,17 @@ indirect enum TypeShape: Hashable, Sendable {
             .filter { seen.insert($0).inserted }
         if flat.isEmpty || seen.contains(.unknown) { return .unknown }
         return flat.count == 1 ? flat[0] : .union(flat)
+    }
+
+    /// The same, where the names of streams are given to programs, which read them by these.
+    var withStreamsAsStrings: TypeShape {
+        switch self {
+        case .stream: .string
+        case .array(let items): .array(items.withStreamsAsStrings)
+        case .map(let values): .map(values.withStreamsAsStrings)
+        case .union(let parts): .any(of: parts.map(\.withStreamsAsStrings))
+        default: self
+        }
     }
 
     /// What has no bounds of its own that a type could express.
@@ -48,4 +61,16 @@ struct TypeDeclaration: Equatable, Sendable {
     /// What it is; may be empty.
     var note: String
     var content: Content
+
+    /// See `TypeShape.withStreamsAsStrings`.
+    var withStreamsAsStrings: TypeDeclaration {
+        var declaration = self
+        switch content {
+        case .alias(let shape): declaration.content = .alias(shape.withStreamsAsStrings)
+        case .object(var members, let isExtensible):
+            for index in members.indices { members[index].shape = members[index].shape.withStreamsAsStrings }
+            declaration.content = .object(members, isExtensible: isExtensible)
+        }
+        return declaration
+    }
 }

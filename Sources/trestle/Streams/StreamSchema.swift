@@ -10,8 +10,11 @@ struct StreamSchema {
     /// - Parameter schema: Nil: there is none.
     init(_ schema: JSON?) { paths = schema.map { Self.paths(in: $0) } ?? [] }
 
+    /// Whether a schema says so of the whole value.
+    static func isStream(_ schema: JSONObject) -> Bool { schema["format"] == format }
+
     private static func paths(in schema: JSON) -> [[String]] {
-        if schema["format"] == format { return [[]] }
+        if let members = schema.objectValue, isStream(members) { return [[]] }
         guard let properties = schema["properties"]?.objectValue else { return [] }
         return properties.flatMap { name, member in paths(in: member).map { [name] + $0 } }
     }
