@@ -7,6 +7,6 @@ from places import trestle_bridge
 
 socket, task, sent, received = sys.argv[1:]
 with trestle_bridge.connect(socket) as bridge, open(sent, "rb") as file, open(received, "wb") as output:
-    result = bridge.call(task, {"photo": bridge.send_stream(file)})
+    result = bridge.call(task, {"photo": trestle_bridge.Stream(file)})
     with bridge.read_stream(result["photo"]) as photo:
         shutil.copyfileobj(photo, output, 1 << 18)

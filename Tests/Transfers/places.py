@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Optional
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
@@ -54,7 +54,7 @@ class Daemon:
                  "--plugin-dir", plugins], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def status(self) -> dict[str, Any]:
-        with trestle_bridge.connect(self.socket, wait=True) as bridge:
+        with trestle_bridge.connect(self.socket, wait_for_daemon=60) as bridge:
             return dict(bridge.call("bridge.status"))
 
     def cpu_seconds(self) -> float:
@@ -84,32 +84,41 @@ class Places:
     """All of them."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="trestle-transfers-"))
-        self._daemons = [Daemon(self.folder / isolation, isolation) for isolation in ("none", "process")]
-        inside, outside = self._daemons
-        inside.status()
-        self._provider = subprocess.Popen([sys.executable, FOLDER / "provider.py", inside.socket])
-        self.list = [
-            Place("a plugin in the daemon", "fixture.copy", inside),
-            Place("a plugin in a process", "fixture.copy", outside),
-            Place("a plugin in Python", "python.copy", inside),
-            Place("a client in Python", "client.copy", inside),
-        ]
+        self._stack = ExitStack()
+        self.list: list[Place] = []
 
     def __enter__(self) -> Places:
+        with self._stack:
+            self.folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trestle-transfers-")))
+            inside, outside = self._daemon("none"), self._daemon("process")
+            self._provide(inside)
+            self.list = [
+                Place("a plugin in the daemon", "fixture.copy", inside),
+                Place("a plugin in a process", "fixture.copy", outside),
+                Place("a plugin in Python", "python.copy", inside),
+                Place("a client in Python", "client.copy", inside),
+            ]
+            self._stack = self._stack.pop_all()
         return self
 
-    def __exit__(
-        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self._provider.terminate()
-        self._provider.wait()
-        for daemon in self._daemons:
-            daemon.stop()
-            if error is not None:
-                print((daemon.folder / "log").read_text(), file=sys.stderr)
-        shutil.rmtree(self.folder)
+    def __exit__(self, *error: Any) -> None:
+        self._stack.close()
+
+    def _daemon(self, isolation: str) -> Daemon:
+        daemon = Daemon(self.folder / isolation, isolation)
+        self._stack.callback(daemon.stop)
+        daemon.status()
+        return daemon
+
+    def _provide(self, daemon: Daemon) -> None:
+        """Starts a client that provides its task, and waits until it does."""
+        provider = subprocess.Popen([sys.executable, FOLDER / "provider.py", daemon.socket], stdout=subprocess.PIPE)
+        self._stack.callback(provider.wait)
+        self._stack.callback(provider.terminate)
+        assert provider.stdout is not None
+        if not provider.stdout.readline():
+            raise RuntimeError("the client that provides the task has ended")
 
     def streams_left(self) -> int:
         """How many streams the daemons have."""
-        return sum(daemon.status()["streams"] for daemon in self._daemons)
+        return sum(int(place.daemon.status()["streams"]) for place in self.list[:2])

@@ -1,21 +1,46 @@
-// Bytes as text in base 64, and back, with what pages and Node both have.
+// Bytes as text in base 64, and back, with what pages and Node both have. `btoa` and `atob` take strings of characters
+// that stand for bytes, and in Node they are many times slower than these loops.
 
-/** As many bytes as one call of a function takes as its arguments. */
-const argumentBytes = 0x8000;
+const digits = new TextEncoder().encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+const padding = "=".charCodeAt(0);
+const decoder = new TextDecoder();
+
+/** What each character stands for. */
+const values = new Uint8Array(128);
+digits.forEach((digit, value) => {
+    values[digit] = value;
+});
 
 /** The text of bytes, with padding. */
 export function encodeBase64(bytes) {
-    let text = "";
-    for (let at = 0; at < bytes.length; at += argumentBytes) {
-        text += String.fromCharCode(...bytes.subarray(at, at + argumentBytes));
+    const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
+    let at = 0;
+    for (let index = 0; index < bytes.length; index += 3) {
+        // Where the bytes end, zeros follow.
+        const group = (bytes[index] << 16) | (bytes[index + 1] << 8) | bytes[index + 2];
+        text[at++] = digits[group >> 18];
+        text[at++] = digits[(group >> 12) & 63];
+        text[at++] = digits[(group >> 6) & 63];
+        text[at++] = digits[group & 63];
     }
-    return btoa(text);
+    const missing = (3 - (bytes.length % 3)) % 3;
+    text.fill(padding, text.length - missing);
+    return decoder.decode(text);
 }
 
 /** The bytes of a text that the daemon sent. */
 export function decodeBase64(text) {
-    const characters = atob(text);
-    const bytes = new Uint8Array(characters.length);
-    for (let at = 0; at < bytes.length; at += 1) bytes[at] = characters.charCodeAt(at);
+    const missing = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+    const bytes = new Uint8Array((text.length / 4) * 3 - missing);
+    let at = 0;
+    for (let index = 0; index < text.length; index += 4) {
+        const group =
+            (values[text.charCodeAt(index)] << 18) | (values[text.charCodeAt(index + 1)] << 12)
+            | (values[text.charCodeAt(index + 2)] << 6) | values[text.charCodeAt(index + 3)];
+        // What is written behind the end is dropped.
+        bytes[at++] = group >> 16;
+        bytes[at++] = group >> 8;
+        bytes[at++] = group;
+    }
     return bytes;
 }
