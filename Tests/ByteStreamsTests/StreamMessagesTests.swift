@@ -53,12 +53,18 @@ struct StreamMessagesTests {
         #expect(failure?.data?["by"] == "reader" && failure?.data?["bytes"] == 3)
     }
 
+    @Test("A piece fits into a message, however short these may be", arguments: [1_024, 2_048, 32_768, 1 << 20])
+    func pieces(messageBytes: Int) {
+        let size = StreamRoom(bytes: 1 << 20, messageBytes: messageBytes).size(of: 1 << 20)
+        #expect(size > 0 && Base64Coding.textBytes(of: size) + 200 <= messageBytes)
+    }
+
     @Test("A writer never has more unanswered than its room, whatever the sizes and the answers are")
     func room() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             let window = Int.random(in: 1...300_000, using: &generator)
-            var (room, sent) = (StreamRoom(bytes: window), [Int]())
+            var (room, sent) = (StreamRoom(bytes: window, messageBytes: 1 << 20), [Int]())
             for _ in 0..<200 {
                 let size = room.size(of: Int.random(in: 1...100_000, using: &generator))
                 if size > 0, Bool.random(using: &generator) {

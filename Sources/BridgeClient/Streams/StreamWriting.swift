@@ -9,9 +9,9 @@ final class StreamWriting: ByteSink {
     private var unanswered: [(call: CallInFlight, bytes: Int)] = []
     private var count = 0
 
-    nonisolated init(_ end: StreamEnd, roomBytes: Int) {
+    nonisolated init(_ end: StreamEnd, roomBytes: Int, messageBytes: Int) {
         self.end = end
-        room = StreamRoom(bytes: roomBytes)
+        room = StreamRoom(bytes: roomBytes, messageBytes: messageBytes)
     }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {

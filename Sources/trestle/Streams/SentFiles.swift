@@ -7,8 +7,6 @@ struct SentFiles {
         let path: [String]
         let file: InputFile
         let stream: ByteStream
-        /// How many bytes are read and written together.
-        let chunkBytes: Int
     }
 
     /// The options, with the names of streams in the places of the files'.
@@ -16,9 +14,7 @@ struct SentFiles {
     private var files: [Sent] = []
 
     private static let mark = "@"
-    private static let maximumChunkBytes = 256 << 10
-    /// What stands around a chunk in its message, and more.
-    private static let envelopeBytes = 256
+    private static let chunkBytes = 256 << 10
 
     /// Opens the files that the task's schema says are streams, and makes these.
     ///
@@ -37,14 +33,11 @@ struct SentFiles {
     /// - Throws: ``FileFailure``, ``UsageFailure``, `BridgeError`.
     init(in options: JSON, at paths: [[String]], _ client: Bridge) async throws {
         self.options = options
-        // A daemon may take shorter messages than the library writes.
-        let messageBytes = client.daemon?.limits.messageBytes ?? Self.maximumChunkBytes * 2
-        let chunkBytes = min(Self.maximumChunkBytes, (messageBytes - Self.envelopeBytes) / 4 * 3)
         for path in paths {
             guard let name = options.value(at: path)?.stringValue, name.hasPrefix(Self.mark) else { continue }
             let file = try InputFile(String(name.dropFirst(Self.mark.count)))
             let stream = try await client.makeStream(totalBytes: file.length.map { Int(clamping: $0) })
-            files.append(Sent(path: path, file: file, stream: stream, chunkBytes: chunkBytes))
+            files.append(Sent(path: path, file: file, stream: stream))
             self.options = self.options.replacing(path[...], by: .string(stream.name))
         }
     }
@@ -71,7 +64,7 @@ struct SentFiles {
         do {
             try await sent.stream.write { out in
                 var count = 0
-                while case let bytes = try sent.file.read(count: sent.chunkBytes), !bytes.isEmpty {
+                while case let bytes = try sent.file.read(count: chunkBytes), !bytes.isEmpty {
                     try await out.write(bytes)
                     count += bytes.count
                     progress.show(count, of: total)
