@@ -1,5 +1,5 @@
 // ByteStreams: the two ends of a stream as the libraries of clients and plugins show them, and the rules of the
-// daemon's tasks about streams. No input and no output: whoever holds an end makes its calls (`ByteSource`, `ByteSink`).
+// daemon's tasks about streams. It makes no calls: the holder of an end does (`ByteSource`, `ByteSink`).
 
 public import BridgeJSON
 

@@ -116,7 +116,7 @@ struct HeldStreamTests {
         try client.result("bridge.plugins") { isWanted($0["plugins"]?[0]?["pool"] ?? .null) }
     }
 
-    @Test("A pool's process that holds an end is nobody's until that is over")
+    @Test("A pool gives a process that holds an end to no other caller until that end is over")
     func held() throws {
         try withPool("min = 2\nmax = 2") { client in
             try pool(client) { $0["reusable"] == 2 }

@@ -20,7 +20,7 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("A backup is a stream, and is restored from one; those who watch are told")
+    @Test("A backup is a stream, and is restored from one; watchers get an event")
     func restore() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let (session, watcher) = (await bridge.session(), await bridge.session())

@@ -29,7 +29,7 @@ struct ErrorPathTests {
         #expect(!error.message.contains("nowhere"))
     }
 
-    @Test("A file that travels is told without its path")
+    @Test("The error of a transferred file does not have its path")
     func transfers() throws {
         let file = TransferFile(id: 3, session: 1, path: "/nowhere/at/all/x")
         let error = try #require(throws: BridgeError.self) { try file.create() }

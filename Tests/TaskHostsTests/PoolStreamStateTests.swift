@@ -31,7 +31,7 @@ struct PoolStreamStateTests {
         return process
     }
 
-    @Test("A process that holds an end is nobody's but its caller's, and is cleaned when the last end is over")
+    @Test("A process that holds an end serves its caller only, and is cleaned when the last end is over")
     func works() {
         let state = state()
         let process = working(in: state)

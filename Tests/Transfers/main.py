@@ -1,4 +1,4 @@
-"""A file goes there and back through a task, from each kind of client, through each kind of plugin, and comes back equal.
+"""Sends a file there and back, from each kind of client, through each kind of task, and compares its SHA-256.
 
     python3 Tests/Transfers/main.py [--bytes N]
 

@@ -50,8 +50,8 @@ class Daemon:
         configuration.write_text(f'[plugins.fixture]\nisolation = "{isolation}"\n')
         with (folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
-                [BUILT / "trestled", "--config", configuration, "--socket", self.socket, "--state-dir", folder / "state",
-                 "--plugin-dir", plugins], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                [BUILT / "trestled", "--config", configuration, "--socket", self.socket,
+                 "--state-dir", folder / "state", "--plugin-dir", plugins], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def status(self) -> dict[str, Any]:
         with trestle_bridge.connect(self.socket, wait_for_daemon=60) as bridge:

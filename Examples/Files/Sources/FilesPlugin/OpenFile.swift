@@ -2,7 +2,8 @@ import Glibc
 import Synchronization
 import TaskKit
 
-/// An open file. It is closed when it is no longer held, or by `close`. Its functions block: only the folder's thread calls them.
+/// An open file. It is closed when it is no longer held, or by `close`. Its functions block: only the folder's thread
+/// calls them.
 final class OpenFile: Sendable {
     let name: FileName
     /// -1: it is closed.

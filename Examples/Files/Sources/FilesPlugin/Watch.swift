@@ -3,8 +3,8 @@ import TaskKit
 
 struct FileChanged: BridgeEvent {
     static let name = "files.changed"
-    static let summary = "A file of the folder was written or removed, by whomever."
-    /// The file's name; nil: there were too many changes to be told apart.
+    static let summary = "A file of the folder was written or removed, by the plugin or by another program."
+    /// The file's name; nil: some changes are missing, because there were too many.
     var name: String?
     /// Whether it is there.
     var exists: Bool?

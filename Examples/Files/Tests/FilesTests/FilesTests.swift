@@ -105,7 +105,9 @@ func noFiles() async throws {
     }
 }
 
-@Test("Whoever listens hears of changes, whoever made them", arguments: PluginEnvironment.all)
+@Test(
+    "A subscriber gets an event for each change, from the plugin or from another program",
+    arguments: PluginEnvironment.all)
 func changes(environment: PluginEnvironment) async throws {
     try await withPlugin(makeFiles(), in: environment) { bridge in
         let listener = try await bridge.session()
