@@ -76,7 +76,7 @@ final class ClientSession {
     func receive(_ message: BridgeMessage, from connection: ClientConnection) {
         switch message {
         case .cancel(let id): provided.cancel(id, from: connection)
-        case .callback(let callback): calls.receive(callback)
+        case .callback(let callback): calls.receive(callback, from: connection)
         case .progress(let progress): calls.receive(progress)
         case .event(let event):
             // Where the program listens to that, no call need be refused to know of it.

@@ -3,6 +3,7 @@
 import BridgeJSON
 import BridgeMessage
 public import EventLoop
+import Glibc
 public import Logging
 public import TaskRuntime
 
@@ -49,6 +50,12 @@ public final class BridgeServer {
         runtime.turnShare = { LoopActor.assumeIsolated(passing: scheduler) { $0.share } }
         runtime.onSteps = { account in
             LoopActor.assumeIsolated(passing: account) { StepTurns(runtime, $0, scheduler).wait() }
+        }
+        runtime.makePipe = { uid, events throws(BridgeError) in
+            let user = uid ?? getuid()
+            return try LoopActor.assumeIsolated(passing: (scheduler, events)) { scheduler, events in
+                Result { () throws(BridgeError) in try LoopPipe(scheduler, user, events) as any StreamPipe }
+            }.get()
         }
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
     }

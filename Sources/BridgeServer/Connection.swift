@@ -48,6 +48,8 @@ final class Connection {
     /// The daemon stops: once all input has been handled, the connection closes.
     var isFinishing = false
     @exclusivity(unchecked) var closesWhenWritten = false
+    /// How many descriptors were sent that the client may not have received yet.
+    private var sentDescriptors = 0
     @exclusivity(unchecked) var isClosed = false
     /// When the client last read something, or had nothing to read.
     private(set) var lastMoved = MonotonicInstant.now()
@@ -102,14 +104,14 @@ final class Connection {
         if session.output.isEmpty { runtime.refill(session) }
         var roomBytes = Int.max
         while !session.output.isEmpty {
-            var bytes = session.output.bytes
+            var (bytes, passed) = session.output.passedCount == 0 ? (session.output.bytes, nil) : session.output.front
             // Short output, the rule, is written without a look at the others.
             if bytes.count > Session.uncountedBytes || roomBytes != .max {
                 roomBytes = min(roomBytes, scheduler.writeBytes)
                 bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(roomBytes))
             }
             let offeredBytes = bytes.count
-            let writtenBytes = stream.write(bytes)
+            let writtenBytes = write(bytes, passed)
             if writtenBytes > 0 {
                 hasMoved = true
                 if roomBytes != .max { roomBytes -= writtenBytes }
@@ -128,6 +130,19 @@ final class Connection {
         if hasMoved || session.output.isEmpty { lastMoved = EventLoop.now }
         if closesWhenWritten, session.output.isEmpty { return close() }
         if isPaused { resume(session) }
+    }
+
+    @inline(__always)
+    private func write(_ bytes: UnsafeRawBufferPointer, _ passed: PassedDescriptor?) -> Int {
+        guard let passed else { return stream.write(bytes) }
+        let writtenBytes = stream.write(bytes, with: passed.descriptor)
+        if writtenBytes > 0 { sentDescriptors += 1 }
+        return writtenBytes
+    }
+
+    func unreadDescriptors() -> Int? {
+        if sentDescriptors > 0, stream.isReceived { sentDescriptors = 0 }
+        return sentDescriptors + (session?.output.passedCount ?? 0)
     }
 
     /// Whether the client keeps the daemon waiting: it has too much unread, or its connection is to be closed.

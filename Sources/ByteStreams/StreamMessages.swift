@@ -98,7 +98,8 @@ package struct ReadBytes: Sendable {
         }
     }
 
-    private static func announcement(in result: JSON) -> ByteReader.Announcement? {
+    /// What the maker of the stream said of its bytes, in the result of the first `read`, or of `attach`.
+    package static func announcement(in result: JSON) -> ByteReader.Announcement? {
         let (type, total) = (result["type"]?.stringValue, result["totalBytes"]?.int64Value)
         guard type != nil || total != nil else { return nil }
         return ByteReader.Announcement(type: type, totalBytes: total.map { Int(clamping: $0) })

@@ -21,22 +21,25 @@ public final class UnixStream {
     }
     @exclusivity(unchecked) private var readBytes = Loop.readBufferBytes
 
-    private var handle: LoopHandle<uv_poll_t>?
+    /// Gets the descriptors that the peer sends, ahead of the bytes beside which they came; nil: they are lost.
+    public var onDescriptor: ((consuming UnixSocket) -> Void)?
+
+    var handle: LoopHandle<uv_poll_t>?
     /// The stream's own, until `close()`: for others to duplicate, or to send to another process.
     public let descriptor: Int32
-    private let isSocket: Bool
+    let isSocket: Bool
 
-    private var isReading = false
-    private var isSuspended = false
+    var isReading = false
+    var isSuspended = false
     /// Suspended, and a hang-up is looked for all the same.
     private var awaitsHangUp = false
-    private var wantsWritable = false
+    var wantsWritable = false
     /// The peer's half-close has been reported.
-    private var isAtEnd = false
+    var isAtEnd = false
     /// `hangUp` or `failed` has been reported: the descriptor is no longer watched.
-    private var isOver = false
+    var isOver = false
     /// A write failed: no further one is tried.
-    private var isOutputBroken = false
+    var isOutputBroken = false
     /// Whether it is among the loop's `streamsToWatch`, and among its `streamsToSuspend`.
     private var isWatchPending = false
     private var isSuspensionPending = false
@@ -103,34 +106,6 @@ public final class UnixStream {
         watch()
     }
 
-    /// Writes at once what fits, and never blocks. Returns the number of bytes taken; where it is less than offered,
-    /// `writable()` is called when there is room. 0 for good once the peer is gone, which `hangUp` then reports.
-    public func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard handle != nil, !isOutputBroken, !isOver, let start = bytes.baseAddress, bytes.count > 0 else { return 0 }
-        // SIGPIPE: suppressed by flag for sockets, blocked on the loop thread for pipes.
-        let count = uninterrupted {
-            isSocket ? clibuv_send(descriptor, start, bytes.count) : Glibc.write(descriptor, start, bytes.count)
-        }
-        if count == bytes.count { return count }
-        if count < 0 {
-            let code = errno
-            if code != EAGAIN {
-                outputFailed(code)
-                return 0
-            }
-        }
-        wantsWritable = true
-        watch()
-        return max(count, 0)
-    }
-
-    /// Has `writable()` be called as soon as there is room, though nothing was refused.
-    public func awaitRoom() {
-        guard handle != nil, !isOutputBroken, !isOver else { return }
-        wantsWritable = true
-        watch()
-    }
-
     /// Ends our direction: the peer reads an end of input. Only for sockets.
     public func shutdownWrite() {
         guard handle != nil, isSocket else { return }
@@ -143,6 +118,7 @@ public final class UnixStream {
         guard let handle else { return }
         self.handle = nil
         delegate = nil
+        onDescriptor = nil
         // libuv has forgotten the descriptor when uv_close returns.
         handle.close()
         _ = Glibc.close(descriptor)
@@ -207,7 +183,9 @@ public final class UnixStream {
     @discardableResult
     private func readOnce() -> Int {
         let buffer = Loop.shared.readBuffer
-        let count = uninterrupted { clibuv_read(descriptor, buffer, readBytes) }
+        let count = uninterrupted {
+            onDescriptor == nil ? clibuv_read(descriptor, buffer, readBytes) : receive(buffer, readBytes)
+        }
         if count > 0 {
             delegate?.read(bytes: UnsafeRawBufferPointer(start: buffer, count: count))
         } else if count == 0 {
@@ -222,21 +200,11 @@ public final class UnixStream {
     }
 
     /// A hang-up (nil) or another failure: reported once.
-    private func end(_ error: SystemError?) {
+    func end(_ error: SystemError?) {
         guard handle != nil, !isOver else { return }
         isOver = true
         watch()
         if let error { delegate?.failed(error) } else { delegate?.hangUp() }
-    }
-
-    /// Where reading goes on, now or later, it comes upon the hang-up by itself, behind what the peer had still sent.
-    /// Otherwise (a peer that only refuses to read; another error) it is reported from here, though not inside `write`.
-    private func outputFailed(_ code: Int32) {
-        isOutputBroken = true
-        wantsWritable = false
-        let isGone = code == EPIPE || code == ECONNRESET
-        if isGone, isReading || isSuspended, !isAtEnd, isHungUp { return }
-        EventLoop.post { self.end(isGone ? nil : SystemError(code: code, operation: "write")) }
     }
 
     /// Has libuv watch for what is wanted now, where that changed. Where there is nothing to read or reading is paused,
@@ -244,7 +212,7 @@ public final class UnixStream {
     ///
     /// While events are handed out, it waits for the turn's end: each change then has libuv look through all events of
     /// the poll.
-    private func watch() {
+    func watch() {
         guard handle != nil else { return }
         if !Loop.shared.isHandingOutEvents {
             applyWatch()

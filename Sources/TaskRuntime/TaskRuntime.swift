@@ -42,6 +42,11 @@ public final class TaskRuntime {
     public var onPluginChange: ((PluginChange, CallHandle) -> Void)?
     /// What the process takes of the machine, for `bridge.metrics`; nil: it is not known. The daemon sets it.
     public var processMetrics: () -> ProcessMetrics? = { nil }
+    /// Makes the pipes of streams; nil: there are none. The server sets it.
+    package var makePipe: StreamPipeMaker? {
+        get { streams.pipes.make }
+        set { streams.pipes.make = newValue }
+    }
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
     /// Where plugins are installed beside those that came with the daemon, for `bridge.plugins`; nil: nowhere.

@@ -94,4 +94,30 @@ struct OutputBufferTests {
         append(Array("c".utf8), to: output)
         #expect(output.copy() == Array("abc".utf8))
     }
+
+    @Test("A descriptor goes beside the byte that follows it, and what is written next ends before the next one")
+    func descriptors() {
+        let buffer = OutputBuffer()
+        buffer.append("one")
+        buffer.pass(PassedDescriptor(adopting: -1))
+        buffer.append("two")
+        buffer.pass(PassedDescriptor(adopting: -2))
+        buffer.append("three")
+        func front() -> (String, Int32?) {
+            let (bytes, passed) = buffer.front
+            return (String(decoding: bytes, as: UTF8.self), passed?.descriptor)
+        }
+        #expect(front() == ("one", nil))
+        buffer.removeFirst(2)
+        #expect(front() == ("e", nil))
+        buffer.removeFirst(1)
+        #expect(front() == ("two", -1))
+        // It was sent with the first of them.
+        buffer.removeFirst(1)
+        #expect(front() == ("wo", nil) && buffer.passedCount == 1)
+        buffer.removeFirst(2)
+        #expect(front() == ("three", -2))
+        buffer.removeAll()
+        #expect(buffer.passedCount == 0 && buffer.isEmpty)
+    }
 }

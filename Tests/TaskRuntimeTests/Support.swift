@@ -44,6 +44,9 @@ final class FakeTransport: SessionTransport {
     func readOn() { readsOn += 1 }
     func writeOutput() { writes += 1 }
     func closeWhenWritten() { isToBeClosed = true }
+    /// How many descriptors the client has not received; nil: it cannot get any.
+    var unread: Int? = 0
+    func unreadDescriptors() -> Int? { unread }
 }
 
 /// A plugin's host whose answers are the test's.

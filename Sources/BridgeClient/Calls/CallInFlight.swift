@@ -30,6 +30,8 @@ enum CallKind {
     case plain
     /// Intermediate results are wanted.
     case withProgress
+    /// A descriptor comes with the result.
+    case withDescriptor
     /// It gets no answer: it ends when it is sent.
     case oneWay
 }
@@ -45,6 +47,8 @@ final class CallInFlight {
     /// Intermediate results, newest kept: beyond the bound the oldest go, as they may anywhere on the way.
     let progress: Mailbox<JSON>?
     private(set) var outcome: Result<JSON, BridgeError>?
+    /// What came with the result; nil: nothing.
+    var descriptor: PassedDescriptor?
     /// Over what it was sent; nil while it waits.
     private(set) var connection: ClientConnection?
     /// Where its message begins among the bytes of that connection.

@@ -16,6 +16,8 @@ final class CallsInFlight {
     /// Those that are made again after a pause, each with the error of its last attempt.
     private var pausing: [UInt64: (call: CallInFlight, error: BridgeError)] = [:]
     private var lastID: UInt64 = 0
+    /// Calls that have ended here, and whose results, which may still come, bear descriptors.
+    private var abandoned: Set<UInt64> = []
 
     init(_ link: Link) {
         self.link = link
@@ -220,6 +222,7 @@ final class CallsInFlight {
     /// Ends a call here, and at the daemon where that knows of it. Does nothing where it has ended.
     func cancel(_ call: CallInFlight, _ error: BridgeError) {
         if calls.removeValue(forKey: call.id) != nil {
+            if call.kind == .withDescriptor { abandoned.insert(call.id) }
             call.connection?.send { MessageEncoder.cancel(id: call.id, to: $0) }
         } else if !waiting.remove(call) {
             pausing[call.id] = nil
@@ -235,6 +238,7 @@ final class CallsInFlight {
 
     /// Ends those that were sent over a connection that is gone.
     func lost(_ connection: ClientConnection, _ reason: BridgeError) {
+        abandoned = []
         for call in calls.values where call.connection === connection {
             calls[call.id] = nil
             fail(call, reason.ending(call.request.task, started: call.mayHaveStarted))
@@ -248,7 +252,8 @@ final class CallsInFlight {
         for call in waiting.takeAll() { call.end(.failure(reason.ending(call.request.task, started: false))) }
     }
 
-    func receive(_ callback: CallbackMessage) {
+    func receive(_ callback: CallbackMessage, from connection: ClientConnection) {
+        takeDescriptor(of: callback, from: connection)
         guard callback.isValid else {
             return end(
                 callback.callbackID,
@@ -267,6 +272,15 @@ final class CallsInFlight {
         }
     }
 
+    /// Descriptors come in the order of their results, whether anyone waits for these or not.
+    private func takeDescriptor(of callback: CallbackMessage, from connection: ClientConnection) {
+        guard let id = callback.callbackID.number else { return }
+        let isAbandoned = abandoned.remove(id) != nil
+        guard isAbandoned || calls[id]?.kind == .withDescriptor, callback.result != nil else { return }
+        let descriptor = connection.takeDescriptor()
+        if !isAbandoned { calls[id]?.descriptor = descriptor }
+    }
+
     func receive(_ progress: ProgressMessage) {
         guard let call = find(progress.callbackID), let value = try? JSON(parsing: progress.value) else { return }
         call.progress?.put(value)
@@ -281,8 +295,5 @@ final class CallsInFlight {
     }
 
     /// A callback for a call that has ended here is passed over.
-    private func find(_ id: CallbackID) -> CallInFlight? {
-        guard !id.isString, let number = UInt64(String(decoding: id.text, as: UTF8.self)) else { return nil }
-        return calls[number]
-    }
+    private func find(_ id: CallbackID) -> CallInFlight? { id.number.flatMap { calls[$0] } }
 }

@@ -46,6 +46,10 @@ final class ClientConnection {
     /// What the daemon said about the whole connection and no call, as it does when it turns a client away.
     private(set) var rejection: BridgeError?
     private let timers: any ClientTimers
+    /// Descriptors that came, in the order of the results that they belong to.
+    private var descriptors: [PassedDescriptor] = []
+    /// More than a daemon sends that waits for no answer; what is beyond is closed.
+    private static let maximumDescriptors = 64
 
     private init(_ stream: UnixStream, _ limits: Bridge.Limits, _ timers: any ClientTimers) {
         self.stream = stream
@@ -54,6 +58,7 @@ final class ClientConnection {
         splitter = MessageSplitter(maximumLineBytes: limits.maximumLineBytes)
         self.timers = timers
         stream.delegate = self
+        stream.onDescriptor = { [weak self] socket in self?.add(PassedDescriptor(adopting: socket.release())) }
         stream.startReading()
         turnEnd = EventLoop.atTurnEnd { [weak self] in self?.flush() }
     }
@@ -121,6 +126,13 @@ final class ClientConnection {
 
     // MARK: In
 
+    private func add(_ descriptor: PassedDescriptor) {
+        if descriptors.count < Self.maximumDescriptors { descriptors.append(descriptor) }
+    }
+
+    /// The descriptor that belongs to the result at hand; nil: the system could not pass it.
+    func takeDescriptor() -> PassedDescriptor? { descriptors.isEmpty ? nil : descriptors.removeFirst() }
+
     private func receive(_ line: SplitLine) -> Bool {
         _ = decoder.decode(line) { item in
             announcedEnd = nil
@@ -182,6 +194,7 @@ final class ClientConnection {
         failure = reason
         progressRoom.isOpen = false
         turnEnd?.remove()
+        descriptors = []
         stream.close()
         session?.connectionEnded(self, reason)
         room.resumeAll(())

@@ -1,4 +1,5 @@
 import BridgeJSON
+import BridgeMessage
 import EventLoop
 
 /// One end of a stream, and the calls of the daemon's tasks about it.
@@ -18,13 +19,15 @@ final class StreamEnd {
     }
 
     /// Begins a call about it.
-    func begin(_ task: String, _ more: JSONObject = [:]) async throws(BridgeError) -> CallInFlight {
+    func begin(
+        _ task: String, _ more: JSONObject = [:], _ kind: CallKind = .plain
+    ) async throws(BridgeError) -> CallInFlight {
         var options = more
         options["stream"] = .string(name)
         options["call"] = worksOn.map { .number(JSONNumber($0)) }
         worksOn = nil
         do throws(BridgeError) {
-            return try await calls.begin(CallRequest("bridge.stream.\(task)", .object(options)), .plain)
+            return try await calls.begin(CallRequest("bridge.stream.\(task)", .object(options)), kind)
         } catch {
             isOver = true
             throw error
@@ -41,6 +44,33 @@ final class StreamEnd {
             isOver = true
             throw error
         }
+    }
+
+    /// Makes the end a pipe, where the daemon and this process can: before all else that is done with it.
+    func beginAttaching(_ side: String) async throws(BridgeError) -> CallInFlight {
+        try await begin("attach", ["side": .string(side)], .withDescriptor)
+    }
+
+    /// Waits for the pipe.
+    ///
+    /// - Returns: nil: the bytes go in messages.
+    /// - Throws: why there is no such stream, or it is over.
+    func attached(by call: CallInFlight) async throws(BridgeError) -> (pipe: PipeEnd, result: JSON)? {
+        let result: JSON
+        do throws(BridgeError) {
+            result = try await calls.outcome(of: call)
+        } catch {
+            if [.streamInvalid, .busy, .taskNotFound, .internal].contains(error.code) { return nil }
+            if error.code == .callCancelled { leave(error) }
+            isOver = true
+            throw error
+        }
+        guard let passed = call.descriptor, let pipe = try? PipeEnd(UnixSocket(adopting: passed.release())) else {
+            let error = BridgeError(.streamClosed, "the system passed no descriptor for the stream")
+            leave(error)
+            throw error
+        }
+        return (pipe, result)
     }
 
     /// The stream is over here.

@@ -1,26 +1,29 @@
 import BridgeJSON
 import EventLoop
 
-/// What is behind a reader.
+/// What is behind a reader: a pipe, where the daemon can pass one, else messages.
 @LoopActor
 final class StreamReading: ByteSource {
     private let end: StreamEnd
-    /// The first read, where the end was taken before it was read.
-    private var first: Task<Result<CallInFlight, BridgeError>, Never>?
+    /// The call that asks for a pipe, where it has begun.
+    private var attaching: Task<Result<CallInFlight, BridgeError>, Never>?
+    private var pipe: PipeReading?
+    private var usesMessages = false
     /// The next chunk is asked for while the last one is used.
     private var pending: CallInFlight?
     private var read = ReadBytes()
+    private var attachedAnnouncement: ByteReader.Announcement?
 
     nonisolated init(_ end: StreamEnd) { self.end = end }
 
-    var announcement: ByteReader.Announcement? { read.announcement }
+    var announcement: ByteReader.Announcement? { attachedAnnouncement ?? read.announcement }
 
-    /// Takes the end, by asking for the first bytes. What the loop is handed after this is sent after it.
+    /// Takes the end. What the loop is handed after this is sent after it.
     func take() {
         let end = end
-        first = Task.immediate { @LoopActor in
+        attaching = Task.immediate { @LoopActor in
             do throws(BridgeError) {
-                return .success(try await end.begin("read"))
+                return .success(try await end.beginAttaching("read"))
             } catch {
                 return .failure(error)
             }
@@ -28,6 +31,8 @@ final class StreamReading: ByteSource {
     }
 
     func next() async throws(BridgeError) -> [UInt8]? {
+        if !usesMessages, pipe == nil { try await attach() }
+        if let pipe { return try await pipe.next() }
         guard !end.isOver else { return nil }
         let result = try await end.result(of: try await call())
         do throws(BridgeError) {
@@ -44,11 +49,15 @@ final class StreamReading: ByteSource {
         }
     }
 
+    private func attach() async throws(BridgeError) {
+        if attaching == nil { take() }
+        guard let call = try await attaching?.value.get() else { return }
+        guard let attached = try await end.attached(by: call) else { return usesMessages = true }
+        attachedAnnouncement = ReadBytes.announcement(in: attached.result)
+        pipe = PipeReading(end, attached.pipe)
+    }
+
     private func call() async throws(BridgeError) -> CallInFlight {
-        if let first {
-            self.first = nil
-            return try await first.value.get()
-        }
         if let pending {
             self.pending = nil
             return pending

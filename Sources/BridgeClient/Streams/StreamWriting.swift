@@ -1,21 +1,32 @@
 import BridgeJSON
 import EventLoop
 
-/// What is behind a writer: several writes are on their way at once.
+/// What is behind a writer: a pipe, where the daemon can pass one, else messages, of which several are on their way at
+/// once.
 @LoopActor
 final class StreamWriting: ByteSink {
+    /// Streams that are known to be shorter go in messages: a pipe would cost more than it saves.
+    private nonisolated static let shortBytes = 64 << 10
+
     private let end: StreamEnd
+    private var pipe: PipeWriting?
+    private var usesMessages: Bool
     private var room: StreamRoom
     private var unanswered: [(call: CallInFlight, bytes: Int)] = []
     private var count = 0
 
-    nonisolated init(_ end: StreamEnd, roomBytes: Int, messageBytes: Int) {
+    /// - Parameter totalBytes: How many bytes there are to be; nil: that is not known.
+    nonisolated init(_ end: StreamEnd, roomBytes: Int, messageBytes: Int, totalBytes: Int?) {
         self.end = end
+        usesMessages = totalBytes.map { $0 < Self.shortBytes } ?? false
         room = StreamRoom(bytes: roomBytes, messageBytes: messageBytes)
     }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {
+        if let pipe { return try await pipe.write(bytes) }
         guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        if !usesMessages { try await attach() }
+        if let pipe { return try await pipe.write(bytes) }
         if room.isUnknown {
             try await send([])
             try await takeAnswer()
@@ -33,6 +44,13 @@ final class StreamWriting: ByteSink {
         while let first = unanswered.first, first.call.outcome != nil { try await takeAnswer() }
     }
 
+    private func attach() async throws(BridgeError) {
+        guard let attached = try await end.attached(by: try await end.beginAttaching("write")) else {
+            return usesMessages = true
+        }
+        pipe = PipeWriting(end, attached.pipe)
+    }
+
     private func send(_ bytes: ArraySlice<UInt8>) async throws(BridgeError) {
         let call = try await end.begin("write", StreamOptions.write(bytes))
         unanswered.append((call, bytes.count))
@@ -48,6 +66,7 @@ final class StreamWriting: ByteSink {
     }
 
     func close() async throws(BridgeError) {
+        if let pipe { return try await pipe.close() }
         guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
         let call = try await end.begin("close", StreamOptions.close(count))
         let receipt = try await end.result(of: call)
@@ -55,5 +74,7 @@ final class StreamWriting: ByteSink {
         try StreamReceipt.check(receipt)
     }
 
-    nonisolated func leave(_ error: BridgeError) { EventLoop.post { [self] in end.leave(error) } }
+    nonisolated func leave(_ error: BridgeError) {
+        EventLoop.post { [self] in if let pipe { pipe.leave(error) } else { end.leave(error) } }
+    }
 }

@@ -36,6 +36,9 @@ public final class OutputBuffer {
     /// How much of all of them waits.
     @exclusivity(unchecked) @usableFromInline var partsBytes = 0
 
+    /// Descriptors that go beside a byte, in their order, each with how many bytes wait before that.
+    @exclusivity(unchecked) private var passed: [(offset: Int, descriptor: PassedDescriptor)] = []
+
     /// An empty buffer without memory.
     public init() {}
 
@@ -76,6 +79,7 @@ public final class OutputBuffer {
 
     /// Takes the first `count` bytes of ``bytes`` out, as written.
     public func removeFirst(_ count: Int) {
+        if !passed.isEmpty { removePassed(count) }
         guard partsBytes == 0 else { return removeFirstOfParts(count) }
         startOffset += count
         guard startOffset == endOffset else { return }
@@ -86,6 +90,7 @@ public final class OutputBuffer {
 
     /// Takes out all that waits.
     public func removeAll() {
+        passed = []
         parts = []
         partsBytes = 0
         removeFirst(endOffset - startOffset)
@@ -99,6 +104,27 @@ public final class OutputBuffer {
 
     /// Takes out the byte that was appended last.
     public func removeLast() { endOffset -= 1 }
+
+    // MARK: Descriptors
+
+    /// How many descriptors wait.
+    public var passedCount: Int { passed.count }
+
+    /// Has a descriptor go beside the byte that is appended next.
+    public func pass(_ descriptor: PassedDescriptor) { passed.append((count, descriptor)) }
+
+    /// The bytes that are to be written next, and the descriptor that goes beside the first of them: for a buffer in
+    /// which descriptors wait. Valid until the buffer changes.
+    public var front: (bytes: UnsafeRawBufferPointer, descriptor: PassedDescriptor?) {
+        let first = passed.first.flatMap { $0.offset == 0 ? $0.descriptor : nil }
+        let end = passed.first { $0.offset > 0 }?.offset ?? .max
+        return (UnsafeRawBufferPointer(rebasing: bytes.prefix(end)), first)
+    }
+
+    private func removePassed(_ count: Int) {
+        if count > 0, passed[0].offset == 0 { passed.removeFirst() }
+        for index in passed.indices { passed[index].offset -= count }
+    }
 
     // MARK: Parts
 

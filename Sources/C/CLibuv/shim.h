@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -119,11 +121,11 @@ static inline int clibuv_memory_file(const char *name) {
 /* As many descriptors as one message may carry: SCM_MAX_FD in the kernel. */
 enum { clibuv_maximum_descriptors = 253 };
 
-/* Puts copies of descriptors, clibuv_maximum_descriptors at most, into a socket's queue as one message; 0, or -1 with
-   errno. */
-static inline int clibuv_send_descriptors(int socket, const int *descriptors, size_t count) {
-    char byte = 0;
-    struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+/* Sends bytes, with copies of descriptors, clibuv_maximum_descriptors at most, beside the first of them. How many bytes
+   the socket has taken, or -1 with errno: then no descriptor was sent. */
+static inline ssize_t clibuv_send_beside(
+    int socket, const void *bytes, size_t byte_count, const int *descriptors, size_t count) {
+    struct iovec vector = {.iov_base = (void *)bytes, .iov_len = byte_count};
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int) * clibuv_maximum_descriptors)];
@@ -136,30 +138,53 @@ static inline int clibuv_send_descriptors(int socket, const int *descriptors, si
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int) * count);
     memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
-    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Takes the descriptors of the next such message, closed on exec, into room for clibuv_maximum_descriptors. Their
-   number; 0 where nothing is left; or -1 with errno. */
-static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
-    char byte;
-    struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+/* Puts copies of descriptors into a socket's queue as one message; 0, or -1 with errno. */
+static inline int clibuv_send_descriptors(int socket, const int *descriptors, size_t count) {
+    char byte = 0;
+    return clibuv_send_beside(socket, &byte, 1, descriptors, count) < 0 ? -1 : 0;
+}
+
+/* Receives bytes, and the descriptors beside them, closed on exec, into room for clibuv_maximum_descriptors. How many
+   bytes came, or -1 with errno. */
+static inline ssize_t clibuv_receive_beside(
+    int socket, void *bytes, size_t byte_count, int *descriptors, int *descriptor_count) {
+    struct iovec vector = {.iov_base = bytes, .iov_len = byte_count};
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int) * clibuv_maximum_descriptors)];
     } control;
     struct msghdr message = {
         .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
+    *descriptor_count = 0;
     ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (received < 0) return errno == EAGAIN ? 0 : -1;
-    int count = 0;
+    if (received < 0) return received;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        size_t bytes = header->cmsg_len - CMSG_LEN(0);
-        memcpy(descriptors + count, CMSG_DATA(header), bytes);
-        count += (int)(bytes / sizeof(int));
+        size_t length = header->cmsg_len - CMSG_LEN(0);
+        memcpy(descriptors + *descriptor_count, CMSG_DATA(header), length);
+        *descriptor_count += (int)(length / sizeof(int));
     }
+    return received;
+}
+
+/* Takes the descriptors of the next message that clibuv_send_descriptors has sent. Their number; 0 where nothing is
+   left; or -1 with errno. */
+static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
+    char byte;
+    int count = 0;
+    ssize_t received = clibuv_receive_beside(socket, &byte, 1, descriptors, &count);
+    if (received < 0) return errno == EAGAIN ? 0 : -1;
     return count;
+}
+
+/* How many bytes of what was sent the peer has not received, as the kernel counts them; 0: it has received all; or -1
+   with errno. */
+static inline int clibuv_unreceived(int socket) {
+    int count = 0;
+    return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 /* A descriptor that other threads make readable; or -1 with errno. */

@@ -43,6 +43,12 @@ package final class MessageChannel {
     private var lineAtWork: OpenLine?
     private var pending: [UInt8] = []
 
+    /// Gets the descriptors that the peer sends, ahead of the message beside which they come; nil: they are lost.
+    package var onDescriptor: ((consuming UnixSocket) -> Void)? {
+        get { stream.onDescriptor }
+        set { stream.onDescriptor = newValue }
+    }
+
     /// Takes over a connected socket and reads from it. Nothing is reported before the next turn of the loop.
     ///
     /// - Parameters:
@@ -69,7 +75,8 @@ package final class MessageChannel {
     package func flush() {
         guard !isOver, !output.isEmpty else { return }
         while !output.isEmpty {
-            let writtenBytes = stream.write(output.bytes)
+            let (bytes, passed) = output.passedCount == 0 ? (output.bytes, nil) : output.front
+            let writtenBytes = passed.map { stream.write(bytes, with: $0.descriptor) } ?? stream.write(bytes)
             guard writtenBytes > 0 else {
                 isStalled = true
                 return

@@ -26,6 +26,15 @@ extension TaskRuntime {
                 return nil
             },
             BridgeTasks.Task(
+                stream: .edge, "bridge.stream.attach", "Makes an end of a stream a pipe, and passes its descriptor.",
+                StreamAttaching.self
+            ) {
+                [unowned self] call, options throws(BridgeError) in
+                let options = try BridgeTasks.Task.decode(StreamAttaching.self, options)
+                guard canPassDescriptor(to: call) else { throw .noDescriptors }
+                return try streams.attach(call, to: options.stream, options.side?.side, for: options.call)
+            },
+            BridgeTasks.Task(
                 stream: .edge, "bridge.stream.close", "Closes an end of a stream.", StreamClosing.self
             ) {
                 [unowned self] call, options throws(BridgeError) in
@@ -37,14 +46,16 @@ extension TaskRuntime {
         ]
     }
 
-    private struct StreamMaking: Decodable {
-        /// The end that the caller holds.
-        enum Side: String, Decodable, CaseIterable {
-            case write
-            case read
-        }
+    /// An end of a stream.
+    private enum StreamOptionSide: String, Decodable, CaseIterable {
+        case write
+        case read
 
-        var side: Side?
+        var side: StreamSide { self == .write ? .writer : .reader }
+    }
+
+    private struct StreamMaking: Decodable {
+        var side: StreamOptionSide?
         var call: UInt64?
         var type: String?
         var bytes: UInt64?
@@ -70,11 +81,23 @@ extension TaskRuntime {
         var bytes: Int?
     }
 
+    private struct StreamAttaching: Decodable {
+        var stream: String
+        var side: StreamOptionSide?
+        var call: UInt64?
+    }
+
     private struct StreamClosing: Decodable {
         var stream: String
         var call: UInt64?
         var bytes: UInt64?
         var error: JSON?
+    }
+
+    /// Not in a batch, whose answers are one array.
+    private func canPassDescriptor(to call: Call) -> Bool {
+        let extras = call.record.pointee.extras
+        return call.origin == .session ? call.hasID && extras?.batch == nil : extras?.onDescriptor != nil
     }
 
     private func makeStream(_ call: Call, _ options: StreamMaking) throws(BridgeError) -> JSON? {
@@ -84,7 +107,7 @@ extension TaskRuntime {
                     path: "$.type", expected: "at most \(Self.maximumTypeBytes) bytes", got: "\(type.utf8.count)"))
         }
         let stream = try streams.make(
-            call, options.side == .read ? .reader : .writer, for: options.call,
+            call, options.side?.side ?? .writer, for: options.call,
             OpenStream.Announcement(type: options.type, totalBytes: options.bytes))
         return ["stream": .string(stream.name.text), "room": .number(JSONNumber(stream.charge.windowBytes))]
     }

@@ -32,9 +32,11 @@ extension CallEngine {
         removeFromTables(call, isFailure: false)
         if monitor.isWatched { monitor.showEnd(of: call, result: result) }
         if call.hasExtras, let completion = call.completion {
+            if let extras = call.record.pointee.extras, let passed = extras.passed { extras.onDescriptor?(passed) }
             completion(.result(result))
         } else if let session = receiver(of: call) {
             session._withUnsafeGuaranteedRef { session in
+                if call.hasExtras, let passed = call.record.pointee.extras?.passed { session.output.pass(passed) }
                 guard call.record.pointee.dialect == .native else {
                     return writeForeign(call, to: session) {
                         MessageEncoder.callback(to: $0, result: result, isOneLine: isOneLine, $1)

@@ -19,6 +19,8 @@ public struct PluginCall {
     public var completion: (CallOutcome) -> Void
     /// The process of the plugin that makes it; nil: the plugin runs in the daemon's.
     public var holder: StreamHolder?
+    /// Gets a descriptor that comes with the result, right before `completion`; nil: none can come.
+    public var onDescriptor: ((PassedDescriptor) -> Void)?
 
     /// A call.
     public init(
@@ -83,6 +85,7 @@ extension PluginDirectory {
         extras.target = target
         extras.completion = request.completion
         extras.onProgress = request.onProgress
+        extras.onDescriptor = request.onDescriptor
         let handle = call.handle
         parent?.extras.children.append(handle)
         calls.dispatch(call, of: task, options: request.options)

@@ -39,6 +39,8 @@ final class OpenStream {
     let charge: Charge
     private var isCharged = true
     var state: StreamState<StreamWaiter>
+    /// What an end of it is that is a pipe.
+    var pipe: (any StreamPipe)?
     private(set) var writer: StreamHolder?
     private(set) var reader: StreamHolder?
     /// The session that reads; nil: a plugin does, or nobody yet.

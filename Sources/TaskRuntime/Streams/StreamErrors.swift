@@ -40,6 +40,14 @@ extension StreamFailure {
             BridgeError(
                 .busy, "another read of the stream waits; one at a time is allowed", data: ["started": false],
                 isTransient: true)
+        case .begun:
+            BridgeError(
+                .streamInvalid, "this side has used its end already: bridge.stream.attach comes before all else")
+        case .attached:
+            BridgeError(.streamInvalid, "the writer's end is a pipe: its bytes do not go in messages")
+        case .uncounted:
+            BridgeError(
+                .streamInvalid, "the option bytes is missing: a writer whose end is a pipe counts what it writes")
         }
     }
 }
@@ -76,7 +84,9 @@ extension StreamBreak {
         case .crowded(let maximum):
             BridgeError(.quotaExceeded, "the writer sent more than the \(maximum) writes that may be unanswered")
         case .miscounted(let bytes):
-            BridgeError(.streamInvalid, "the writer counted \(bytes) bytes, which is not how many it wrote")
+            BridgeError(
+                .streamInvalid,
+                "the \(side?.rawValue ?? "writer") counted \(bytes) bytes, which is not how many were written")
         }
     }
 

@@ -1,57 +1,13 @@
 import BridgeJSON
 import DequeModule
 
-// One stream: bytes in one direction, from one writer to one reader, in order, complete or with an error, in a window
-// of bounded size. A state machine without sessions, calls, names or a clock: what happens goes in, answers come out.
-
-/// One of the two ends of a stream.
-enum StreamSide: String, Sendable {
-    case writer
-    case reader
-}
-
-/// Why a stream ended before it was complete.
-struct StreamBreak: Equatable {
-    enum Cause: Equatable {
-        /// A side closed its end or is gone, for this reason; nil: it gave none.
-        case left(BridgeError?)
-        /// The writer sent more than the bytes of room that it had.
-        case exceeded(roomBytes: Int)
-        /// The writer sent more writes than may be unanswered.
-        case crowded(maximum: Int)
-        /// The writer counted other bytes than came.
-        case miscounted(bytes: UInt64)
-    }
-
-    /// Who ended it; nil: the daemon.
-    var side: StreamSide?
-    var cause: Cause
-}
-
-/// Why a call about a stream fails.
-enum StreamFailure: Error, Equatable {
-    /// The stream is not complete, and the reader has got so many bytes.
-    case broken(StreamBreak, bytes: UInt64)
-    /// The writer has closed the stream already.
-    case closed
-    /// Another read waits.
-    case busy
-}
-
-/// An answer to someone who waits: a call of theirs ends with it.
-enum StreamAnswer<Waiter> {
-    /// A write was taken. The writer may have so many bytes unanswered from now on.
-    case room(Waiter, bytes: Int)
-    /// What a read gets.
-    case bytes(Waiter, [UInt8])
-    /// To a read: the stream is complete, with so many bytes.
-    case end(Waiter, bytes: UInt64)
-    /// To the side that closes: how many bytes the reader got, and why the stream is not complete; nil: it is.
-    case receipt(Waiter, bytes: UInt64, StreamBreak?)
-    case failure(Waiter, StreamFailure)
-}
-
-/// See above. `Waiter` is the call that is answered.
+/// One stream: bytes in one direction, from one writer to one reader, in order, complete or with an error, in a window
+/// of bounded size. A state machine without sessions, calls, names or a clock: what happens goes in, answers come out.
+///
+/// An end may be a pipe. The bytes of the writer's pipe are poured into the window, those for the reader's drained from
+/// it; where both ends are the same pipe, the bytes never come here.
+///
+/// `Waiter` is the call that is answered.
 struct StreamState<Waiter> {
     /// How many writes may be unanswered: those of no bytes are bounded too.
     static var maximumWrites: Int { 64 }
@@ -62,9 +18,7 @@ struct StreamState<Waiter> {
     private(set) var writtenBytes: UInt64 = 0
     private(set) var readBytes: UInt64 = 0
 
-    private var window: [UInt8] = []
-    /// Where in `window` the bytes begin that the reader has not got.
-    private var windowStart = 0
+    private var window: StreamWindow
     /// The writer has written all.
     private var hasAll = false
     /// The stream is not complete and never will be. What waits in the window still goes to the reader.
@@ -85,15 +39,27 @@ struct StreamState<Waiter> {
     /// Who has closed the stream, and waits until the reader has got the end.
     private var closer: Waiter?
 
+    /// Which ends are pipes.
+    private(set) var isAttached: (writer: Bool, reader: Bool) = (false, false)
+    /// Which sides have used their end.
+    private var hasBegun: (writer: Bool, reader: Bool) = (false, false)
+    /// How many bytes the writer has counted, where its end is a pipe and it has closed the stream.
+    private var countedBytes: UInt64?
+    /// Nothing more comes from the writer's pipe.
+    private var isPipeOver = false
+    /// The reader, whose end is a pipe, has got the end, and is to confirm that it has every byte.
+    private var awaitsReceipt = false
+
     init(windowBytes: Int) {
         self.windowBytes = windowBytes
         credit = windowBytes
+        window = StreamWindow(capacityBytes: windowBytes)
     }
 
     /// Whether a read waits for nothing but the reader itself: ``isReaderReady``.
-    var isReadHeld: Bool { waitingRead != nil && waitingBytes > 0 }
+    var isReadHeld: Bool { waitingRead != nil && waitingBytes > 0 && !isAttached.reader }
     /// Bytes that wait for the reader: at most ``windowBytes``.
-    var waitingBytes: Int { window.count - windowStart }
+    var waitingBytes: Int { window.count }
     /// Bytes that have gone in, and out.
     var movedBytes: UInt64 { writtenBytes &+ readBytes }
     /// Whether the writer has closed its end with an error, was answered that the stream is over, or is gone.
@@ -103,21 +69,26 @@ struct StreamState<Waiter> {
     /// Whether both sides have left, so that the stream can be forgotten.
     var isOver: Bool { hasLeft.writer && hasLeft.reader }
 
+    /// Whether the writer has closed the stream, though not all may have come.
+    private var isClosed: Bool { hasAll || countedBytes != nil }
+
     // MARK: The writer
 
     /// Takes bytes. The answer waits until half of the window is free, or, with `isEnd`, until the reader has got the
     /// end.
     mutating func write(_ bytes: some Collection<UInt8>, isEnd: Bool, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
-        if hasAll { return [.failure(waiter, .closed)] }
+        if isClosed { return [.failure(waiter, .closed)] }
         if let brokenBy {
             hasLeft.writer = true
             return [.failure(waiter, .broken(brokenBy, bytes: readBytes))]
         }
+        hasBegun.writer = true
+        if isAttached.writer, isEnd || !bytes.isEmpty { return [.failure(waiter, .attached)] }
         guard unansweredBytes + bytes.count <= credit else { return misuse(.exceeded(roomBytes: credit), waiter) }
         guard isEnd || writes.count < Self.maximumWrites else {
             return misuse(.crowded(maximum: Self.maximumWrites), waiter)
         }
-        window.append(contentsOf: bytes)
+        window.append(bytes)
         writtenBytes += UInt64(bytes.count)
         if isEnd { return finish(waiter) }
         writes.append((waiter, bytes.count))
@@ -129,11 +100,12 @@ struct StreamState<Waiter> {
     ///
     /// - Parameter bytes: How many bytes the writer has counted; nil: it has not.
     mutating func complete(_ bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
-        if hasAll { return [.failure(waiter, .closed)] }
+        if isClosed { return [.failure(waiter, .closed)] }
         if let brokenBy {
             hasLeft.writer = true
             return [.receipt(waiter, bytes: readBytes, brokenBy)]
         }
+        if isAttached.writer { return complete(pipeOf: bytes, waiter) }
         if let bytes, bytes != writtenBytes { return misuse(.miscounted(bytes: bytes), waiter) }
         return finish(waiter)
     }
@@ -141,7 +113,7 @@ struct StreamState<Waiter> {
     /// The writer sent something that cannot be taken. What it sends later must not be taken for what follows: the
     /// stream is broken, for this reason.
     mutating func reject(_ error: BridgeError, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
-        if hasAll { return [.failure(waiter, .closed)] }
+        if isClosed { return [.failure(waiter, .closed)] }
         return misuse(.left(error), waiter)
     }
 
@@ -164,6 +136,7 @@ struct StreamState<Waiter> {
     /// Asks for bytes: for at most so many. The answer waits for the first of them, or the end.
     mutating func read(maximumBytes: Int, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         guard waitingRead == nil else { return [.failure(waiter, .busy)] }
+        hasBegun.reader = true
         waitingRead = (waiter, max(1, maximumBytes))
         return serve()
     }
@@ -176,7 +149,7 @@ struct StreamState<Waiter> {
         switch side {
         case .writer:
             hasLeft.writer = true
-            if !hasAll { breakOff(StreamBreak(side: side, cause: .left(error))) }
+            if !isClosed { breakOff(StreamBreak(side: side, cause: .left(error))) }
         case .reader:
             if !hasLeft.reader { breakOff(StreamBreak(side: side, cause: .left(error))) }
             hasLeft.reader = true
@@ -186,7 +159,7 @@ struct StreamState<Waiter> {
 
     /// The same, for a side that is answered how far the stream came.
     mutating func close(_ side: StreamSide, _ error: BridgeError?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
-        if side == .writer, hasAll { return [.failure(waiter, .closed)] }
+        if side == .writer, isClosed { return [.failure(waiter, .closed)] }
         let answers = leave(side, error)
         return answers + [.receipt(waiter, bytes: readBytes, brokenBy)]
     }
@@ -201,7 +174,7 @@ struct StreamState<Waiter> {
         // What the reader has whole stays complete.
         if hasAll, hasLeft.reader { return }
         if brokenBy == nil { brokenBy = reason }
-        if reason.side != .writer { clearWindow() }
+        if reason.side != .writer { window.clear() }
     }
 
     /// Calls that have ended otherwise are not answered. What they wrote stays, and counts as unanswered until a later
@@ -222,15 +195,18 @@ struct StreamState<Waiter> {
     private mutating func serveRead() -> [StreamAnswer<Waiter>] {
         guard let (waiter, maximumBytes) = waitingRead else { return [] }
         if waitingBytes > 0 {
-            guard isReaderReady else { return [] }
+            guard isReaderReady, !isAttached.reader else { return [] }
             waitingRead = nil
-            return [.bytes(waiter, take(maximumBytes))]
+            let bytes = window.take(maximumBytes)
+            readBytes += UInt64(bytes.count)
+            return [.bytes(waiter, bytes)]
         }
         guard hasAll || brokenBy != nil else { return [] }
         waitingRead = nil
-        hasLeft.reader = true
+        hasLeft.reader = brokenBy != nil || !isAttached.reader
+        awaitsReceipt = !hasLeft.reader
         if let brokenBy { return [.failure(waiter, .broken(brokenBy, bytes: readBytes))] }
-        return [.end(waiter, bytes: readBytes)]
+        return [.end(waiter, bytes: writtenBytes)]
     }
 
     private mutating func serveWrites() -> [StreamAnswer<Waiter>] {
@@ -242,6 +218,8 @@ struct StreamState<Waiter> {
             writes = []
             return answers
         }
+        // The write of no bytes to a pipe is answered when the reader has left.
+        if isAttached.writer, !hasLeft.reader { return [] }
         var answers: [StreamAnswer<Waiter>] = []
         // Not for a few bytes of room: the writer, which may wait for each answer, gets on by half a window at least.
         while waitingBytes <= windowBytes / 2, let write = writes.popFirst() {
@@ -262,23 +240,83 @@ struct StreamState<Waiter> {
         return closer.map { [.receipt($0, bytes: readBytes, brokenBy)] } ?? []
     }
 
-    // MARK: The window
+    // MARK: Ends that are pipes
 
-    private mutating func take(_ maximumBytes: Int) -> [UInt8] {
-        let bytes = Array(window[windowStart...].prefix(maximumBytes))
-        windowStart += bytes.count
-        readBytes += UInt64(bytes.count)
-        if windowStart == window.count {
-            clearWindow()
-        } else if windowStart >= windowBytes / 2 {
-            window.removeSubrange(..<windowStart)
-            windowStart = 0
+    /// The end of a side is a pipe from now on, where that is the first thing that is done with it.
+    mutating func attach(_ side: StreamSide) throws(StreamFailure) {
+        let isWriter = side == .writer
+        guard !(isWriter ? hasBegun.writer || isClosed : hasBegun.reader) else { throw .begun }
+        // What a writer that is gone has left in its pipe is the reader's.
+        if let brokenBy, isWriter || !isAttached.writer || brokenBy.side != .writer {
+            if isWriter { hasLeft.writer = true } else { hasLeft.reader = true }
+            throw .broken(brokenBy, bytes: readBytes)
         }
-        return bytes
+        if isWriter { (isAttached.writer, hasBegun.writer) = (true, true) }
+        if !isWriter { (isAttached.reader, hasBegun.reader) = (true, true) }
+        if isDirect, let countedBytes { (writtenBytes, hasAll) = (countedBytes, true) }
     }
 
-    private mutating func clearWindow() {
-        window.removeAll(keepingCapacity: waitingBytes == 0)
-        windowStart = 0
+    /// Whether both ends are the same pipe.
+    var isDirect: Bool { isAttached.writer && isAttached.reader }
+    /// Whether no end of a pipe is of use to the daemon any longer: all bytes have come and gone, or none will.
+    var isPipeDone: Bool {
+        if isAttached.writer, !hasBegun.reader { return hasLeft.reader }
+        return hasLeft.reader || waitingBytes == 0 && (hasAll || brokenBy != nil)
+    }
+    /// How many bytes the writer's pipe may bring now. None before the reader has shown that it reads messages.
+    var pourBytes: Int {
+        guard isAttached.writer, hasBegun.reader, !isDirect, !hasAll, !hasLeft.reader, !isPipeOver, brokenBy == nil
+        else {
+            return 0
+        }
+        return windowBytes - waitingBytes
+    }
+
+    /// Takes bytes that came from the writer's pipe, at most ``pourBytes``; none: it has ended.
+    mutating func pour(_ bytes: [UInt8]) -> [StreamAnswer<Waiter>] {
+        guard pourBytes > 0 else { return [] }
+        window.append(bytes)
+        writtenBytes += UInt64(bytes.count)
+        isPipeOver = bytes.isEmpty
+        return checkPipe()
+    }
+
+    /// Writes what waits to the reader's pipe, which takes as much as `write` returns.
+    mutating func drain(_ write: (UnsafeRawBufferPointer) -> Int) -> [StreamAnswer<Waiter>] {
+        guard isAttached.reader, waitingBytes > 0 else { return [] }
+        readBytes += UInt64(window.drain(write))
+        return serve()
+    }
+
+    private mutating func complete(pipeOf bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
+        guard let bytes else { return [.failure(waiter, .uncounted)] }
+        (countedBytes, closer) = (bytes, waiter)
+        if isDirect { writtenBytes = bytes }
+        return checkPipe()
+    }
+
+    /// The stream is complete once as many bytes have come as the writer has counted, whether its pipe has ended or
+    /// not: a child of the writer's may have inherited it.
+    private mutating func checkPipe() -> [StreamAnswer<Waiter>] {
+        guard let countedBytes, !hasAll else { return serve() }
+        hasAll = writtenBytes == countedBytes
+        if writtenBytes > countedBytes || isPipeOver && !hasAll {
+            breakOff(StreamBreak(side: .writer, cause: .miscounted(bytes: countedBytes)))
+        }
+        return serve()
+    }
+
+    /// The reader, whose end is a pipe, has got the end and every byte.
+    ///
+    /// - Parameter bytes: how many it has counted; nil: it has not.
+    /// - Returns: nil: it has not got the end yet, and closes before it.
+    mutating func confirm(_ bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>]? {
+        guard awaitsReceipt, brokenBy == nil else { return nil }
+        readBytes = bytes ?? writtenBytes
+        if readBytes != writtenBytes {
+            breakOff(StreamBreak(side: .reader, cause: .miscounted(bytes: readBytes)))
+        }
+        hasLeft.reader = true
+        return serve() + [.receipt(waiter, bytes: readBytes, brokenBy)]
     }
 }

@@ -8,6 +8,7 @@ final class StreamTable {
     private var streams: [StreamName: OpenStream] = [:]
     private var random = SystemRandomNumberGenerator()
     private let times: StreamTimers
+    let pipes: StreamPipes
     private var isDraining = false
     private var onDrained: (() -> Void)?
     /// Bytes that wait for their readers.
@@ -19,6 +20,7 @@ final class StreamTable {
         self.calls = calls
         quotas = rooms.quotas
         times = StreamTimers(rooms)
+        pipes = StreamPipes(rooms.sessions)
         calls.onFailure = { [unowned self] names, error in fail(names, error) }
     }
 
@@ -72,6 +74,7 @@ final class StreamTable {
         guard streams.removeValue(forKey: stream.name) != nil else { return }
         releaseCharge(of: stream)
         waitingBytes -= stream.state.waitingBytes
+        pipes.close(stream)
         stream.release()
         noteDrainProgress()
     }
@@ -131,9 +134,33 @@ final class StreamTable {
     ) throws(BridgeError) {
         let (stream, waiter) = try find(text, nil, call, id)
         update(stream, for: waiter) {
-            waiter.side == .writer && error == nil
-                ? $0.complete(bytes, waiter) : $0.close(waiter.side, error, waiter)
+            if error != nil { return $0.close(waiter.side, error, waiter) }
+            if waiter.side == .writer { return $0.complete(bytes, waiter) }
+            return $0.confirm(bytes, waiter) ?? $0.close(.reader, nil, waiter)
         }
+    }
+
+    /// Has the caller's end be a pipe, whose other end is the other side's or the daemon's. The call is to be answered
+    /// with what this returns.
+    ///
+    /// - Parameter side: nil: the side that the caller has, else the one that is free.
+    /// - Throws: as ``StreamPipes/attach(_:_:for:_:)`` does.
+    func attach(_ call: Call, to text: String, _ side: StreamSide?, for id: UInt64?) throws(BridgeError) -> JSON {
+        let (stream, waiter) = try find(text, side, call, id)
+        let receiver = call.origin == .session ? call.session : nil
+        // Also where it throws: a side that is answered that the stream is broken has left it.
+        defer { update(stream) { $0.serve() } }
+        call.extras.passed = try pipes.attach(stream, waiter.side, for: receiver, pipeEvents(of: stream.name))
+        return waiter.side == .reader ? StreamText.announcement(stream.takeAnnouncement()) : [:]
+    }
+
+    private func pipeEvents(of name: StreamName) -> StreamPipeEvents {
+        func change(_ change: (inout StreamState<StreamWaiter>) -> Answers) {
+            if let stream = streams[name] { update(stream, change) }
+        }
+        return StreamPipeEvents(
+            bytes: { bytes in change { $0.pour(bytes) } }, room: { change { $0.serve() } },
+            broken: { change { $0.leave(.reader, BridgeError(.streamClosed, "the reader closed its pipe")) } })
     }
 
     // MARK: What happens to a stream
@@ -151,7 +178,8 @@ final class StreamTable {
     private func update(_ stream: OpenStream, _ change: (inout StreamState<StreamWaiter>) -> Answers) {
         stream.state.isReaderReady = isReady(stream)
         let before = stream.state.waitingBytes
-        let answers = stream.change(at: times.now, change)
+        var answers = stream.change(at: times.now, change)
+        if stream.pipe != nil { answers += pipes.move(stream, at: times.now) }
         waitingBytes += stream.state.waitingBytes - before
         for answer in answers { send(answer, of: stream) }
         // An answer may have led to more: to the end of the stream, too.
@@ -288,7 +316,9 @@ final class StreamTable {
     func endAll() { for stream in Array(streams.values) { stop(stream, Self.stopping) } }
 
     private func endStill() {
-        for stream in Array(streams.values) where stream.hasStoodStill() { stop(stream, Self.stopping) }
+        for stream in Array(streams.values) where !stream.state.isDirect && stream.hasStoodStill() {
+            stop(stream, Self.stopping)
+        }
         if !streams.isEmpty { times.watchStill() }
     }
 

@@ -29,6 +29,14 @@ enum StreamText {
         value.write(to: &text)
     }
 
+    /// What a reader gets whose end is a pipe.
+    static func announcement(_ announcement: OpenStream.Announcement?) -> JSON {
+        var text: JSONObject = [:]
+        text["type"] = announcement?.type.map(JSON.string)
+        text["totalBytes"] = announcement?.totalBytes.map { .number(JSONNumber($0)) }
+        return .object(text)
+    }
+
     /// What a side gets that closes its end.
     static func receipt(_ bytes: UInt64, _ reason: StreamBreak?) -> JSON {
         var receipt: JSONObject = ["bytes": .number(JSONNumber(bytes)), "complete": .bool(reason == nil)]

@@ -79,6 +79,10 @@ final class CallExtras {
     var streams: [StreamName] = []
     /// The stream that it waits for; nil: it waits for none.
     var waitsForStream: StreamName?
+    /// The descriptor that goes with its result.
+    var passed: PassedDescriptor?
+    /// Gets that, of a plugin's call; nil: it cannot.
+    var onDescriptor: ((PassedDescriptor) -> Void)?
     var children: [CallHandle] = []
     var completion: ((CallOutcome) -> Void)?
     var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?

@@ -13,6 +13,8 @@ public protocol SessionTransport: AnyObject {
     func readOn()
     /// The systemd unit that the program at the other end runs in; nil where that is not known.
     func peerUnit() -> String?
+    /// How many descriptors are on their way to the client, which has not received them; nil: none can be sent.
+    func unreadDescriptors() -> Int?
 }
 
 extension SessionTransport {
@@ -22,6 +24,8 @@ extension SessionTransport {
     public func readOn() {}
     /// Not known.
     public func peerUnit() -> String? { nil }
+    /// None can be sent.
+    public func unreadDescriptors() -> Int? { nil }
 }
 
 /// What clients have yet to read.

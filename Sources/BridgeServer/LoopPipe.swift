@@ -1,0 +1,124 @@
+import BridgeJSON
+import BridgeMessage
+import EventLoop
+import TaskRuntime
+
+/// A stream's pipe on the loop. The daemon reads it in the turns of the stream's user.
+@LoopActor
+final class LoopPipe {
+    /// What one read takes at most: as much as a pipe holds.
+    private static let readBytes = 64 << 10
+
+    private let scheduler: FairScheduler
+    private let user: FairUser
+    private let events: StreamPipeEvents
+    /// The ends that nobody uses yet.
+    private var free: PipeEnds
+    /// The end that the daemon itself uses, because the other side uses messages.
+    private var own: PipeEnd?
+    /// How many bytes may be read now.
+    private var maximumBytes = 0
+    /// Whether bytes or a turn are waited for.
+    private var isWaiting = false
+    private var isClosed = false
+
+    /// - Throws: `internal` where the system has no descriptor left.
+    init(_ scheduler: FairScheduler, _ uid: UInt32, _ events: StreamPipeEvents) throws(BridgeError) {
+        free = try Self.attempt { () throws(SystemError) in try PipeEnds() }
+        self.scheduler = scheduler
+        self.events = events
+        user = scheduler.add(.uid(uid))
+    }
+
+    private static func attempt<Result: ~Copyable>(
+        _ body: () throws(SystemError) -> Result
+    ) throws(BridgeError) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw BridgeError(.internal, "the daemon cannot make a pipe for the stream: \(error)")
+        }
+    }
+
+    /// The end that the daemon uses from now on.
+    private func use(_ end: consuming UnixSocket?) -> PipeEnd? {
+        guard own == nil, let end else { return own }
+        own = try? PipeEnd(end)
+        return own
+    }
+
+    // MARK: Reading
+
+    private func awaitBytes() {
+        guard !isWaiting, maximumBytes > 0, let own else { return }
+        isWaiting = true
+        own.awaitBytes { [unowned self] in
+            if scheduler.mayRead(user) { takeTurn() } else { scheduler.wait(self, of: user) }
+        }
+    }
+
+    private func readOnce() {
+        guard !isClosed, maximumBytes > 0, let own else { return }
+        let limit = min(maximumBytes, Self.readBytes, scheduler.readBytes)
+        do throws(SystemError) {
+            guard let bytes = try own.read(limit) else { return awaitBytes() }
+            maximumBytes -= bytes.count
+            // How much may be read next comes back from this.
+            charged { events.bytes(bytes) }
+        } catch {
+            events.bytes([])
+        }
+    }
+
+    private func charged(_ body: () -> Void) {
+        guard scheduler.isShared else { return body() }
+        let start = scheduler.now
+        body()
+        scheduler.charge(scheduler.now &- start, to: user)
+    }
+}
+
+extension LoopPipe: FairScheduler.Work {
+    func takeTurn() {
+        isWaiting = false
+        readOnce()
+    }
+}
+
+extension LoopPipe: @LoopActor StreamPipe {
+    func giveEnd(to side: StreamSide) -> PassedDescriptor? {
+        let end = side == .writer ? free.takeWriter() : free.takeReader()
+        guard let end else { return nil }
+        return PassedDescriptor(adopting: end.release())
+    }
+
+    func read(_ maximumBytes: Int) {
+        self.maximumBytes = maximumBytes
+        guard maximumBytes > 0, use(free.takeReader()) != nil else { return }
+        awaitBytes()
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard !isClosed, let own = use(free.takeWriter()) else { return 0 }
+        do throws(SystemError) {
+            let count = try own.write(bytes)
+            if count < bytes.count { own.awaitRoom { [unowned self] in events.room() } }
+            return count
+        } catch {
+            EventLoop.post { [weak self] in
+                if let self, !isClosed { events.broken() }
+            }
+            return 0
+        }
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        own?.close()
+        own = nil
+        _ = free.takeReader()
+        _ = free.takeWriter()
+        scheduler.remove(user)
+    }
+}

@@ -1,0 +1,111 @@
+import BridgeJSON
+import BridgeMessage
+
+/// The pipes of streams: who may have one, and the bytes that go between a pipe and a stream's window. Loop thread only.
+final class StreamPipes {
+    /// How many streams may have a pipe of which the daemon keeps an end: of a user, and in all.
+    private static let maximumOfUser = 64
+    private static let maximum = 512
+    /// How many descriptors may be on their way that their receivers have not taken: to a session, and to a user. The
+    /// kernel counts them against the daemon.
+    private static let maximumUnreadOfSession = 16
+    private static let maximumUnreadOfUser = 64
+
+    /// Makes pipes; nil: there are none.
+    var make: StreamPipeMaker?
+    private let sessions: SessionStore
+    /// Streams of which the daemon keeps an end of the pipe, by the uid of their user.
+    private var kept: [UInt32?: Set<StreamName>] = [:]
+    private var keptCount = 0
+    /// Sessions that were sent descriptors, by their uid: they may not have received all.
+    private var receivers: [UInt32: Set<UInt64>] = [:]
+
+    init(_ sessions: SessionStore) { self.sessions = sessions }
+
+    // MARK: Who may have one
+
+    /// Has a side of a stream use a pipe, where that is the first thing that is done with its end.
+    ///
+    /// - Parameters:
+    ///   - receiver: The session that gets the descriptor; nil: a plugin gets it.
+    ///   - events: What becomes of the pipe.
+    /// - Returns: the end of the pipe.
+    /// - Throws: `stream.invalid`, `stream.closed`; `busy` where the user has too many.
+    func attach(
+        _ stream: OpenStream, _ side: StreamSide, for receiver: Session?, _ events: StreamPipeEvents
+    ) throws(BridgeError) -> PassedDescriptor {
+        guard let make else { throw .noDescriptors }
+        if let receiver { try checkUnread(of: receiver) }
+        let uid = stream.charge.account?.uid
+        if stream.pipe == nil { try checkKept(of: uid) }
+        do throws(StreamFailure) {
+            try stream.state.attach(side)
+        } catch {
+            throw error.error(for: side)
+        }
+        let pipe: any StreamPipe
+        if let made = stream.pipe { pipe = made } else { pipe = try make(uid, events) }
+        stream.pipe = pipe
+        guard let end = pipe.giveEnd(to: side) else { throw .noDescriptors }
+        if let receiver { receivers[receiver.peer.uid, default: []].insert(receiver.number) }
+        keep(stream.name, of: uid, !stream.state.isDirect)
+        return end
+    }
+
+    private func checkKept(of uid: UInt32?) throws(BridgeError) {
+        guard kept[uid, default: []].count < Self.maximumOfUser, keptCount < Self.maximum else { throw .tooManyPipes }
+    }
+
+    private func keep(_ name: StreamName, of uid: UInt32?, _ isKept: Bool) {
+        keptCount -= kept[uid]?.count ?? 0
+        if isKept { kept[uid, default: []].insert(name) } else { kept[uid]?.remove(name) }
+        keptCount += kept[uid]?.count ?? 0
+        if kept[uid]?.isEmpty == true { kept[uid] = nil }
+    }
+
+    /// At most so many sessions are looked at as descriptors may be unread.
+    private func checkUnread(of session: Session) throws(BridgeError) {
+        guard let own = session.transport?.unreadDescriptors() else { throw .noDescriptors }
+        var unread = 0
+        for number in receivers[session.peer.uid] ?? [] {
+            let count = sessions[number]?.transport?.unreadDescriptors() ?? 0
+            if count == 0 { receivers[session.peer.uid]?.remove(number) }
+            unread += count
+        }
+        if receivers[session.peer.uid]?.isEmpty == true { receivers[session.peer.uid] = nil }
+        guard own < Self.maximumUnreadOfSession, unread < Self.maximumUnreadOfUser else { throw .unreadDescriptors }
+    }
+
+    // MARK: Bytes
+
+    /// Moves what can be moved, and closes the pipe where that is of no use any longer.
+    ///
+    /// - Returns: what those who wait are answered.
+    func move(_ stream: OpenStream, at now: RuntimeInstant) -> [StreamAnswer<StreamWaiter>] {
+        guard let pipe = stream.pipe else { return [] }
+        let answers = stream.change(at: now) { $0.drain(pipe.write) }
+        if stream.state.isPipeDone { close(stream) } else { pipe.read(stream.state.pourBytes) }
+        return answers
+    }
+
+    /// The stream is over, or its pipe is.
+    func close(_ stream: OpenStream) {
+        guard let pipe = stream.pipe else { return }
+        stream.pipe = nil
+        pipe.close()
+        keep(stream.name, of: stream.charge.account?.uid, false)
+    }
+}
+
+extension BridgeError {
+    static let noDescriptors = BridgeError(
+        .streamInvalid, "this caller cannot receive a descriptor: use bridge.stream.read and bridge.stream.write")
+
+    fileprivate static let tooManyPipes = BridgeError(
+        .busy, "the user has too many streams with descriptors: use bridge.stream.read and bridge.stream.write",
+        data: ["started": false], isTransient: true)
+
+    fileprivate static let unreadDescriptors = BridgeError(
+        .busy, "too many descriptors were sent to the user that have not been received", data: ["started": false],
+        isTransient: true, retryAfter: .milliseconds(100))
+}

@@ -1,0 +1,264 @@
+import BridgeJSON
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Ends of streams that are pipes")
+struct StreamPipeTests {
+    private let bench = Bench()
+    private let pipes: FakePipes
+    private let writer: StreamClient
+    private let reader: StreamClient
+    /// "hello", in base 64, and its bytes.
+    private let hello: JSON = "aGVsbG8="
+    private let helloBytes = Array("hello".utf8)
+
+    init() {
+        pipes = FakePipes(bench)
+        (writer, reader) = (StreamClient(bench), StreamClient(bench))
+    }
+
+    private func make(_ options: JSON = [:]) -> JSON { .string(writer.make(options)) }
+
+    private func attach(_ client: StreamClient, _ stream: JSON, _ side: JSON) -> JSON {
+        let answer = client.call("attach", ["stream": stream, "side": side])
+        return answer
+    }
+
+    @Test("Where both sides attach they get the two ends of one pipe, and the daemon keeps none")
+    func direct() {
+        let stream = make(["type": "text/plain", "bytes": 5])
+        #expect(attach(writer, stream, "write") == [:])
+        #expect(attach(reader, stream, "read") == ["type": "text/plain", "totalBytes": 5])
+        #expect(pipes.made.count == 1 && pipes.made[0].given == [.writer, .reader])
+        let end = reader.begin("read", ["stream": stream])
+        let close = writer.begin("close", ["stream": stream, "bytes": 5])
+        #expect(reader.answers() == [end: ["end": true, "bytes": 5]])
+        #expect(writer.answers() == [:])
+        #expect(reader.call("close", ["stream": stream, "bytes": 5]) == ["bytes": 5, "complete": true])
+        #expect(writer.answers() == [close: ["bytes": 5, "complete": true]])
+        #expect(bench.runtime.streams.count == 0 && pipes.made[0].isClosed)
+    }
+
+    @Test("A reader may attach when its writer has closed the stream, or is gone, and gets what is in the pipe")
+    func lateReader() {
+        let stream = make()
+        _ = attach(writer, stream, "write")
+        let close = writer.begin("close", ["stream": stream, "bytes": 5])
+        #expect(attach(reader, stream, "read") == [:])
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
+        _ = reader.call("close", ["stream": stream, "bytes": 5])
+        #expect(writer.answers() == [close: ["bytes": 5, "complete": true]])
+        let broken = make()
+        _ = attach(writer, broken, "write")
+        bench.runtime.hangUp(writer.client.session)
+        #expect(attach(reader, broken, "read") == [:] && pipes.made[1].given == [.writer, .reader])
+        #expect(reader.call("read", ["stream": broken]).errorCode == "stream.closed")
+        #expect(bench.runtime.streams.count == 0)
+    }
+
+    @Test("The bytes of a writer's pipe go into the messages of a reader, no more than the window holds")
+    func writersPipe() {
+        let stream = make()
+        #expect(attach(writer, stream, "write") == [:])
+        // The reader may still attach.
+        #expect(pipes.made[0].wantedBytes == 0)
+        let read = reader.begin("read", ["stream": stream])
+        #expect(pipes.made[0].wantedBytes == 262_144)
+        pipes.made[0].events.bytes(helloBytes)
+        #expect(reader.answers() == [read: ["base64": hello]])
+        pipes.made[0].events.bytes(Array(repeating: 1, count: 262_144))
+        #expect(pipes.made[0].wantedBytes == 0)
+        _ = reader.call("read", ["stream": stream, "bytes": 144])
+        #expect(pipes.made[0].wantedBytes == 144)
+    }
+
+    @Test("A writer's pipe is complete with the number of bytes that the writer counts, whether it has ended or not")
+    func counted() {
+        let stream = make()
+        _ = attach(writer, stream, "write")
+        let read = reader.begin("read", ["stream": stream])
+        let close = writer.begin("close", ["stream": stream, "bytes": 5])
+        #expect(writer.answers() == [:])
+        pipes.made[0].events.bytes(helloBytes)
+        #expect(reader.answers() == [read: ["base64": hello]])
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
+        #expect(writer.answers() == [close: ["bytes": 5, "complete": true]])
+        #expect(bench.runtime.streams.count == 0)
+    }
+
+    @Test(
+        "A pipe that ends before, or goes on behind, the number that its writer counts breaks the stream",
+        arguments: [4, 6])
+    func miscounted(count: Int) {
+        let stream = make()
+        _ = attach(writer, stream, "write")
+        let read = reader.begin("read", ["stream": stream])
+        pipes.made[0].events.bytes(helloBytes)
+        #expect(reader.answers() == [read: ["base64": hello]])
+        let close = writer.begin("close", ["stream": stream, "bytes": .number(JSONNumber(count))])
+        pipes.made[0].events.bytes([])
+        #expect(writer.answers()[close]?["complete"] == false)
+        #expect(reader.call("read", ["stream": stream]).errorCode == "stream.closed")
+        #expect(bench.runtime.streams.count == 0 && pipes.made[0].isClosed)
+    }
+
+    @Test("The end of a writer's pipe is not the end of the stream")
+    func pipeEnd() {
+        let stream = make()
+        _ = attach(writer, stream, "write")
+        let read = reader.begin("read", ["stream": stream])
+        pipes.made[0].events.bytes([])
+        #expect(reader.answers() == [:] && pipes.made[0].wantedBytes == 0)
+        #expect(writer.call("close", ["stream": stream, "bytes": 0]) == ["bytes": 0, "complete": true])
+        #expect(reader.answers() == [read: ["end": true, "bytes": 0]])
+    }
+
+    @Test("What a writer sends in messages goes into the reader's pipe as far as that takes it")
+    func readersPipe() {
+        let stream = make()
+        #expect(attach(reader, stream, "read") == [:])
+        pipes.made[0].roomBytes = 3
+        #expect(writer.call("write", ["stream": stream, "base64": hello]) == ["room": 262_139])
+        #expect(pipes.made[0].received == Array("hel".utf8))
+        let end = reader.begin("read", ["stream": stream])
+        let close = writer.begin("close", ["stream": stream, "bytes": 5])
+        #expect(reader.answers() == [:])
+        pipes.made[0].roomBytes = 9
+        pipes.made[0].events.room()
+        #expect(pipes.made[0].received == helloBytes && pipes.made[0].isClosed)
+        #expect(reader.answers() == [end: ["end": true, "bytes": 5]])
+        #expect(writer.answers() == [:])
+        #expect(reader.call("close", ["stream": stream]) == ["bytes": 5, "complete": true])
+        #expect(writer.answers() == [close: ["bytes": 5, "complete": true]])
+    }
+
+    @Test("A reader that counts other bytes than its writer did not get all of them")
+    func readerMiscounts() {
+        let stream = make()
+        _ = attach(reader, stream, "read")
+        let close = writer.begin("write", ["stream": stream, "base64": hello, "end": true])
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
+        #expect(reader.call("close", ["stream": stream, "bytes": 4])["complete"] == false)
+        let receipt = writer.answers()[close]
+        #expect(receipt?["complete"] == false && receipt?["by"] == "reader")
+    }
+
+    @Test("A reader that is gone before it has confirmed the end did not get all bytes")
+    func readerGone() {
+        let stream = make()
+        _ = attach(writer, stream, "write")
+        _ = attach(reader, stream, "read")
+        let close = writer.begin("close", ["stream": stream, "bytes": 5])
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
+        bench.runtime.hangUp(reader.client.session)
+        #expect(writer.answers()[close]?["complete"] == false)
+        #expect(bench.runtime.streams.count == 0)
+    }
+
+    @Test("A write of no bytes to a pipe is answered when the reader has left")
+    func waitsForReader() {
+        let stream = make()
+        _ = attach(writer, stream, "write")
+        _ = attach(reader, stream, "read")
+        let waiting = writer.begin("write", ["stream": stream, "base64": ""])
+        #expect(writer.answers() == [:])
+        _ = reader.call("close", ["stream": stream])
+        #expect(writer.answers()[waiting]?.errorCode == "stream.closed")
+    }
+
+    @Test("A reader whose pipe is closed breaks the stream")
+    func brokenPipe() {
+        let stream = make()
+        _ = attach(reader, stream, "read")
+        pipes.made[0].events.broken()
+        #expect(writer.call("write", ["stream": stream, "base64": hello]).errorCode == "stream.closed")
+        #expect(bench.runtime.streams.count == 0)
+    }
+
+    @Test("To attach is the first thing that is done with an end; otherwise the stream goes on in messages")
+    func late() {
+        let stream = make()
+        _ = writer.call("write", ["stream": stream, "base64": hello])
+        #expect(attach(writer, stream, "write").errorCode == "stream.invalid")
+        #expect(reader.call("read", ["stream": stream]) == ["base64": hello])
+        #expect(attach(reader, stream, "read").errorCode == "stream.invalid")
+        let end = writer.begin("close", ["stream": stream, "bytes": 5])
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
+        #expect(writer.answers()[end]?["complete"] == true)
+        #expect(pipes.made.isEmpty)
+    }
+
+    @Test(
+        "A writer's pipe takes no bytes in messages, is attached once, and is closed with a number; the stream goes on")
+    func misuse() {
+        let stream = make()
+        _ = attach(writer, stream, "write")
+        #expect(attach(writer, stream, "write").errorCode == "stream.invalid")
+        #expect(writer.call("write", ["stream": stream, "base64": hello]).errorCode == "stream.invalid")
+        #expect(writer.call("close", ["stream": stream]).errorCode == "stream.invalid")
+        _ = attach(reader, stream, "read")
+        let close = writer.begin("close", ["stream": stream, "bytes": 0])
+        #expect(writer.call("close", ["stream": stream, "bytes": 0]).errorCode == "stream.invalid")
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 0])
+        _ = reader.call("close", ["stream": stream])
+        #expect(writer.answers()[close]?["complete"] == true)
+    }
+
+    @Test("Who cannot get a descriptor uses messages: a client without a socket, a call in a batch, a plugin")
+    func noDescriptor() {
+        let stream = make()
+        writer.client.transport.unread = nil
+        #expect(attach(writer, stream, "write").errorCode == "stream.invalid")
+        writer.client.transport.unread = 0
+        writer.client.send(
+            #"[{"jsonrpc":"2.0","method":"bridge.stream.attach","params":{"stream":\#(stream.text)},"id":1}]"#)
+        #expect(writer.client.readOne()?[0]?["error"]?["data"]?["code"] == "stream.invalid")
+        let own = StreamPlugin(bench, bench.instance)
+        let made = own.call("new", [:])["stream"] ?? .null
+        #expect(own.call("attach", ["stream": made]).errorCode == "stream.invalid")
+        #expect(writer.call("write", ["stream": stream, "base64": hello]) == ["room": 262_139])
+    }
+
+    @Test("Another user's end is not found")
+    func foreign() {
+        let stream = make()
+        let other = StreamClient(bench, uid: Bench.daemonUID)
+        #expect(attach(other, stream, "read").errorCode == "stream.not_found")
+        #expect(attach(reader, stream, "read") == [:])
+    }
+
+    @Test("A user has 64 streams of which the daemon keeps an end of a pipe; those of two pipe ends do not count")
+    func keptPipes() {
+        for _ in 0..<64 { #expect(attach(writer, make(), "write") == [:]) }
+        let more = StreamClient(bench)
+        let stream = JSON.string(more.make())
+        #expect(attach(more, stream, "write").errorCode == "busy")
+        bench.runtime.hangUp(writer.client.session)
+        bench.clock.advance(.seconds(60))
+        for _ in 0..<100 {
+            let stream = JSON.string(more.make())
+            #expect(attach(more, stream, "write") == [:] && attach(reader, stream, "read") == [:])
+            _ = reader.call("close", ["stream": stream])
+            _ = more.call("close", ["stream": stream, "bytes": 0])
+        }
+    }
+
+    @Test("A session that does not receive its descriptors gets no more of them: 16, and 64 for its user")
+    func unread() {
+        writer.client.transport.unread = 16
+        let stream = make()
+        #expect(attach(writer, stream, "write").errorCode == "busy")
+        writer.client.transport.unread = 15
+        #expect(attach(writer, stream, "write") == [:])
+        for _ in 0..<4 {
+            let client = StreamClient(bench)
+            #expect(attach(client, .string(client.make()), "write") == [:])
+            client.client.transport.unread = 15
+        }
+        writer.client.transport.unread = 4
+        #expect(attach(writer, make(), "write").errorCode == "busy")
+        writer.client.transport.unread = 3
+        #expect(attach(writer, make(), "write") == [:])
+    }
+}
