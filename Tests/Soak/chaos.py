@@ -26,7 +26,7 @@ async def chaos(soak: Soak, pause: float) -> None:
         if client is None:
             return
         for _ in range(rng.randint(1, 10)):
-            await asyncio.sleep(rng.uniform(0.2, 1.8) * pause)
+            await soak.pause(rng.uniform(0.2, 1.8) * pause)
             if soak.over or client.ended:
                 break
             await rng.choices(ACTS, WEIGHTS)[0](soak, client, rng)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional
 import dialects
 from dialects import CAPACITOR, FUNCTION, JSONRPC, NATIVE, URL, WEBVIEW, Incoming
 from ledger import Call, End, Ledger
+from promises import LIMIT_SECONDS
 from wire import Wire
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Client:
         self.on_call: Callable[[dict[str, Any]], None] = self._unasked
         self.on_cancel: Callable[[Any], None] = self._unasked
         self._wire = Wire(soak.socket, self._line, self._end)
-        self._below: list[tuple[int, asyncio.Future[None]]] = []
+        self._waits: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
 
     def broke(self, what: str) -> None:
         self.soak.promises.broke(self.name, what, self.trace)
@@ -121,10 +122,20 @@ class Client:
 
     async def below(self, calls: int) -> None:
         """Waits until at most so many of its calls are in flight."""
-        if len(self.ledger.open) > calls and not self.ended:
-            waiter = asyncio.get_running_loop().create_future()
-            self._below.append((calls, waiter))
-            await waiter
+        await self.until(lambda: len(self.ledger.open) <= calls)
+
+    async def until(self, condition: Callable[[], bool], seconds: Optional[float] = None) -> bool:
+        """Waits until a condition holds, which each message may change, or the connection has ended.
+
+        Returns whether the condition holds.
+        """
+        if not condition() and not self.ended:
+            wait = (condition, asyncio.get_running_loop().create_future())
+            self._waits.append(wait)
+            await asyncio.wait((wait[1],), timeout=seconds)
+            if wait in self._waits:
+                self._waits.remove(wait)
+        return condition()
 
     def pause(self) -> None:
         self.is_prompt = False
@@ -141,11 +152,7 @@ class Client:
             return
         self.finishes = "finished"
         self._wire.half_close()
-        try:
-            await asyncio.wait_for(asyncio.shield(self.end_waiter), DEFAULT_SECONDS + self.soak.grace)
-        except asyncio.TimeoutError:
-            self.broke("the daemon does not close the connection of a client that has shut down its side")
-            self.leave()
+        await self._closes("the daemon does not close the connection of a client that has shut down its side")
 
     def leave(self) -> None:
         """Closes at once, with calls in flight: nobody can tell it how those ended."""
@@ -164,7 +171,14 @@ class Client:
         if answer is not None and answer.failed:
             self.finishes = None
             return await self.finish()
-        await asyncio.wait_for(asyncio.shield(self.end_waiter), DEFAULT_SECONDS + self.soak.grace)
+        await self._closes("closeWeb does not close the connection of its caller")
+
+    async def _closes(self, otherwise: str) -> None:
+        """Waits until the daemon closes the connection."""
+        await asyncio.wait((self.end_waiter,), timeout=LIMIT_SECONDS)
+        if not self.ended:
+            self.broke(otherwise)
+            self.leave()
 
     # What comes
 
@@ -178,8 +192,7 @@ class Client:
             return self.broke("a line that is no JSON")
         for item in message if isinstance(message, list) else (message,):
             self._message(dialects.read(item))
-        if self._below:
-            self._wake()
+        self.wake()
 
     def _message(self, message: Incoming) -> None:
         if message.kind == "callback":
@@ -214,12 +227,13 @@ class Client:
     def _unasked(self, message: Any) -> None:
         self.broke("a call, or a cancel, though it provides no tasks")
 
-    def _wake(self) -> None:
-        count = len(self.ledger.open)
-        for calls, waiter in self._below:
-            if (self.ended or count <= calls) and not waiter.done():
+    def wake(self) -> None:
+        """Something has changed for which somebody may wait."""
+        for condition, waiter in self._waits:
+            if (self.ended or condition()) and not waiter.done():
                 waiter.set_result(None)
-        self._below = [entry for entry in self._below if not entry[1].done()]
+        if self._waits:
+            self._waits = [wait for wait in self._waits if not wait[1].done()]
 
     def _end(self, unfinished: bytes) -> None:
         """The daemon has closed."""
@@ -243,7 +257,7 @@ class Client:
             owed = self.ledger.ended(end, self.is_prompt)
             self.soak.book(self.ledger, end, owed)
         self.end_waiter.set_result(None)
-        self._wake()
+        self.wake()
 
 
 CRASHES = frozenset({"plugin.crashed", "plugin.unavailable"})

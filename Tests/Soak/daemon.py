@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional, Sequence
 
-from promises import Promises
-
-START_SECONDS = 60.0
-STOP_SECONDS = 60.0
-"""Bounds for a machine that does much else. A daemon that needs them has hung."""
+from promises import LIMIT_SECONDS, Promises
 
 SHIPPED = ("alert", "closeweb", "login", "persistence")
 """Plugins that in every other life run in processes of their own. Echo, which is called most, stays."""
@@ -51,6 +48,17 @@ class Life:
         return self.process.pid
 
 
+class Readiness(asyncio.DatagramProtocol):
+    """Takes what the daemon tells a service manager: that it serves, for one."""
+
+    def __init__(self) -> None:
+        self.told = asyncio.get_running_loop().create_future()
+
+    def datagram_received(self, data: bytes, address: object) -> None:
+        if b"READY=1" in data.split(b"\n") and not self.told.done():
+            self.told.set_result(None)
+
+
 class Daemon:
     """The daemon in a folder of its own."""
 
@@ -63,12 +71,17 @@ class Daemon:
         self.folder = folder
         self.promises = promises
         self.socket = str(folder / "bridge.sock")
+        self.notify = str(folder / "notify.sock")
         self.configuration = folder / "trestled.toml"
         self.log = folder / "log"
         self.settings = ""
         """Further lines of every configuration, ahead of its tables."""
         self.life: Optional[Life] = None
         self.lives = 0
+        self._serves = asyncio.Event()
+        """There is a daemon, and it is not to end."""
+        self._watch: Optional[asyncio.Task[None]] = None
+        """Waits for the end of this life."""
 
     def configure(self, isolated: bool, call_timeout: str = "", log_level: str = "notice", stalled: str = "4s",
                   more: str = "") -> None:
@@ -83,12 +96,13 @@ class Daemon:
         written.replace(self.configuration)
 
     async def start(self, isolated: bool) -> Life:
-        """Starts it, and waits until somebody can connect."""
+        """Starts it, and waits until it says that it serves."""
         self.configure(isolated)
+        notifications, readiness = await self._listen()
         workers = Path(__file__).resolve().parent / "workers"
         # The worker is started by this Python, whichever that is, and finds the package for workers.
         python = str(Path(sys.executable).resolve().parent)
-        environment = {**os.environ, "PATH": python + ":" + os.environ.get("PATH", "")}
+        environment = {**os.environ, "PATH": python + ":" + os.environ.get("PATH", ""), "NOTIFY_SOCKET": self.notify}
         with self.log.open("ab") as log:
             process = await asyncio.create_subprocess_exec(
                 *self.under, str(self.products / "trestled"), "--config", str(self.configuration),
@@ -97,31 +111,39 @@ class Daemon:
                 stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
         self.lives += 1
         self.life = Life(self.lives, process, isolated)
-        end = time.monotonic() + START_SECONDS * self.slowness
-        while not await self._listens():
-            if process.returncode is not None or time.monotonic() > end:
-                raise RuntimeError("the daemon did not start:\n" + self.log_tail())
-            await asyncio.sleep(0.02)
+        self._watch = asyncio.ensure_future(self._end(self.life, notifications))
+        await asyncio.wait((readiness.told, self._watch), timeout=LIMIT_SECONDS * self.slowness,
+                           return_when=asyncio.FIRST_COMPLETED)
+        if not readiness.told.done():
+            raise RuntimeError("the daemon did not start:\n" + self.log_tail())
+        self._serves.set()
         return self.life
 
-    async def _listens(self) -> bool:
-        try:
-            _, writer = await asyncio.open_unix_connection(self.socket)
-        except OSError:
-            return False
-        writer.close()
-        return True
+    async def _listen(self) -> tuple[asyncio.DatagramTransport, Readiness]:
+        """Makes the socket to which the next life of the daemon's tells how it is."""
+        Path(self.notify).unlink(missing_ok=True)
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notify.setblocking(False)
+        notify.bind(self.notify)
+        return await asyncio.get_running_loop().create_datagram_endpoint(Readiness, sock=notify)
+
+    async def another(self) -> None:
+        """Waits, where nobody takes a connection, for a daemon that does."""
+        if self._serves.is_set():
+            await self._life().process.wait()  # It is ending by itself.
+        await self._serves.wait()
 
     async def stop(self) -> None:
         """SIGTERM: it ends in order, with status 0."""
         life = self._life()
         life.stopping = True
+        self._serves.clear()
         life.process.send_signal(signal.SIGTERM)
         self.promises.count["SIGTERM"] += 1
-        seconds = STOP_SECONDS * self.slowness
-        try:
-            status = await asyncio.wait_for(life.process.wait(), seconds)
-        except asyncio.TimeoutError:
+        seconds = LIMIT_SECONDS * self.slowness
+        await self._ended(seconds)
+        status = life.process.returncode
+        if status is None:
             self.promises.broke("the daemon", f"it does not stop {seconds} s after SIGTERM", self.log_lines())
             return await self.kill()
         if status != 0:
@@ -131,16 +153,24 @@ class Daemon:
         """SIGKILL."""
         life = self._life()
         life.killed = life.stopping = True
+        self._serves.clear()
         life.process.kill()
         self.promises.count["SIGKILL"] += 1
-        await life.process.wait()
+        await self._ended()
 
-    def check_alive(self) -> None:
-        """It may not end by itself."""
-        life = self._life()
-        if life.process.returncode is not None and not life.stopping:
+    async def _ended(self, seconds: Optional[float] = None) -> None:
+        """Waits for the end of the life, as long as it may take."""
+        assert self._watch is not None, "not started"
+        await asyncio.wait((self._watch,), timeout=seconds)
+
+    async def _end(self, life: Life, notifications: asyncio.DatagramTransport) -> None:
+        """Waits for the end of a life, which may not come by itself."""
+        status = await life.process.wait()
+        notifications.close()
+        if not life.stopping:
             life.stopping = life.killed = True
-            self.promises.broke("the daemon", f"it ended by itself with {life.process.returncode}", self.log_lines())
+            self._serves.clear()
+            self.promises.broke("the daemon", f"it ended by itself with {status}", self.log_lines())
 
     def _life(self) -> Life:
         assert self.life is not None, "not started"

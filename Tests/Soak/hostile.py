@@ -30,7 +30,7 @@ async def hostile(soak: Soak, name: str) -> None:
         await act(soak, client, rng)
         if not client.ended:
             await client.finish()
-        await asyncio.sleep(rng.random() * 0.2)
+        await soak.pause(rng.random() * 0.2)
 
 
 async def slow_reader(soak: Soak, client: Client, rng: random.Random) -> None:
@@ -39,7 +39,7 @@ async def slow_reader(soak: Soak, client: Client, rng: random.Random) -> None:
     for _ in range(rng.randint(50, 400)):
         options = {"text": "s" * 8000}
         client.start("Echo", options, check=options.__eq__)
-    await asyncio.sleep(rng.uniform(0.2, 2))
+    await soak.pause(rng.uniform(0.2, 2))
     client.resume()
     await client.below(0)
 
@@ -54,7 +54,7 @@ async def never_reads(soak: Soak, client: Client, rng: random.Random) -> None:
     for _ in range(rng.choice((5, 100))):
         if soak.over:
             break
-        await asyncio.sleep(0.1)
+        await soak.pause(0.1)
     client.leave()
 
 
@@ -139,7 +139,7 @@ async def dies(soak: Soak, client: Client, rng: random.Random) -> None:
         task = rng.choice(("Echo", "soak.wait", "soak.work", "offer", "frail.wait"))
         client.start(task, {"ms": 30, "act": "never", "value": 1}, may=WORKER | OFFER)
     if rng.random() < 0.5:
-        await asyncio.sleep(rng.random() * 0.1)
+        await soak.pause(rng.random() * 0.1)
     client.leave()
 
 
@@ -150,9 +150,9 @@ async def watches_traffic(soak: Soak, client: Client, rng: random.Random) -> Non
         if soak.over or client.ended or answer is None:
             break
         client.pause()
-        await asyncio.sleep(0.1)
+        await soak.pause(0.1)
         client.resume()
-        await asyncio.sleep(0.01)
+        await soak.pause(0.01)
 
 
 async def killed(soak: Soak, client: Client, rng: random.Random) -> None:
@@ -163,7 +163,7 @@ async def killed(soak: Soak, client: Client, rng: random.Random) -> None:
         stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     await process.stdout.readline()  # It has calls in flight.
-    await asyncio.sleep(rng.random() * 0.2)
+    await soak.pause(rng.random() * 0.2)
     if process.returncode is None:
         process.kill()
     await process.wait()

@@ -79,7 +79,7 @@ async def run(settings: argparse.Namespace, folder: Path) -> bool:
 
 async def show(progress: report.Progress) -> None:
     while True:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.5)  # A display for people.
         progress.show()
 
 

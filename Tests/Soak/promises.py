@@ -7,6 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Iterable
 
+LIMIT_SECONDS = 300.0
+"""Of every wait for something that comes for certain. Only what hangs takes so long, on any machine."""
+
 MOST_SHOWN = 20
 """Broken promises that are kept with all that led to them. More are counted: the first few tell the cause."""
 

@@ -39,7 +39,7 @@ class Offer:
         if answer is None or answer.failed:
             return await self.client.finish()
         while not soak.over and not self.client.ended and self.rng.random() > 0.04:
-            await asyncio.sleep(0.1)
+            await soak.pause(0.1)
         end = self.rng.random()
         if end < 0.4:
             self.client.leave()
@@ -140,15 +140,13 @@ async def publish(soak: Soak, rng: random.Random, topic: str, listener: Listener
 
 async def came(soak: Soak, listener: Listener, published: int, mouth: Client) -> None:
     """Waits until everything that was published has come."""
-    tries = 0
-    while listener.received + listener.dropped < published:
-        if listener.client.ended or mouth.ended or (mouth.life and mouth.life.stopping):
-            return
-        tries += 1
-        if tries * 0.05 > soak.grace:
-            return listener.client.broke(f"of {published} events {listener.received} came, and {listener.dropped} were "
-                                         "said to be dropped")
-        await asyncio.sleep(0.05)
+    if mouth.ended:
+        return
+    if not await listener.client.until(lambda: listener.received + listener.dropped >= published, soak.grace):
+        if not listener.client.ended and not (mouth.life and mouth.life.stopping):
+            listener.client.broke(f"of {published} events {listener.received} came, and {listener.dropped} were said "
+                                  "to be dropped")
+        return
     soak.promises.count["events"] += listener.received
     soak.promises.count["events dropped"] += listener.dropped
     if listener.received + listener.dropped > published:
@@ -178,7 +176,7 @@ async def logins(soak: Soak, name: str) -> None:
             return
         await log_in(client, rng, soak)
         await client.finish()
-        await asyncio.sleep(rng.random())
+        await soak.pause(rng.random())
 
 
 async def log_in(client: Client, rng: random.Random, soak: Soak) -> None:

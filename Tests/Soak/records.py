@@ -215,13 +215,20 @@ async def audit(soak: Soak, tables: list[Table]) -> None:
     client = await soak.connect_once("the auditor")
     if client is None:
         return soak.promises.broke("the auditor", "no daemon answers")
+    starts = 0
+
+    def heard(event: Incoming) -> None:
+        nonlocal starts
+        starts += event.name == "plugin.started" and event.body["name"] == "persistence"
+
+    client.on_event = heard
+    await client.call("bridge.subscribe", {"events": ["plugin.started"]})
     for table in tables:
-        done = False
-        end = time.monotonic() + soak.grace
-        while not done and not client.ended and time.monotonic() < end:
-            done = await Writer(soak, client, table, soak.random("audit")).audit()
-            if not done:
-                await asyncio.sleep(0.1)
-        if not done and not client.ended:
+        read, known = False, -1
+        # The plugin's process may just have been ended. Once it is back, there is something to read.
+        while not read and await client.until(lambda: starts > known, soak.grace):
+            known = starts
+            read = await Writer(soak, client, table, soak.random("audit")).audit()
+        if not read and not client.ended:
             client.broke(f"{table.name} cannot be read")
     await client.finish()

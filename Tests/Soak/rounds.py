@@ -11,6 +11,7 @@ from typing import Any, Coroutine, Iterator, Optional
 import sampler
 from callers import caller
 from chaos import chaos, children, is_zombie
+from dialects import Incoming
 from hostile import hostile
 from providers import add_users, events, logins, provider
 from records import Table, audit, writer
@@ -127,7 +128,7 @@ class Rounds:
         if self.elapsed + self.plan.round < self._next_restart:
             return
         self._next_restart = next(self._restarts)
-        await asyncio.sleep(self._random.uniform(0.1, 0.7) * self.plan.round)
+        await self.soak.pause(self._random.uniform(0.1, 0.7) * self.plan.round)
         if self.soak.promises.broken_count:
             return
         if self.soak.daemon.lives % 2:
@@ -159,7 +160,7 @@ class Rounds:
             client.broke("a client of the soak's own was left over")
         if await self._is_quiet():
             await audit(soak, self.tables)
-            await asyncio.sleep(self.plan.rest)
+            await soak.pause(self.plan.rest)
             self._take(at_rest=True)
 
     async def _is_quiet(self) -> bool:
@@ -167,27 +168,41 @@ class Rounds:
         if client is None:
             self.soak.promises.broke("the daemon", "nobody can connect", self.soak.daemon.log_lines())
             return False
+        closed = 0
+
+        def heard(event: Incoming) -> None:
+            nonlocal closed
+            closed += event.name == "session.closed"
+
+        client.on_event = heard
+        await client.call("bridge.subscribe", {"events": ["session.closed"]})
         left: Optional[str] = "unknown"
-        tries = 0
-        while left and tries * 0.05 < self.soak.grace and not client.ended:
+        end = time.monotonic() + self.soak.grace
+        while left and time.monotonic() < end:
+            known = closed
             status = await client.call("bridge.status", {})
             if status is None or status.failed:
                 break
-            alone = {"sessions": 1, "callsInFlight": 1, "waitingCalls": 0, "queuedBytes": 0, "queuedEvents": 0,
-                     "monitors": 0}
-            found = [f"{status.body[name]} {name}" for name, number in alone.items() if status.body[name] != number]
-            # Of a process that has just been ended, somebody may still be about to hear.
-            zombies = [pid for pid in children(status.body["pid"]) if is_zombie(pid)]
-            left = ", ".join(found + [f"the ended process {pid}" for pid in zombies])
-            tries += 1
-            if left:
-                await asyncio.sleep(0.05)
+            left = self._left(status.body)
+            if status.body["sessions"] > 1:
+                await client.until(lambda: closed > known, end - time.monotonic())
+            # All else that is left goes within the next turns of the daemon's loop, and each call waits for one.
         if left:
             client.broke(f"at rest there are still {left}")
-        elif not client.ended:
+        elif status is not None and not client.ended:
             self._check_turns(status.body["longTurns"])
         await client.finish()
         return not left
+
+    @staticmethod
+    def _left(status: dict[str, Any]) -> str:
+        """What the daemon has besides the one who asks for its status."""
+        alone = {"sessions": 1, "callsInFlight": 1, "waitingCalls": 0, "queuedBytes": 0, "queuedEvents": 0,
+                 "monitors": 0}
+        found = [f"{status[name]} {name}" for name, number in alone.items() if status[name] != number]
+        # Of a process that has just been ended, somebody may still be about to hear.
+        zombies = [pid for pid in children(status["pid"]) if is_zombie(pid)]
+        return ", ".join(found + [f"the ended process {pid}" for pid in zombies])
 
     def _check_turns(self, turns: dict[str, Any]) -> None:
         """No turn of the loop kept everybody waiting. The daemon of a debug build is slow by itself."""
@@ -214,7 +229,7 @@ class Rounds:
 
     async def _sample(self) -> None:
         while True:
-            await asyncio.sleep(1)
+            await asyncio.sleep(1)  # Figures over time: a sample each second.
             self._take(at_rest=False)
 
     def _take(self, at_rest: bool) -> None:

@@ -56,8 +56,15 @@ class Soak:
             client = await self.connect_once(name)
             if client is not None:
                 return client
-            await asyncio.sleep(0.02)
+            try:
+                await asyncio.wait_for(self.daemon.another(), max(0, self.round_ends - time.monotonic()))
+            except asyncio.TimeoutError:
+                pass  # The round is over.
         return None
+
+    async def pause(self, seconds: float) -> None:
+        """Spreads the load over the round. Nothing is waited for: the time itself is what is wanted."""
+        await asyncio.sleep(seconds)
 
     async def connect_once(self, name: str) -> Optional[Client]:
         client = Client(self, name)
@@ -85,12 +92,11 @@ class Soak:
         return calls, callbacks
 
     async def watch_over(self) -> None:
-        """Finds calls without callbacks, and a daemon that has ended, until it is cancelled."""
+        """Finds calls without callbacks, until it is cancelled. Deadlines pass by the clock, so it looks at that."""
         while True:
             await asyncio.sleep(0.5)
             now = time.monotonic()
             for client in list(self.clients):
                 if client.is_counted:
                     client.ledger.overdue(now, self.grace)
-                    client._wake()
-            self.daemon.check_alive()
+                    client.wake()

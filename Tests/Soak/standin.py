@@ -24,43 +24,56 @@ class StandIn:
         down, up = FAULTS[fault]
         self._down, self._up = down, up
         self._server: Optional[asyncio.Server] = None
+        self._hang_ups = select.epoll()
+        """Descriptors of clients' sockets. It is readable itself when one of these was closed at the other end."""
+        self._together: dict[int, asyncio.WriteTransport] = {}
+        """By such a descriptor: the connection to the daemon that goes with the client's."""
         # Of streams that wait for each other, the loop itself keeps hold of none.
         self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         self._server = await asyncio.start_unix_server(self._accept, self.path, limit=LINE_BYTES)
+        asyncio.get_running_loop().add_reader(self._hang_ups, self._hung_up)
 
     def stop(self) -> None:
         if self._server is not None:
             self._server.close()
+        asyncio.get_running_loop().remove_reader(self._hang_ups)
         if os.path.exists(self.path):
             os.remove(self.path)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = asyncio.ensure_future(self._connected(reader, writer))
+        # A descriptor of its own: the transport may close the other at any time, and the next client's has its number.
+        client = os.dup(writer.get_extra_info("socket").fileno())
+        connection = asyncio.ensure_future(self._connected(reader, writer, client))
         self._connections.add(connection)
         connection.add_done_callback(self._connections.discard)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: int) -> None:
         try:
             far_reader, far_writer = await asyncio.open_unix_connection(self.daemon, limit=LINE_BYTES)
         except OSError:
+            os.close(client)
             return writer.transport.abort()
         up = asyncio.ensure_future(self._pass(reader, far_writer, self._up))
-        gone = asyncio.ensure_future(self._gone(writer, far_writer))
+        self._together[client] = far_writer.transport
+        self._hang_ups.register(client, 0)
         await self._pass(far_reader, writer, self._down)
         up.cancel()
-        gone.cancel()
+        self._forget(client)
         far_writer.transport.abort()
         writer.close()
 
-    async def _gone(self, writer: asyncio.StreamWriter, far_writer: asyncio.StreamWriter) -> None:
+    def _hung_up(self) -> None:
         """A client that has closed altogether looks as one that has shut down its side; the daemon is to see which."""
-        hang_up = select.poll()
-        hang_up.register(writer.get_extra_info("socket"), 0)
-        while not hang_up.poll(0):
-            await asyncio.sleep(0.02)
-        far_writer.transport.abort()
+        for client, _ in self._hang_ups.poll(0):
+            self._together[client].abort()
+            self._forget(client)
+
+    def _forget(self, client: int) -> None:
+        if self._together.pop(client, None) is not None:
+            self._hang_ups.unregister(client)
+            os.close(client)
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, fault: Optional[Fault]) -> None:
         """Until the end of what comes, and then says so to the other side."""

@@ -227,7 +227,7 @@ class RunTests(unittest.TestCase):
         self.assertRegex(said, r"\n  neither +0\n")
 
     def finds(self, fault: str, every: int, pattern: str) -> None:
-        status, said = self.run_soak("--time", "60s", "--grace", "3", "--stand-in", fault, "--every", str(every))
+        status, said = self.run_soak("--time", "60s", "--stand-in", fault, "--every", str(every))
         self.assertEqual(status, 1, said)
         self.assertRegex(said, r"The stand-in broke [1-9]")
         self.assertRegex(said, pattern)

@@ -71,19 +71,19 @@ async def watch(soak: Soak, feed: Feed, eyes: Client, hand: Client, bursts: int,
 
 
 async def compare(soak: Soak, feed: Feed, eyes: Client, hand: Client, may: frozenset[str]) -> None:
-    """What the feed told is what is in the table, soon."""
-    tries = 0
-    wrong: Optional[str] = "nothing was read"
-    while wrong and tries * 0.05 < soak.grace:
-        answer = await hand.call("persistence.query", {"table": feed.table, "limit": 1000}, may=may)
-        if answer is None or answer.failed or eyes.ended or feed.missed or may:
-            return  # In a process that may crash, the watch may be gone by now.
-        there = {record["key"]: record["version"] for record in answer.body["records"]}
-        wrong = next((f"{key} has version {version}, and the feed told {feed.versions.get(key)}"
-                      for key, version in there.items() if feed.versions.get(key) != version), None)
-        tries += 1
-        if wrong:
-            await asyncio.sleep(0.05)
-    if wrong and not (eyes.ended or hand.ended or (eyes.life and eyes.life.stopping)):
-        eyes.broke(f"the feed of {feed.table} missed a change: {wrong}")
+    """The feed tells what is in the table."""
+    answer = await hand.call("persistence.query", {"table": feed.table, "limit": 1000}, may=may)
+    if answer is None or answer.failed or may:
+        return  # In a process that may crash, the watch may be gone by now.
+    there = {record["key"]: record["version"] for record in answer.body["records"]}
+
+    def wrong() -> Optional[str]:
+        return next((f"{key} has version {version}, and the feed told {feed.versions.get(key)}"
+                     for key, version in there.items() if feed.versions.get(key) != version), None)
+
+    await eyes.until(lambda: feed.missed or wrong() is None, soak.grace)
+    if feed.missed or eyes.ended:
+        return
+    if wrong() and not (hand.ended or (eyes.life and eyes.life.stopping)):
+        eyes.broke(f"the feed of {feed.table} missed a change: {wrong()}")
     soak.promises.count["feeds compared"] += 1

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from typing import Callable, Optional
+
+from promises import LIMIT_SECONDS
 
 RECEIVE_BYTES = 256 * 1024
 
@@ -32,18 +35,24 @@ class Wire:
         """Raises OSError where no daemon listens."""
         connection = socket.socket(socket.AF_UNIX)
         connection.setblocking(False)
-        while True:
+        try:
             try:
                 connection.connect(self._path)
-                break
-            except BlockingIOError:  # The socket's queue is full.
-                await asyncio.sleep(0.01)
-            except OSError:
-                connection.close()
-                raise
+            except BlockingIOError:
+                await asyncio.to_thread(self._wait_for_room, connection)
+        except OSError:
+            connection.close()
+            raise
         self._socket = connection
         self.can_write = True
         self.resume()
+
+    def _wait_for_room(self, connection: socket.socket) -> None:
+        """Connects to a socket whose queue is full. Only the kernel can wait for room there, on a thread of its own."""
+        connection.setblocking(True)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(LIMIT_SECONDS), 0))
+        connection.connect(self._path)
+        connection.setblocking(False)
 
     def pause(self) -> None:
         """Reads nothing from now on."""

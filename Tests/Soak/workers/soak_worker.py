@@ -24,7 +24,7 @@ async def work(options: Any, call: aio.PluginCall) -> Any:
     for step in range(steps):
         call.report_progress({"step": step})
     if "ms" in options:
-        await asyncio.sleep(options["ms"] / 1000)
+        await asyncio.sleep(options["ms"] / 1000)  # The work.
     if options.get("fail"):
         raise BridgeError("soak.failed", "it was told to")
     return {"value": options.get("value"), "steps": steps}
@@ -32,7 +32,7 @@ async def work(options: Any, call: aio.PluginCall) -> Any:
 
 @plugin.task(f"{NAME}.wait", summary="Waits until nobody wants to know any more.")
 async def wait(options: Any, call: aio.PluginCall) -> Any:
-    await asyncio.sleep(3600)
+    await asyncio.Event().wait()
 
 
 @plugin.task(f"{NAME}.echo", summary="Has the bridge echo its options, and answers with what it got.")
@@ -47,7 +47,7 @@ async def crash(options: Any, call: aio.PluginCall) -> Any:
         os.kill(os.getpid(), signal.SIGSEGV)
     if how == "garbage":
         os.write(int(os.environ["TRESTLE_PLUGIN_FD"]), b"\xff{]\n")
-        await asyncio.sleep(3600)
+        await asyncio.Event().wait()
     os._exit(3)
 
 
