@@ -8,15 +8,29 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/Service"))
 
-from bridge import Bridge, wait_until  # noqa: E402
+from bridge import LIMIT, Bridge  # noqa: E402
 
 BUILT = Path(os.environ.get("TRESTLE_BIN", ROOT / ".build/release")).resolve()
+
+
+def wait_until(what: str, condition: Callable[[], Any]) -> Any:
+    """Returns what the condition returns once that is true; fails when it never is.
+
+    Looks again and again: of what kernel and strace do to a process, nobody is told.
+    """
+    end = time.monotonic() + LIMIT
+    while not (found := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"after {LIMIT} s still not: {what}")
+        time.sleep(0.05)
+    return found
 
 
 class Home:

@@ -3,15 +3,17 @@
 import itertools
 import json
 import socket
-import time
 
 SOCKET = "/run/trestle/bridge.sock"
+
+LIMIT = 300
+"""Seconds of every wait. Only a test that hangs takes so long, on any machine."""
 
 
 class Bridge:
     """One connection."""
 
-    def __init__(self, path=SOCKET, timeout=60):
+    def __init__(self, path=SOCKET, timeout=LIMIT):
         self.socket = socket.socket(socket.AF_UNIX)
         # Without a timeout: with one, Python does not wait for room in a socket's queue, but fails.
         self.socket.connect(path)
@@ -58,15 +60,3 @@ def call(task, options=None):
         message = bridge.call(task, options)
     assert "result" in message, message
     return message["result"]
-
-
-def wait_until(what, condition, seconds=300):
-    """Returns what the condition returns once that is true; fails when it never is."""
-    end = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise AssertionError(f"after {seconds} s still not: {what}")
-        time.sleep(0.05)

@@ -3,12 +3,13 @@
 import ctypes
 import glob
 import os
+import select
 import subprocess
 import threading
 import time
 import unittest
 
-from bridge import Bridge, wait_until
+from bridge import LIMIT, call
 
 SERVICE = "trestle.service"
 UNIT_SOCKET = "trestle.socket"
@@ -62,17 +63,23 @@ def journal(since, *options):
         "journalctl", "--no-pager", "--quiet", f"--since=@{since:.6f}", "--unit", SERVICE, "--output", "cat", *options)
 
 
-def answers(seconds=30):
-    """Waits for a daemon that answers, over as many connections as it takes."""
+def wait_until(what, condition):
+    """Returns what the condition returns once that is true; fails when it never is.
 
-    def ping():
+    The condition is one of units, or of what was logged: systemd writes to the journal whenever the state of a unit has
+    changed, and the condition is looked at with each line that comes there.
+    """
+    end = time.monotonic() + LIMIT
+    follow = ["journalctl", "--follow", "--no-tail", "--quiet", "--output=cat", f"--since=@{time.time():.6f}"]
+    with subprocess.Popen(follow, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as journal_lines:
         try:
-            with Bridge(timeout=5) as bridge:
-                return "result" in bridge.call("bridge.ping")
-        except OSError:
-            return False
-
-    wait_until("the daemon answers", ping, seconds)
+            while not (found := condition()):
+                ready, _, _ = select.select([journal_lines.stdout], [], [], max(0, end - time.monotonic()))
+                if not ready or not os.read(journal_lines.stdout.fileno(), 65_536):
+                    raise AssertionError(f"still not, after {LIMIT} s or at the end of the journal: {what}")
+            return found
+        finally:
+            journal_lines.kill()
 
 
 class StoppedThread:
@@ -117,7 +124,7 @@ class ServiceTest(unittest.TestCase):
         run("systemctl", "reset-failed", SERVICE, UNIT_SOCKET)
         run("systemctl", "start", UNIT_SOCKET)
         run("systemctl", "restart", SERVICE)
-        answers()
+        call("bridge.ping")
 
     def change_unit(self, *lines):
         """Overrides settings of the service, until the test is over."""
@@ -127,7 +134,7 @@ class ServiceTest(unittest.TestCase):
         self.addCleanup(self.restore_unit)
         run("systemctl", "daemon-reload")
         run("systemctl", "restart", SERVICE)
-        answers()
+        call("bridge.ping")
 
     def restore_unit(self):
         os.remove(f"{DROP_IN}/test.conf")
@@ -165,15 +172,15 @@ class ServiceTest(unittest.TestCase):
         run("systemctl", "reload", SERVICE)
         wait_until("other rules are in force", lambda: journal(self.started).count("in force: policy") > said)
 
-    def wait_for_restart(self, process, seconds=60):
+    def wait_for_restart(self, process):
         """Waits for another daemon than that process, and returns its own."""
 
         def other():
             now = main_process()
             return is_active() and now not in (0, process) and now
 
-        now = wait_until(f"systemd has started another daemon than {process}", other, seconds)
-        answers()
+        now = wait_until(f"systemd has started another daemon than {process}", other)
+        call("bridge.ping")
         return now
 
     def run(self, result=None):

@@ -13,7 +13,7 @@ PLUGINS = "/usr/lib/trestle/plugins"
 # "leave" starts a process without a parent, in a session of its own, and answers with its number. "ask" calls Echo as a
 # client, and answers with what came back.
 PROGRAM = """#!/usr/bin/python3
-import json, os, socket, time
+import json, os, signal, socket
 
 def leave():
     read, write = os.pipe()
@@ -24,7 +24,7 @@ def leave():
             os.close(3)
             os.write(write, str(os.getpid()).encode())
             while True:
-                time.sleep(60)
+                signal.pause()
         os._exit(0)
     os.wait()
     return int(os.read(read, 16))

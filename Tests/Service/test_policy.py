@@ -5,7 +5,7 @@ import os
 import stat
 import subprocess
 
-from bridge import SOCKET
+from bridge import LIMIT, SOCKET
 from machine import RULES, ServiceTest, run
 
 WATCHERS = '[[rule]]\nallow = "call"\nnames = "bridge.admin"\nunit = "watcher.service"\n'
@@ -15,7 +15,7 @@ class Policy(ServiceTest):
     def code(self, task, *command):
         """What a call from a program ends with that is run so: an error's code, or None."""
         said = subprocess.run(
-            [*command, "socat", "-t", "30", "-", f"UNIX-CONNECT:{SOCKET}"], capture_output=True, timeout=60,
+            [*command, "socat", "-t", f"{LIMIT}", "-", f"UNIX-CONNECT:{SOCKET}"], capture_output=True,
             input=json.dumps({"task": task, "callbackId": 1}).encode() + b"\n")
         self.assertNotEqual(said.stdout, b"", said.stderr)
         return json.loads(said.stdout).get("error", {}).get("code")

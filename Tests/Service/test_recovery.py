@@ -4,9 +4,9 @@ import os
 import subprocess
 import threading
 
-from bridge import Bridge, call, wait_until
+from bridge import Bridge, call
 from machine import (CONFIGURATION, DROP_IN, SERVICE, STATE, UNIT_SOCKET, ServiceTest, ended_well, is_active, journal,
-                     run, show)
+                     run, show, wait_until)
 
 # More than the start limit that systemd has by itself, or had here: five.
 ATTEMPTS = 8

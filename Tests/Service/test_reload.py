@@ -2,8 +2,8 @@
 
 import os
 
-from bridge import Bridge, call, wait_until
-from machine import CONFIGURATION, SERVICE, ServiceTest, ended_well, journal, main_process, run, show
+from bridge import Bridge, call
+from machine import CONFIGURATION, SERVICE, ServiceTest, ended_well, journal, main_process, run, show, wait_until
 
 
 class Reload(ServiceTest):

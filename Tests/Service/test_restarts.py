@@ -3,7 +3,7 @@
 import resource
 import threading
 
-from bridge import Bridge, call
+from bridge import LIMIT, Bridge, call
 from machine import SERVICE, ServiceTest, main_process, run
 
 CALLS = 1_000
@@ -83,11 +83,11 @@ class Restarts(ServiceTest):
         for restart in range(3):
             # While they are at it: each time when another quarter of the calls is through.
             for _ in range(CALLS // 4):
-                self.assertTrue(progress.acquire(timeout=60), [writer.trouble for writer in writers])
+                self.assertTrue(progress.acquire(timeout=LIMIT), [writer.trouble for writer in writers])
             run("systemctl", "restart", SERVICE)
             processes.add(main_process())
         for writer in writers:
-            writer.join(120)
+            writer.join(LIMIT)
             self.assertFalse(writer.is_alive())
         self.assertEqual([trouble for writer in writers for trouble in writer.trouble], [])
         self.assertEqual(sum(writer.refused for writer in writers), 0, "the socket was not open all the time")
