@@ -115,9 +115,7 @@ public struct Call: Sendable {
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard, onProgress: @escaping @Sendable (P) -> Void
     ) async throws(BridgeError) -> R {
-        try await runtime.call(
-            task, options, BridgeRoute(parent: handle, session: session, timeout: timeout), log: log,
-            onProgress: onProgress)
+        try await sender.call(task, options, session: session, timeout: timeout, onProgress: onProgress)
     }
 
     /// Calls another task on behalf of this call's caller, with no interest in its progress; otherwise, and in what it
@@ -126,8 +124,7 @@ public struct Call: Sendable {
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard
     ) async throws(BridgeError) -> R {
-        try await runtime.call(
-            task, options, BridgeRoute(parent: handle, session: session, timeout: timeout), log: log)
+        try await sender.call(task, options, session: session, timeout: timeout)
     }
 
     /// The daemon's log; the lines name the call.

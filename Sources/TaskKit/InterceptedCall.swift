@@ -119,11 +119,10 @@ extension Call {
     fileprivate func proceed<R: Decodable & Sendable>(
         _ task: String, _ options: [UInt8], session: SessionID?
     ) async throws(BridgeError) -> R {
-        let route = BridgeRoute(parent: handle, session: session, timeout: .standard)
-        guard wantsProgress else { return try await runtime.call(task, encoded: options, route, onProgress: nil) }
-        return try await runtime.call(task, encoded: options, route) { value in
-            runtime.host.progress(handle, value)
+        guard wantsProgress else {
+            return try await sender.call(task, encoded: options, session: session, onProgress: nil)
         }
+        return try await sender.call(task, encoded: options, session: session) { runtime.host.progress(handle, $0) }
     }
 }
 

@@ -103,102 +103,6 @@ final class OutgoingCall: @unchecked Sendable {  // loop thread; see above
 }
 
 extension PluginRuntime {
-    func call<R: Decodable & Sendable>(
-        _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute, log: PluginLog
-    ) async throws(BridgeError) -> R {
-        try await call(task, options, route, onProgress: nil)
-    }
-
-    func call<R: Decodable & Sendable, P: Decodable & Sendable>(
-        _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute, log: PluginLog,
-        onProgress: @escaping @Sendable (P) -> Void
-    ) async throws(BridgeError) -> R {
-        try await call(task, options, route) { bytes in
-            let maximum = Self.maximumBytesDecodedOnLoop
-            guard bytes.count <= maximum else {
-                return log.warning(
-                    "Progress of \(task) was skipped: it has \(bytes.count) bytes, at most \(maximum) are decoded")
-            }
-            do throws(JSONMismatch) {
-                onProgress(try JSONCoding.decode(P.self, from: bytes))
-            } catch {
-                // Not what was there instead: it may be secret.
-                log.warning(
-                    "progress of \(task) was skipped, it is no \(P.self): at \(error.path) \(error.expected) was "
-                        + "expected"
-                )
-            }
-        }
-    }
-
-    private func call<R: Decodable & Sendable>(
-        _ task: String, _ options: some Encodable & Sendable, _ route: BridgeRoute,
-        onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
-    ) async throws(BridgeError) -> R {
-        let encoded: [UInt8]
-        do throws(JSONEncodingError) {
-            encoded = try JSONCoding.encode(options)
-        } catch {
-            throw BridgeError(.internal, "the options for \(task) cannot be written as JSON: \(error)")
-        }
-        return try await call(task, encoded: encoded, route, onProgress: onProgress)
-    }
-
-    /// Makes a call whose end no one waits for. Any thread.
-    func notify(_ task: String, _ options: some Encodable, _ route: BridgeRoute, log: PluginLog) {
-        do throws(JSONEncodingError) {
-            let options = try JSONCoding.encode(options)
-            host.onLoopThread { [host] in OutgoingCall.notify(task, options, route, host) }
-        } catch {
-            log.warning("the call of \(task) was not made, its options cannot be written as JSON: \(error)")
-        }
-    }
-
-    /// Calls a task with options that are JSON already.
-    func call<R: Decodable & Sendable>(
-        _ task: String, encoded: [UInt8], _ route: BridgeRoute,
-        onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
-    ) async throws(BridgeError) -> R {
-        let bytes = try await OutgoingCall(task, encoded, route, host: host, onProgress: onProgress).result().get()
-        let decode: @Sendable () -> Result<R, JSONMismatch> = {
-            bytes.span.bytes.withUnsafeBytes { bytes in
-                Result { () throws(JSONMismatch) in try self.decode(R.self, from: bytes, for: route.parent) }
-            }
-        }
-        do throws(JSONMismatch) {
-            // The sender of the answer chose the length, and the loop serves others too.
-            guard bytes.count > Self.maximumBytesDecodedOnLoop else { return try decode().get() }
-            return try await beside(decode).get()
-        } catch {
-            throw BridgeError(
-                .resultInvalid,
-                "the result of \(task) is not what its caller, the plugin \(parts.name), expects: \(error)")
-        }
-    }
-
-    /// Reads a result, whose streams are taken for the call that the plugin works on. Any thread.
-    private func decode<R: Decodable>(
-        _ type: R.Type, from bytes: UnsafeRawBufferPointer, for call: trestle_call
-    ) throws(JSONMismatch) -> R {
-        if R.self == JSON.self { return try JSONCoding.decode(type, from: bytes) }
-        let streams = DecodedStreams()
-        streams.attach(self)
-        streams.call = call
-        return try JSONCoding.decode(type, from: bytes, userInfo: [.streamReaders: streams])
-    }
-
-    /// Any thread.
-    func publish(
-        _ event: String, _ data: some Encodable, to sessions: [SessionID]? = nil, flags: UInt32, log: PluginLog
-    ) {
-        do throws(JSONEncodingError) {
-            let bytes = try JSONCoding.encode(data)
-            host.publish(event, bytes, to: sessions, flags: flags)
-        } catch {
-            log.warning("the event \(event) was not sent, its data cannot be written as JSON: \(error)")
-        }
-    }
-
     func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try Task.checkCancellation()
         return try await withCheckedContinuation { continuation in
@@ -206,11 +110,8 @@ extension PluginRuntime {
         }.get()
     }
 
-    /// A longer result of a call is decoded on another thread, longer progress not at all.
-    private static var maximumBytesDecodedOnLoop: Int { 64 << 10 }
-
     /// Does work that throws nothing on one of the host's threads, also where the task has been cancelled.
-    private func beside<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
+    func beside<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
         let done: Result<T, any Error> = await withCheckedContinuation { continuation in
             BlockingJob(work, continuation).submit(to: host)
         }

@@ -31,9 +31,7 @@ public struct PluginContext: Sendable {
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard, onProgress: @escaping @Sendable (P) -> Void
     ) async throws(BridgeError) -> R {
-        try await runtime.call(
-            task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log,
-            onProgress: onProgress)
+        try await sender.call(task, options, session: session, timeout: timeout, onProgress: onProgress)
     }
 
     /// Calls a task in the plugin's own name, with no interest in its progress; throws as `Call.call`.
@@ -41,7 +39,7 @@ public struct PluginContext: Sendable {
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard
     ) async throws(BridgeError) -> R {
-        try await runtime.call(task, options, BridgeRoute(parent: 0, session: session, timeout: timeout), log: log)
+        try await sender.call(task, options, session: session, timeout: timeout)
     }
 
     /// Runs `body` on a thread where it may block, and waits for it; throws as `Call.blocking`.

@@ -1,5 +1,3 @@
-internal import CTaskPlugin
-
 // What a plugin sends and gets no answer to: events, and one-way calls. Any thread; each comes behind what its thread
 // has sent before. What has no JSON is not sent, with a warning in the log; see ``Sender``.
 
@@ -53,7 +51,7 @@ extension Call {
         sender.publish(Event.name, event, to: sessions, direct: direct)
     }
 
-    private var sender: Sender { Sender(runtime: runtime, parent: handle, log: log) }
+    var sender: Sender { Sender(runtime: runtime, parent: handle) }
 }
 
 extension PluginContext {
@@ -92,27 +90,5 @@ extension PluginContext {
         sender.publish(Event.name, event, to: sessions, direct: direct)
     }
 
-    private var sender: Sender { Sender(runtime: runtime, parent: 0, log: log) }
-}
-
-/// Sends in the name of a call, or of the plugin. Any thread.
-private struct Sender {
-    unowned(unsafe) let runtime: PluginRuntime  // never released; see `Plugin.export`
-    /// On whose behalf calls are made; 0: the plugin's own.
-    let parent: trestle_call
-    let log: PluginLog
-
-    func publish(_ event: String, _ data: some Encodable, retain: Bool) {
-        runtime.publish(event, data, flags: retain ? TRESTLE_EVENT_RETAIN : 0, log: log)
-    }
-
-    func publish(_ event: String, _ data: some Encodable, to sessions: [SessionID], direct: Bool) {
-        runtime.publish(event, data, to: sessions, flags: direct ? TRESTLE_EVENT_DIRECT : 0, log: log)
-    }
-
-    func forget(_ event: String) { runtime.host.publish(event, [], flags: TRESTLE_EVENT_FORGET) }
-
-    func notify(_ task: String, _ options: some Encodable, session: SessionID?) {
-        runtime.notify(task, options, BridgeRoute(parent: parent, session: session, timeout: .standard), log: log)
-    }
+    var sender: Sender { Sender(runtime: runtime, parent: 0) }
 }

@@ -241,12 +241,12 @@ struct BoundedWorkTests {
         "Sources/TaskKit/InterceptedCall.swift value": (
             4, "where the author asks for values; the name and the session of a call"
         ),
-        "Sources/TaskKit/OutgoingCall.swift value": (
-            3, "at most 64 KiB, asked above it; a longer result beside the loop"
-        ),
         "Sources/TaskKit/PluginConfiguration.swift value": (2, "a section of the configuration, once for each change"),
         "Sources/TaskKit/PluginRuntime.swift value": (1, "options of a call, whose bytes the task bounds"),
         "Sources/TaskKit/PluginHandover.swift value": (3, "once, when the daemon ends or begins"),
+        "Sources/TaskKit/Sender.swift value": (
+            3, "at most 64 KiB, asked above it; a longer result beside the loop"
+        ),
     ]
 
     private static let folders = ["Sources/TaskRuntime", "Sources/BridgeServer"]

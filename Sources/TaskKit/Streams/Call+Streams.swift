@@ -1,5 +1,3 @@
-internal import CTaskPlugin
-
 // Bytes of any size, between a plugin and its callers: docs/streams.md.
 
 extension Call {
@@ -8,7 +6,7 @@ extension Call {
     ///
     /// - Parameter name: The stream's name.
     public func readStream(_ name: String) -> ByteReader {
-        ByteReader(name, StreamReading(StreamEnd(name, for: handle, runtime, log)))
+        ByteReader(name, StreamReading(StreamEnd(name, sender)))
     }
 
     /// Makes a stream for this call, and has `write` write it: its caller reads it, before or after the result, of
@@ -31,7 +29,7 @@ extension Call {
         type: String? = nil, totalBytes: Int? = nil,
         _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) async throws(BridgeError) -> ByteStream {
-        try await runtime.makeStream(type, totalBytes, for: handle, log, write)
+        try await sender.makeStream(type, totalBytes, write)
     }
 
     /// Writes to a stream of this call's options, which its reader has made; otherwise as `makeStream`.
@@ -42,8 +40,7 @@ extension Call {
     public func writeStream(
         _ name: String, _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {
-        let end = StreamEnd(name, for: handle, runtime, log)
-        runtime.write(ByteStream(name, StreamWriting(end, roomBytes: 0)), log, write)
+        sender.write(ByteStream(name, StreamWriting(StreamEnd(name, sender), roomBytes: 0)), write)
     }
 }
 
@@ -51,7 +48,7 @@ extension PluginContext {
     /// Reads the stream of a result that the plugin got in its own name. A member of the result of the type
     /// `ByteReader` is such a reader.
     public func readStream(_ name: String) -> ByteReader {
-        ByteReader(name, StreamReading(StreamEnd(name, for: 0, runtime, log)))
+        ByteReader(name, StreamReading(StreamEnd(name, sender)))
     }
 
     /// Makes a stream for the calls that the plugin makes in its own name; see `Call.makeStream`.
@@ -59,29 +56,26 @@ extension PluginContext {
         type: String? = nil, totalBytes: Int? = nil,
         _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) async throws(BridgeError) -> ByteStream {
-        try await runtime.makeStream(type, totalBytes, for: 0, log, write)
+        try await sender.makeStream(type, totalBytes, write)
     }
 }
 
-extension PluginRuntime {
+extension Sender {
     fileprivate func makeStream(
-        _ type: String?, _ totalBytes: Int?, for parent: trestle_call, _ log: PluginLog,
-        _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
+        _ type: String?, _ totalBytes: Int?, _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) async throws(BridgeError) -> ByteStream {
         let options = JSON.object(StreamOptions.new(type: type, totalBytes: totalBytes))
-        let route = BridgeRoute(parent: parent, session: nil, timeout: .standard)
-        let made = try MadeStream(try await call("bridge.stream.new", options, route, log: log))
-        let end = StreamEnd(made.name, for: 0, self, log)
+        let made = try MadeStream(try await call("bridge.stream.new", options))
+        let end = StreamEnd(made.name, Sender(runtime: runtime, parent: 0))
         let stream = ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes))
-        write(stream, log, body)
+        write(stream, body)
         return stream
     }
 
     fileprivate func write(
-        _ stream: ByteStream, _ log: PluginLog,
-        _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
+        _ stream: ByteStream, _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {
-        Task(executorPreference: executor) {
+        Task(executorPreference: runtime.executor) {
             do {
                 try await stream.write(body)
             } catch {

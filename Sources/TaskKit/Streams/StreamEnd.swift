@@ -1,4 +1,3 @@
-internal import CTaskPlugin
 internal import Synchronization
 
 /// A call about a stream, on its way.
@@ -7,22 +6,18 @@ typealias PendingStreamCall = Task<Result<JSON, BridgeError>, Never>
 /// One end of a stream that a plugin holds, and the calls of the daemon's tasks about it. Any thread.
 final class StreamEnd: Sendable {
     private struct State {
-        /// The call for which the end is taken, with its first use; 0: it has been taken.
-        var parent: trestle_call
+        /// Sends for the call for which the end is taken, with its first use; then in the plugin's own name.
+        var sender: Sender
         var isOver = false
     }
 
     let name: String
-    unowned(unsafe) private let runtime: PluginRuntime  // never released; see `Plugin.export`
-    private let log: PluginLog
     private let state: Mutex<State>
 
-    /// - Parameter parent: The call that the plugin works on; 0: none.
-    init(_ name: String, for parent: trestle_call, _ runtime: PluginRuntime, _ log: PluginLog) {
+    /// - Parameter sender: That of the call that the plugin works on, or its own.
+    init(_ name: String, _ sender: Sender) {
         self.name = name
-        self.runtime = runtime
-        self.log = log
-        state = Mutex(State(parent: parent))
+        state = Mutex(State(sender: sender))
     }
 
     /// Whether no call about it makes sense any longer.
@@ -41,11 +36,10 @@ final class StreamEnd: Sendable {
     func begin(_ task: String, _ more: JSONObject) -> PendingStreamCall {
         var options = more
         options["stream"] = .string(name)
-        let (route, runtime, log) = (takeRoute(), runtime, log)
-        return Task.immediate(executorPreference: runtime.executor) { [options] in
+        let sender = takeSender()
+        return Task.immediate(executorPreference: sender.runtime.executor) { [options] in
             do throws(BridgeError) {
-                return .success(
-                    try await runtime.call("bridge.stream.\(task)", JSON.object(options), route, log: log))
+                return .success(try await sender.call("bridge.stream.\(task)", JSON.object(options)))
             } catch {
                 return .failure(error)
             }
@@ -69,12 +63,11 @@ final class StreamEnd: Sendable {
         }
     }
 
-    private func takeRoute() -> BridgeRoute {
-        let parent = state.withLock { state in
-            defer { state.parent = 0 }
-            return state.parent
+    private func takeSender() -> Sender {
+        state.withLock { state in
+            defer { state.sender = Sender(runtime: state.sender.runtime, parent: 0) }
+            return state.sender
         }
-        return BridgeRoute(parent: parent, session: nil, timeout: .standard)
     }
 
     /// Ends the stream, where it is not over, without waiting.
@@ -88,6 +81,6 @@ final class StreamEnd: Sendable {
         guard !wasOver else { return }
         var options = StreamOptions.leave(error)
         options["stream"] = .string(name)
-        runtime.notify("bridge.stream.close", JSON.object(options), takeRoute(), log: log)
+        takeSender().notify("bridge.stream.close", JSON.object(options))
     }
 }

@@ -63,6 +63,6 @@ final class DecodedStreams: StreamReaders {
 
     func source(_ name: String) -> any ByteSource {
         guard let runtime else { preconditionFailure("options are decoded before the plugin has a host") }
-        return StreamReading(StreamEnd(name, for: call, runtime, PluginLog(host: runtime.host, call: call)))
+        return StreamReading(StreamEnd(name, Sender(runtime: runtime, parent: call)))
     }
 }
