@@ -48,7 +48,7 @@ struct PresentCommand: BridgeCommand {
         let registration = try await client.register("ui.alert") { (options: JSON, _) in
             try await presenter.show(options)
         }
-        if News.isShown { if News.isShown { Screen.error.write("Waiting for alerts.\n") } }
+        if News.isShown { Screen.error.write("Waiting for alerts.\n") }
         try await Ending.first([
             { try await client.ended() },
             {
