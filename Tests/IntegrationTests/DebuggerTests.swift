@@ -13,7 +13,7 @@ struct DebuggerTests {
         try PluginInC(name: "held", task: "held").build(in: folder)
         try PluginInC(name: "stopped", task: "stopped").build(in: folder)
         let debugger = try buildDebugger(in: folder)
-        try withDaemon("plugin_timeout = \"100ms\"", pluginDirectory: folder.path) { daemon in
+        try withDaemon("plugin_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             let held = try pid(of: "held", client), stopped = try pid(of: "stopped", client)
             let ends = try connectedPair()

@@ -142,7 +142,7 @@ struct HeldStreamTests {
 
     @Test("Where its stream stands still while a call waits, another process takes its place, and the stream breaks")
     func replaced() throws {
-        try withPool("min = 1\nmax = 1", "plugin_timeout = \"2s\"") { client in
+        try withPool("min = 1\nmax = 1", "plugin_timeout = \"10s\"") { client in
             let made = try client.result("specimen", "read")
             _ = try client.result("bridge.stream.write", ["stream": made[1] ?? .null, "base64": "AAAA"])
             #expect(try client.result("specimen") != made[0])

@@ -73,9 +73,12 @@ struct HoldTests {
         plugin.definitions = "#include <unistd.h>"
         plugin.call = #"usleep(900000); host->reply(host, request->call, text("1"));"#
         let (failed, run) = try checkFailures(
-            try plugin.build(in: folder), "--json", "--call", "specimen", "--timeout", "20s")
+            try plugin.build(in: folder), "--json", "--call", "specimen", "--timeout", "5m")
         #expect(failed.contains("blocking"))
-        #expect(run.output.contains("specimen held the plugin's thread for 0.9 s; use call.blocking"), "\(run.output)")
+        // For 0.9 seconds, and longer on a busy machine.
+        for part in ["specimen held the plugin's thread for ", " s; use call.blocking"] {
+            #expect(run.output.contains(part), "\(run.output)")
+        }
     }
 
     @Test("A second answer to a call is a warning in the log", arguments: ["none", "process"])

@@ -31,7 +31,7 @@ struct HostileLibraryTests {
     @Test("whose line is a gigabyte long is killed for it, and the daemon does not grow", arguments: Isolation.apart)
     func longLine(isolation: Isolation) throws {
         let test = HostileCase(plugin: .library("WritesSocket"), end: .killed("longer than"))
-        try test.plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { daemon, client in
+        try test.plugin.withDaemon(in: isolation, HostileCase.withoutHaste) { daemon, client in
             try test.meet(in: isolation, daemon, client)
             #expect(maximumResidentBytes(of: daemon.pid) < 100 << 20)
         }
@@ -118,7 +118,7 @@ struct HostileLibraryTests {
         arguments: ["BlocksLoop", "BusyLoop"], Isolation.apart)
     func hanging(name: String, isolation: Isolation) throws {
         let plugin = HostilePlugin.library(name)
-        try plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { _, client in
+        try plugin.withDaemon(in: isolation, "plugin_timeout = \"10s\"") { _, client in
             try plugin.expectRunning(in: isolation, client)
             let ended = try client.call("hostile.\(name)")
             #expect(ended["error"]?["code"] == "plugin.crashed", "\(ended)")

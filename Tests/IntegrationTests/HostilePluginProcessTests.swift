@@ -113,7 +113,7 @@ struct HostilePluginProcessTests {
         arguments: ["busy-loop", "half-line", "stops-reading"], Isolation.apart)
     func hanging(name: String, isolation: Isolation) throws {
         let plugin = HostilePlugin.process(name)
-        try plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { daemon, client in
+        try plugin.withDaemon(in: isolation, "plugin_timeout = \"10s\"") { daemon, client in
             try plugin.expectRunning(in: isolation, client)
             let ended = try client.call("hostile.\(name)")
             if name == "stops-reading" {
@@ -138,7 +138,8 @@ struct HostilePluginProcessTests {
         ], Isolation.apart)
     func badBeginning(test: (name: String, why: String), isolation: Isolation) throws {
         let plugin = HostilePlugin.process(test.name)
-        try plugin.withDaemon(in: isolation, "plugin_timeout = \"4s\"") { _, client in
+        let haste = test.name == "never-hello" ? "plugin_timeout = \"1s\"" : HostileCase.withoutHaste
+        try plugin.withDaemon(in: isolation, haste) { _, client in
             try plugin.expectRefused(test.why, client)
         }
     }

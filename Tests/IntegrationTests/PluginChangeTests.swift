@@ -215,31 +215,45 @@ struct PluginChangeTests {
         }
     }
 
-    @Test("what is unloaded finishes its calls within stop_timeout; those that take longer end with plugin.unavailable")
+    @Test("what is unloaded takes no more calls, and finishes those that it has first")
     func drain() throws {
         let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
         var process = PluginInPython()
         process.call = """
-            if m["options"] == "never": return
             import threading
-            threading.Timer(0.3, lambda: say({"callbackId": id, "result": m["options"]})).start()
+            threading.Thread(target=lambda: (\(gate.python), say({"callbackId": id, "result": m["options"]}))).start()
             """
         try process.write(to: folder)
-        try withDaemon("stop_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
+        try withDaemon("stop_timeout = \"10m\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             try client.send(#"{"task":"specimen","options":"slow","callbackId":1}"#)
-            try client.send(#"{"task":"specimen","options":"never","callbackId":2}"#)
-            try client.send(#"{"task":"bridge.plugin.unload","options":{"name":"specimen"},"callbackId":3}"#)
+            try client.send(#"{"task":"bridge.plugin.unload","options":{"name":"specimen"},"callbackId":2}"#)
             let other = try daemon.connect()
             _ = try other.result("bridge.tasks") { tasks in
                 tasks["tasks"]?.arrayValue?.contains { $0["name"] == "specimen" } == false
             }
             #expect(try other.call("specimen")["error"]?["code"] == "task.not_found")
+            gate.open()
             #expect(try client.receive() == ["callbackId": 1, "result": "slow"])
+            #expect(try client.receive() == ["callbackId": 2, "result": [:]])
+        }
+    }
+
+    @Test("calls that what is unloaded does not finish within stop_timeout end with plugin.unavailable")
+    func overdue() throws {
+        let folder = try TemporaryFolder()
+        var process = PluginInPython()
+        process.call = "pass"
+        try process.write(to: folder)
+        try withDaemon("stop_timeout = \"1s\"", pluginDirectory: folder.path) { daemon in
+            let client = try daemon.connect()
+            try client.send(#"{"task":"specimen","callbackId":1}"#)
+            try client.send(#"{"task":"bridge.plugin.unload","options":{"name":"specimen"},"callbackId":2}"#)
             let ended = try client.receive()
-            #expect(ended["callbackId"] == 2 && ended["error"]?["code"] == "plugin.unavailable", "\(ended)")
+            #expect(ended["callbackId"] == 1 && ended["error"]?["code"] == "plugin.unavailable", "\(ended)")
             #expect(ended["error"]?["data"]?["started"] == true)
-            #expect(try client.receive() == ["callbackId": 3, "result": [:]])
+            #expect(try client.receive() == ["callbackId": 2, "result": [:]])
         }
     }
 
@@ -254,7 +268,7 @@ struct PluginChangeTests {
             """
         process.other = "if task == \"plugin.stop\": open(\"\(stopped)\", \"a\").write(\"stopped\\n\")"
         try process.write(to: folder)
-        try withDaemon("drain_timeout = \"100ms\"\nstop_timeout = \"2s\"", pluginDirectory: folder.path) { daemon in
+        try withDaemon("drain_timeout = \"100ms\"\nstop_timeout = \"10s\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             try client.send(#"{"task":"specimen","options":"stay","callbackId":1}"#)
             _ = try reload(client)

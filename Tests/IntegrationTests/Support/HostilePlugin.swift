@@ -144,7 +144,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     var plugin: HostilePlugin
     var end: End
     var options: JSON = [:]
-    var timeoutMilliseconds = 30_000
+    var timeoutMilliseconds = 300_000
     /// How many answers come that nobody waits for.
     var dropped: Int64 = 0
 
