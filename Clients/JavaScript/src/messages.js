@@ -48,19 +48,24 @@ function nestingOf(text) {
     if (text.length < 2 * maxNesting) return 0;
     let depth = 0;
     let deepest = 0;
-    let inString = false;
     for (let index = 0; index < text.length; index += 1) {
         const unit = text.charCodeAt(index);
-        if (inString) {
-            if (unit === 0x5c) index += 1;
-            else if (unit === 0x22) inString = false;
-        } else if (unit === 0x22) inString = true;
+        if (unit === 0x22) index = endOfString(text, index);
         else if (unit === 0x7b || unit === 0x5b) {
             depth += 1;
             if (depth > deepest) deepest = depth;
         } else if (unit === 0x7d || unit === 0x5d) depth -= 1;
     }
     return deepest;
+}
+
+/** Where the string ends that begins here: at a quote behind an even number of backslashes. */
+function endOfString(text, start) {
+    for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+        let before = end - 1;
+        while (text.charCodeAt(before) === 0x5c) before -= 1;
+        if ((end - before) % 2 === 1) return end;
+    }
 }
 
 /**

@@ -26,7 +26,7 @@ export class Streams {
     async make({ side = "write", type, totalBytes } = {}) {
         if (side === "read") {
             const made = await this.#call("bridge.stream.new", { side, type, bytes: totalBytes, call: this.#id });
-            return { name: made.stream, readable: this.#readable(made.stream) };
+            return { name: made.stream, readable: this.#readable(made.stream).readable };
         }
         const { name, writable } = await this.open({ type, totalBytes });
         return { name, writable };
@@ -54,6 +54,11 @@ export class Streams {
     }
 
     read(name) {
+        return this.#readable(name, this.#id).readable;
+    }
+
+    /** The same, and `end(reason)`, which ends the stream also where somebody reads it. */
+    openReader(name) {
         return this.#readable(name, this.#id);
     }
 
@@ -63,10 +68,12 @@ export class Streams {
 
     #readable(name, id) {
         const reader = new StreamReader(this.#call, name, id);
-        return new ReadableStream({
-            pull: (controller) => reader.pull(controller),
+        const readable = new ReadableStream({
+            start: (controller) => reader.start(controller),
+            pull: () => reader.pull(),
             cancel: (reason) => reader.cancel(reason),
         }, { highWaterMark: 1 });
+        return { readable, end: (reason) => reader.end(reason) };
     }
 }
 
@@ -101,7 +108,11 @@ class StreamReader {
     #name;
     /** Says for which call the end is taken, with its first use. */
     #id;
+    #controller;
     #count = 0;
+    /** The answer to the next read: it is asked for while the last bytes are used. */
+    #next;
+    #isOver = false;
 
     constructor(call, name, id) {
         this.#call = call;
@@ -109,23 +120,45 @@ class StreamReader {
         this.#id = id;
     }
 
-    async pull(controller) {
-        const answer = await this.#call("bridge.stream.read", { stream: this.#name, call: this.#id });
-        this.#id = undefined;
+    start(controller) {
+        this.#controller = controller;
+    }
+
+    async pull() {
+        const answer = await (this.#next ?? this.#ask());
+        if (this.#isOver) return;
         if (answer.end !== true) {
+            this.#next = this.#ask();
+            // An error is that of the pull that waits for it.
+            this.#next.catch(() => {});
             const bytes = decodeBase64(answer.base64);
             this.#count += bytes.length;
-            return controller.enqueue(bytes);
+            return this.#controller.enqueue(bytes);
         }
+        this.#isOver = true;
         if (answer.bytes !== this.#count) {
             const reason = `${this.#count} of the ${answer.bytes} bytes of the stream came`;
             throw new BridgeError("stream.invalid", reason);
         }
-        controller.close();
+        this.#controller.close();
+    }
+
+    #ask() {
+        const options = { stream: this.#name, call: this.#id };
+        this.#id = undefined;
+        return this.#call("bridge.stream.read", options);
     }
 
     async cancel(reason) {
+        this.#isOver = true;
         await closeEarly(this.#call, this.#name, this.#id, reason);
+    }
+
+    /** Ends the stream before it is complete, where it is not over. Who reads it gets the reason. */
+    end(reason) {
+        if (this.#isOver) return;
+        this.#controller.error(reason);
+        this.cancel(reason).catch(() => {});
     }
 }
 

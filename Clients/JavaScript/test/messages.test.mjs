@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { encodeValue } from "../src/messages.js";
 import { driven, failure, pair } from "./support/driven.mjs";
 import { settled } from "./support/fakes.mjs";
 
@@ -14,6 +15,16 @@ test("a container that answers session.closed to a registration is not asked wit
     carriers[0].receive({ callbackId, error: { code: "session.closed", message: "the daemon is away" } });
     assert.equal((await registered).message, "the daemon is away");
     await bridge.close();
+});
+
+test("braces in strings are no levels, whatever stands before their quotes", () => {
+    const nested = (levels, value) => (levels === 0 ? value : [nested(levels - 1, value)]);
+    for (const text of ["[".repeat(200), '"{'.repeat(200), "\\".repeat(3), '\\"[', "", `\\\\"${"{".repeat(200)}`]) {
+        const value = { [text]: nested(100, text) };
+        assert.equal(encodeValue(value, "options.invalid", "it"), JSON.stringify(value));
+        const refused = () => encodeValue(nested(130, text), "options.invalid", "it");
+        assert.throws(refused, { code: "options.invalid", message: /levels are nested/ });
+    }
 });
 
 test("garbage, half messages and unknown ones are passed over, and the next call goes on", async (t) => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 
-import { decodeBase64, encodeBase64 } from "../src/base64.js";
+import { decodeBase64, decodeInLoop, encodeBase64, encodeInLoop } from "../src/base64.js";
 import { BridgeError } from "../src/index.js";
 import { openClients } from "./support/clients.mjs";
 import { startDaemon, temporaryDirectory, withoutDaemon } from "./support/daemon.mjs";
@@ -26,8 +26,11 @@ function hash(bytes) {
 test("base 64 is what Node makes of the same bytes, and comes out as it went in", () => {
     for (const size of [0, 1, 2, 3, 1000, 100_000]) {
         const bytes = new Uint8Array(randomBytes(size));
-        assert.equal(encodeBase64(bytes), Buffer.from(bytes).toString("base64"));
-        assert.deepEqual(decodeBase64(encodeBase64(bytes)), bytes);
+        const text = Buffer.from(bytes).toString("base64");
+        for (const encode of [encodeBase64, encodeInLoop]) assert.equal(encode(bytes), text);
+        for (const decode of [decodeBase64, decodeInLoop]) assert.deepEqual(decode(text), bytes);
+        const part = bytes.subarray(1);
+        assert.equal(encodeBase64(part), Buffer.from(part).toString("base64"));
     }
 });
 
