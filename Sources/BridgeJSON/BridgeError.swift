@@ -157,6 +157,24 @@ public struct BridgeError: Error, Sendable, Hashable {
     public func write(to output: inout [UInt8]) { json.write(to: &output) }
 }
 
+// What does not fit into a message. The clients in other languages say the same.
+extension BridgeError {
+    /// What errors about a message that is too long end with: how it goes.
+    package static let goesAsStream = "bytes of this size go as a stream"
+
+    /// The error for a result that does not fit into a message.
+    ///
+    /// - Parameters:
+    ///   - resultBytes: How long the result is.
+    ///   - messageBytes: How long a message may be.
+    package static func resultTooLarge(_ resultBytes: Int, messageBytes: Int) -> BridgeError {
+        BridgeError(
+            .resultTooLarge,
+            "the result of \(resultBytes) bytes is longer than the \(messageBytes) that a message may have: "
+                + goesAsStream)
+    }
+}
+
 extension BridgeError: CustomStringConvertible {
     /// The sentence and the code.
     public var description: String { "\(message) (\(code))" }

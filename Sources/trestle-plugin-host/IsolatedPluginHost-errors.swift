@@ -5,12 +5,6 @@ import PluginInterface
 
 // What does not fit into a message.
 extension IsolatedPluginHost {
-    func tooLarge(_ bytes: Int) -> BridgeError {
-        BridgeError(
-            .resultTooLarge,
-            "the result of \(bytes) bytes is longer than the \(messageBytes) that a message may have")
-    }
-
     /// An error as far as a message can bear it: its data stand two levels deep in one.
     func sayable(_ error: BridgeError) -> BridgeError {
         var error = error

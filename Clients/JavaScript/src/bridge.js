@@ -5,7 +5,7 @@ import { Backoff } from "./backoff.js";
 import { Calls } from "./calls.js";
 import { chooseCarrier } from "./carriers/choose.js";
 import { Connection } from "./connection.js";
-import { BridgeError, closedOnPurpose, isObject, notBegun } from "./errors.js";
+import { BridgeError, closedOnPurpose, goesAsStream, isObject, notBegun } from "./errors.js";
 import { Observers } from "./observers.js";
 import { Outbox } from "./outbox.js";
 import { programName } from "./programName.js";
@@ -84,7 +84,8 @@ export class Bridge {
             learned: (hello) => this.#learn(hello),
             message: (message) => this.#receive(message),
             unreadable: (id) => {
-                this.#calls.receiveUnreadable(id, "result.too_large", "the callback is longer than this client reads");
+                const reason = `the callback is longer than this client reads: ${goesAsStream}`;
+                this.#calls.receiveUnreadable(id, "result.too_large", reason);
             },
             lost: (error) => {
                 this.#provider.sessionLost();

@@ -7,7 +7,7 @@
 // matches nothing and is passed over.
 
 import { checkArguments } from "./callArguments.js";
-import { BridgeError, cancelledHere, closedHere, ending, notBegun, unreachable } from "./errors.js";
+import { BridgeError, cancelledHere, closedHere, ending, goesAsStream, notBegun, unreachable } from "./errors.js";
 import { callText, cancelText, isLonger } from "./messages.js";
 import { plainMessage } from "./outbox.js";
 import { WaitingCalls } from "./waitingCalls.js";
@@ -134,7 +134,8 @@ export class Calls {
             timeout: call.settings.isOneWay ? undefined : this.#timeLeft(call),
         });
         if (isLonger(text, this.messageBytes)) {
-            const reason = `the call of ${call.task} is longer than the daemon takes, ${this.messageBytes} bytes`;
+            const reason = `the call of ${call.task} is longer than the ${this.messageBytes} bytes that the daemon takes`
+                + `: ${goesAsStream}`;
             this.#finish(call, notBegun("message.too_large", reason));
             return undefined;
         }

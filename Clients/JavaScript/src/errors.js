@@ -50,6 +50,9 @@ export class BridgeError extends Error {
     }
 }
 
+/** What errors about a message that is too long end with, as the daemon's do. */
+export const goesAsStream = "bytes of this size go as a stream";
+
 /** Whether a JSON value is an object (and no array). */
 export function isObject(value) {
     return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@
 // in which it came: an answer for a session that is gone is dropped, because another session may use the same id.
 
 import { addDisposal } from "./disposal.js";
-import { BridgeError, cancelledHere, describe } from "./errors.js";
+import { BridgeError, cancelledHere, describe, goesAsStream } from "./errors.js";
 import { byteLength, encodeValue, errorText, isLonger, progressText, resultText } from "./messages.js";
 import { SentStreams } from "./sentStreams.js";
 import { Streams } from "./streams.js";
@@ -197,7 +197,7 @@ export class Provider {
         try {
             const text = error ? errorText(call.id, error) : resultText(call.id, this.#resultText(call, result));
             if (!isLonger(text, this.#calls.messageBytes)) return text;
-            const reason = `the answer of ${call.task} is longer than a message may be`;
+            const reason = `the answer of ${call.task} is longer than a message may be: ${goesAsStream}`;
             return errorText(call.id, new BridgeError("result.too_large", reason));
         } catch (problem) {
             return errorText(call.id, new BridgeError("reply.invalid", problem.message));

@@ -128,7 +128,7 @@ final class CallsInFlight {
             throw BridgeError(
                 .messageTooLarge,
                 "the call of \(call.request.task) has \(lineBytes) bytes, and the daemon takes "
-                    + "\(connection.messageBytes)",
+                    + "\(connection.messageBytes): \(BridgeError.goesAsStream)",
                 data: ["started": false])
         }
         call.wasSent(over: connection)

@@ -199,7 +199,9 @@ public final class MessageDecoder {
         let found = CallbackIDSalvage.find(in: prefix, &scratch)
         return MessageProblem(
             error: BridgeError(
-                .messageTooLarge, "the line of \(lineBytes) bytes is longer than a message may be; it was discarded"),
+                .messageTooLarge,
+                "the line of \(lineBytes) bytes is longer than a message may be, and was discarded: "
+                    + BridgeError.goesAsStream),
             callbackID: found?.id, isReply: found?.isReply ?? false)
     }
 

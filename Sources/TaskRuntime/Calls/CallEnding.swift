@@ -17,7 +17,7 @@ extension CallEngine {
     func end(_ call: Call, result: UnsafeRawBufferPointer, isOneLine: Bool = false) {
         // What the daemon itself asks plugins for is no message.
         guard result.count <= quotas.limits.messageBytes || call.task?.isInternal == true else {
-            return end(call, error: tooLarge(result.count))
+            return end(call, error: .resultTooLarge(result.count, messageBytes: quotas.limits.messageBytes))
         }
         if let session = call.record.pointee.session,
             session._withUnsafeGuaranteedRef({
@@ -69,13 +69,6 @@ extension CallEngine {
             onFailure?(streams, error)
         }
         recycle(call)
-    }
-
-    private func tooLarge(_ resultBytes: Int) -> BridgeError {
-        BridgeError(
-            .resultTooLarge,
-            "the result of \(resultBytes) bytes is longer than the \(quotas.limits.messageBytes) that a message may have"
-        )
     }
 
     /// From here on no handle and no id leads to the call.

@@ -9,8 +9,8 @@ from typing import Any, Callable, Optional
 from . import messages
 from .call import Call, Outcome, Success
 from .errors import (
-    BUSY, CALL_CANCELLED, CALL_TIMEOUT, REPLY_INVALID, MESSAGE_TOO_LARGE, DAEMON_STOPPING, BridgeError,
-    started_data, unreachable,
+    BUSY, CALL_CANCELLED, CALL_TIMEOUT, GOES_AS_STREAM, REPLY_INVALID, MESSAGE_TOO_LARGE, DAEMON_STOPPING,
+    BridgeError, started_data, unreachable,
 )
 from .output import OutputQueue
 from .settings import Settings
@@ -62,7 +62,7 @@ class CallTable:
         )
         if len(line) - 1 > self.message_bytes:
             most = self.message_bytes
-            text = f"the call of {call.name} has {len(line) - 1} bytes, and the daemon takes {most}"
+            text = f"the call of {call.name} has {len(line) - 1} bytes, and the daemon takes {most}: {GOES_AS_STREAM}"
             return self.end(call, BridgeError(MESSAGE_TOO_LARGE, text, started_data(False)))
         if not urgent and self._is_full(len(line)):
             return self._refuse_busy(call)

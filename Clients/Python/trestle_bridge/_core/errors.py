@@ -24,6 +24,9 @@ STREAM_INVALID = "stream.invalid"
 DAEMON_UNREACHABLE = "daemon.unreachable"
 CONNECTION_DENIED = "connection.denied"
 
+GOES_AS_STREAM = "bytes of this size go as a stream"
+"""What errors about a message that is too long end with, as the daemon's do."""
+
 
 class BridgeError(Exception):
     """How a call ended that did not succeed.

@@ -6,7 +6,9 @@ from typing import Any, Callable, Literal, Optional, Protocol
 
 from . import messages
 from .description import TaskDescription
-from .errors import BUSY, CALL_CANCELLED, INTERNAL, RESULT_TOO_LARGE, TASK_NOT_FOUND, BridgeError
+from .errors import (
+    BUSY, CALL_CANCELLED, GOES_AS_STREAM, INTERNAL, RESULT_TOO_LARGE, TASK_NOT_FOUND, BridgeError,
+)
 from .incoming import IncomingCall, ProvidedCall
 from .jsontext import encode
 from .output import OutputQueue
@@ -142,7 +144,7 @@ class ProvidedTasks:
         line = messages.result(call._id, result)
         if len(line) - 1 > self.message_bytes:
             most = self.message_bytes
-            text = f"the result of {call.task} has {len(result)} bytes, and a message at most {most}"
+            text = f"the result of {call.task} has {len(result)} bytes, and a message at most {most}: {GOES_AS_STREAM}"
             return self._write_error(call, BridgeError(RESULT_TOO_LARGE, text))
         self._output.append(line)
 

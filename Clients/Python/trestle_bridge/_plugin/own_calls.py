@@ -7,7 +7,9 @@ from itertools import count
 from typing import Any, Callable, Optional, Union
 
 from .._core import messages
-from .._core.errors import BUSY, REPLY_INVALID, MESSAGE_TOO_LARGE, SESSION_CLOSED, BridgeError, started_data
+from .._core.errors import (
+    BUSY, GOES_AS_STREAM, REPLY_INVALID, MESSAGE_TOO_LARGE, SESSION_CLOSED, BridgeError, started_data,
+)
 from .._core.jsontext import encode
 from .._core.settings import check_timeout
 
@@ -92,7 +94,7 @@ def check_size(line: bytes, what: str, max_bytes: int) -> None:
         BridgeError: `message.too_large`.
     """
     if len(line) - 1 > max_bytes:
-        text = f"{what} has {len(line) - 1} bytes, and the daemon takes {max_bytes}"
+        text = f"{what} has {len(line) - 1} bytes, and the daemon takes {max_bytes}: {GOES_AS_STREAM}"
         raise BridgeError(MESSAGE_TOO_LARGE, text, started_data(False))
 
 
