@@ -12,6 +12,7 @@ import { programName } from "./programName.js";
 import { Provider } from "./providing.js";
 import { RepeatedCalls } from "./repeating.js";
 import { StreamingCalls } from "./streamingCalls.js";
+import { streamPlaces, withReadables } from "./streamPlaces.js";
 import { Streams } from "./streams.js";
 import { streamsIn } from "./streamValues.js";
 import { Subscriptions } from "./subscriptions.js";
@@ -153,12 +154,20 @@ export class Bridge {
 
     call(task, options, third, fourth) {
         if (typeof options === "function") return this.call(task, undefined, options, third);
-        if (typeof third !== "function") return this.#repeatedCalls.begin(task, options, callSettings(third)).promise;
-        const { promise, cancel } = this.#repeatedCalls.begin(task, options, callSettings(fourth));
+        if (typeof third !== "function") return this.#begin(task, options, third).promise;
+        const { promise, cancel } = this.#begin(task, options, fourth);
         const callback = third;
         promise.then((result) => callback(result, null), (error) => callback(undefined, error))
             .catch((error) => this.#problem(error));
         return { cancel: () => cancel() };
+    }
+
+    #begin(task, options, settings) {
+        const call = this.#repeatedCalls.begin(task, options, callSettings(settings));
+        const places = streamPlaces(settings?.resultSchema);
+        if (places.length === 0) return call;
+        const read = (name) => this.readStream(name);
+        return { ...call, promise: call.promise.then((result) => withReadables(result, places, read)) };
     }
 
     async *pages(task, options, settings) {

@@ -5,6 +5,7 @@ import { addDisposal } from "./disposal.js";
 import { BridgeError, cancelledHere, describe, goesAsStream } from "./errors.js";
 import { byteLength, encodeValue, errorText, isLonger, progressText, resultText } from "./messages.js";
 import { SentStreams } from "./sentStreams.js";
+import { streamPlaces, withReadables } from "./streamPlaces.js";
 import { Streams } from "./streams.js";
 import { streamsIn } from "./streamValues.js";
 
@@ -35,7 +36,7 @@ export class Provider {
         if (typeof handler !== "function") throw new BridgeError("options.invalid", "a task needs a handler");
         if (signal?.aborted) throw cancelledHere("bridge.register", false, signal.reason);
         const options = { tasks: [task], scope, descriptions: description && { [task]: description } };
-        const entry = { handler, options, isConfirmed: false };
+        const entry = { handler, options, places: streamPlaces(description?.options), isConfirmed: false };
         const earlier = this.#tasks.get(task);
         // Before the daemon knows: the first call may come with the callback.
         this.#tasks.set(task, entry);
@@ -114,18 +115,26 @@ export class Provider {
         }
         if (id === undefined) this.#oneWay.add(call);
         else this.#running.set(id, call);
-        this.#run(call, entry.handler, message);
+        this.#run(call, entry, message);
     }
 
-    #run(call, handler, message) {
-        const options = message.options === undefined ? {} : message.options;
+    #run(call, { handler, places }, message) {
         const begin = (task, given) => this.#calls.begin(task, given, { isInSession: true }).promise;
         const streams = new Streams(begin, call.id);
+        const readers = [];
+        const options = withReadables(message.options === undefined ? {} : message.options, places, (name) => {
+            readers.push(streams.openReader(name));
+            return readers[readers.length - 1].readable;
+        });
         const context = this.#incoming(call, message, streams);
         // A handler that throws at once is a handler that rejects.
         new Promise((resolve) => resolve(handler(options, context)))
             .then((result) => this.#answerWith(call, streams, result))
-            .catch((thrown) => this.#answer(call, this.#errorOf(call, thrown)));
+            .catch((thrown) => {
+                const error = this.#errorOf(call, thrown);
+                for (const reader of readers) reader.end(error);
+                this.#answer(call, error);
+            });
     }
 
     /** Answers with a result, and writes the streams in it, which are made for the call. */

@@ -72,6 +72,36 @@ test("streams in options and results", { skip: withoutDaemon }, async (suite) =>
         assert.deepEqual(await bytesOf(caller.readStream(result.photo)), bytes);
     });
 
+    await suite.test("where its schema says so, a task gets streams to read, and a caller too", async (t) => {
+        const { bridge: caller, other } = await openClients(t, daemon, 2);
+        const name = { type: "string", format: "trestle-stream" };
+        const schema = { type: "object", properties: { photo: name, more: { properties: { raw: name } } } };
+        await other.register("photo.turn", async ({ photo, more, text }) => {
+            const bytes = (await bytesOf(photo)).reverse();
+            return { photo: stream([bytes]), bytes: (await bytesOf(more.raw)).length, text };
+        }, { description: { options: schema, result: schema } });
+        const photo = randomBytes(200_001);
+        const options = { photo: stream(photo), more: { raw: stream("raw") }, text: "stream:" };
+        const result = await caller.call("photo.turn", options, { resultSchema: schema });
+        assert.deepEqual(await bytesOf(result.photo), Buffer.from(photo).reverse());
+        assert.deepEqual([result.bytes, result.text], [3, "stream:"]);
+        const named = await caller.call("photo.turn", options);
+        assert.match(named.photo, /^stream:[0-9a-f]{32}$/);
+        await caller.readStream(named.photo).cancel();
+    });
+
+    await suite.test("a task that fails ends the streams that its schema names", async (t) => {
+        const { bridge: caller, other } = await openClients(t, daemon, 2);
+        const schema = { properties: { photo: { format: "trestle-stream" } } };
+        await other.register("photo.fail", async ({ photo }) => {
+            await photo.getReader().read();
+            throw new BridgeError("photo.dull", "the photo is dull");
+        }, { description: { options: schema } });
+        const { source, cancelled } = endless();
+        await assert.rejects(caller.call("photo.fail", { photo: source }), { code: "photo.dull" });
+        await cancelled;
+    });
+
     await suite.test("a call that is refused or fails ends its streams and cancels their sources", async (t) => {
         let readable;
         const caller = await two(t, "photo.fail", async ({ photo }, call) => {

@@ -34,6 +34,8 @@ export interface CallSettings<Progress = unknown> {
     onProgress?: (value: Progress, sequence: number) => void;
     /** Only the provider of this session. */
     session?: number;
+    /** Where it has the format `trestle-stream`, a `ReadableStream` stands in the result. */
+    resultSchema?: JSONSchema;
 }
 
 /** How hybrid pages hear of a call's end: one argument on success, `undefined` and the error otherwise. */
@@ -79,7 +81,8 @@ export interface IncomingCall<Progress = unknown> extends StreamMaker {
 
 /**
  * What a provided task does with a call. What it returns is the result (`undefined` is null), in which streams may
- * stand: a `ReadableStream`, or what `stream` makes. A BridgeError that it throws is the call's error, any other
+ * stand: a `ReadableStream`, or what `stream` makes. In the options a `ReadableStream` stands in place of the name where
+ * the schema of the task's `description` has the format `trestle-stream`. A BridgeError that it throws is the call's error, any other
  * exception becomes `internal` with the exception's message.
  */
 export type TaskHandler<Options = any, Result = unknown, Progress = unknown> =

@@ -72,6 +72,12 @@ export async function streams(bridge: Bridge): Promise<Uint8Array | undefined> {
     await bridge.register("photo.get", async () => ({ photo: stream(["a"]) }));
     // @ts-expect-error no bytes
     stream(5);
+    const schema = { type: "object", properties: { photo: { type: "string", format: "trestle-stream" } } };
+    await bridge.register<{ photo: ReadableStream<Uint8Array> }, number>("photo.size", async ({ photo }) => {
+        return (await new Response(photo).arrayBuffer()).byteLength;
+    }, { description: { options: schema } });
+    const result = await bridge.call<{ photo: ReadableStream<Uint8Array> }>("photo.get", {}, { resultSchema: schema });
+    await result.photo.cancel();
     const { value } = await readable.getReader().read();
     await bridge.writeStream(name).abort();
     return value;

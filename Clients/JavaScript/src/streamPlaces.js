@@ -1,0 +1,28 @@
+// Where a schema says that a value is a stream, and streams of the web in those places.
+
+import { isObject } from "./errors.js";
+
+const streamFormat = "trestle-stream";
+
+/** The names of the members that lead to each stream: at the root of the schema, and in `properties`, at any depth. */
+export function streamPlaces(schema) {
+    if (!isObject(schema)) return [];
+    if (schema.format === streamFormat) return [[]];
+    if (!isObject(schema.properties)) return [];
+    return Object.entries(schema.properties)
+        .flatMap(([name, member]) => streamPlaces(member).map((path) => [name, ...path]));
+}
+
+/**
+ * A value with streams in place of their names.
+ * @param read makes one of a name
+ */
+export function withReadables(value, places, read) {
+    return places.reduce((whole, path) => replaced(whole, path, read), value);
+}
+
+function replaced(value, [name, ...path], read) {
+    if (name === undefined) return typeof value === "string" ? read(value) : value;
+    if (!isObject(value) || !Object.prototype.hasOwnProperty.call(value, name)) return value;
+    return { ...value, [name]: replaced(value[name], path, read) };
+}
