@@ -66,8 +66,8 @@ class LayeringTests(unittest.TestCase):
 
     def test_modules_of_plugins_import_only_those_below_them(self) -> None:
         order = [
-            "wire", "launch", "log", "own_calls", "sending", "streams", "calls", "aio_calls", "interceptors",
-            "declarations", "running", "connection", "declaring", "plugin",
+            "wire", "launch", "log", "own_calls", "sending", "streams", "own_streams", "calls", "aio_calls",
+            "interceptors", "declarations", "running", "connection", "declaring", "plugin",
         ]
         folder = PACKAGE_FOLDER / "trestle_bridge/_plugin"
         self.assertEqual({path.stem for path in folder.glob("*.py")} - {"__init__"}, set(order))

@@ -94,6 +94,44 @@ async def value_async(options, call):
 
     return {"photo": Stream(parts())}
 
+TURNED = {"type": "object", "properties": {"photo": {"type": "string", "format": "trestle-stream"}}}
+
+@plugin.task("greet.via", options=PHOTO)
+def via(options, call):
+    data = options["photo"].readall()
+    result = call.call("greet.value", {"photo": Stream([data])}, result_schema=TURNED)
+    own = plugin.call("greet.value", {"photo": Stream([data])}, result_schema=TURNED)
+    future = call.submit("greet.value", {"photo": Stream([data])})
+    with call.read_stream(future.result()["photo"]) as submitted:
+        return [len(result["photo"].readall()), len(own["photo"].readall()), len(submitted.readall())]
+
+@plugin.task("greet.via.async", options=PHOTO)
+async def via_async(options, call):
+    data = await options["photo"].read()
+    result = await call.call("greet.value", {"photo": Stream(data)}, result_schema=TURNED)
+    try:
+        plugin.submit("greet.value", {"photo": Stream(data)})
+    except RuntimeError as error:
+        return [await result["photo"].read() == data[::-1], str(error)]
+
+@plugin.task("greet.via.fail")
+def via_fail(options, call):
+    def parts():
+        yield b"half"
+        raise KeyError("paper")
+    try:
+        call.call("greet.value", {"photo": Stream(parts())})
+    except BridgeError as error:
+        return repr(error.__cause__)
+
+@plugin.task("greet.count", options=PHOTO)
+def count(options, call):
+    plugin.publish("greet.done", len(options["photo"].readall()))
+
+@plugin.task("greet.via.notify")
+def via_notify(options, call):
+    plugin.notify("greet.count", {"photo": Stream(b"seven b")})
+
 @plugin.task("greet.value.half")
 def value_half(options, call):
     def parts():
@@ -175,6 +213,17 @@ class PluginDaemonTests(unittest.TestCase):
                 photo = self.bridge.send_stream(io.BytesIO(data))
                 with self.bridge.read_stream(self.bridge.call(task, {"photo": photo})) as turned:
                     self.assertEqual(turned.readall(), data[::-1])
+
+    def test_the_calls_of_a_plugin_have_streams_in_options_and_results(self) -> None:
+        data = os.urandom(200_001)
+        self.assertEqual(self.bridge.call("greet.via", {"photo": Stream(data)}), [len(data)] * 3)
+        is_turned, refusal = self.bridge.call("greet.via.async", {"photo": Stream(data)})
+        self.assertTrue(is_turned)
+        self.assertIn("would stop the event loop", refusal)
+        self.assertEqual(self.bridge.call("greet.via.fail"), "KeyError('paper')")
+        with self.bridge.subscribe("greet.done") as events:
+            self.bridge.call("greet.via.notify")
+            self.assertEqual(events.get(TEST_TIMEOUT).data, 7)
 
     def test_a_stream_is_read_after_the_call_that_it_came_with_has_ended(self) -> None:
         data = os.urandom(1_000_001)

@@ -1,4 +1,4 @@
-"""Where a schema of options says that a value is a stream, and readers in those places."""
+"""Where a schema says that a value is a stream, and readers in those places."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ def stream_places(schema: Optional[Schema]) -> list[Path]:
     if not isinstance(properties, Mapping):
         return []
     return [(name, *path) for name, member in properties.items() for path in stream_places(member)]
+
+
+def with_result_readers(result: Any, schema: Optional[Schema], read: Callable[[str], Any]) -> Any:
+    """A result, with readers where its schema says that there are streams.
+
+    Args:
+        read: makes a reader of the name of a stream.
+    """
+    for path in stream_places(schema):
+        result = _replaced(result, path, read)
+    return result
 
 
 def with_readers(handler: Any, schema: Optional[Schema], read: Callable[[str, Any], Any]) -> Any:

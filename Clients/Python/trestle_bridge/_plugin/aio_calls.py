@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Optional
 
+from .._core.description import Schema
 from .._core.messages import ABSENT
+from .._core.stream_places import with_result_readers
 from .._core.stream_values import AnySource
 from .._streams.aio_ends import ByteReader, ByteWriter
 from .calls import CallOfPlugin
+from .own_streams import begin_async
 from .streams import AsyncPluginStreams
 
 
@@ -24,20 +27,25 @@ class PluginCall(CallOfPlugin):
 
     async def call(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
+        result_schema: Optional[Schema] = None,
     ) -> Any:
         """Calls a task on behalf of this call, and waits for its result: the task gets this call's caller, and when
         this call ends, that one is cancelled. Cancelled itself, it cancels the call.
 
         Args:
-            options: any JSON; left out, the task gets `{}`.
+            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
             timeout: seconds, or `math.inf`: no timeout; None: the task's own or the daemon's.
             session: only a task that this session registered.
+            result_schema: where it has the format `trestle-stream`, an `aio.ByteReader` stands in the result.
 
         Raises:
             BridgeError: how the call ended.
             ValueError: the timeout is not valid.
         """
-        return await asyncio.wrap_future(self._start(task, options, timeout, session))
+        future, streams = await begin_async(
+            self._streams, self, options, timeout, lambda text, left: self._start(task, text, left, session))
+        async with streams:
+            return with_result_readers(await asyncio.wrap_future(future), result_schema, self.read_stream)
 
     async def make_stream(self, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> ByteWriter:
         """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the

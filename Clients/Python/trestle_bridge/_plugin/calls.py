@@ -7,8 +7,11 @@ from typing import Any, Callable, Optional
 
 from .._core.incoming import IncomingCall, ProvidedCall
 from .._core.messages import ABSENT, MessageID
+from .._core.description import Schema
+from .._core.stream_places import with_result_readers
 from .._core.stream_values import Source
 from .._streams.ends import ByteReader, ByteWriter
+from .own_streams import begin, end_where_it_fails
 from .sending import PluginConnection
 from .log import PluginLog
 from .streams import PluginStreams
@@ -35,7 +38,7 @@ class CallOfPlugin(ProvidedCall):
         return PluginLog(lambda level, message: self._connection.write_log(level, message, self._id))
 
     def _start(
-        self, task: str, options: Any, timeout: Optional[float], session: Optional[int],
+        self, task: str, options: Optional[bytes], timeout: Optional[float], session: Optional[int],
     ) -> Future[Any]:
         return self._connection.start_call(task, options, timeout=timeout, session=session, caller=self._id)
 
@@ -49,26 +52,33 @@ class PluginCall(CallOfPlugin, IncomingCall):
 
     def call(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
+        result_schema: Optional[Schema] = None,
     ) -> Any:
         """Calls a task on behalf of this call, and waits for its result: the task gets this call's caller, and when
         this call ends, that one is cancelled.
 
         Args:
-            options: any JSON; left out, the task gets `{}`.
+            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
             timeout: seconds, or `math.inf`: no timeout; None: the task's own or the daemon's.
             session: only a task that this session registered.
+            result_schema: where it has the format `trestle-stream`, a `ByteReader` stands in the result.
 
         Raises:
             BridgeError: how the call ended.
             ValueError: the timeout is not valid.
         """
-        return self._start(task, options, timeout, session).result()
+        future, streams = begin(
+            self._streams, self, options, timeout, lambda text, left: self._start(task, text, left, session))
+        with streams:
+            return with_result_readers(future.result(), result_schema, self.read_stream)
 
     def submit(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
     ) -> Future[Any]:
-        """Begins such a call and does not wait: several may run at once. Cancelling the future cancels the call."""
-        return self._start(task, options, timeout, session)
+        """Begins such a call and does not wait for its end: several may run at once. Cancelling the future cancels the
+        call."""
+        return end_where_it_fails(*begin(
+            self._streams, self, options, timeout, lambda text, left: self._start(task, text, left, session)))
 
     def make_stream(self, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> ByteWriter:
         """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the

@@ -159,7 +159,7 @@ class Connection:
     # Any thread
 
     def start_call(
-        self, task: str, options: Any, *,
+        self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
     ) -> Future[Any]:
         """As `OwnCalls.start`."""
@@ -168,14 +168,16 @@ class Connection:
             self._flush()
         return future
 
-    def send_one_way(self, task: str, options: Any, session: Optional[int] = None) -> None:
+    def send_one_way(self, task: str, options: Optional[bytes], session: Optional[int] = None) -> None:
         """Makes a call that is not answered.
 
+        Args:
+            options: their JSON; None: there are none.
+
         Raises:
-            BridgeError: nothing was sent: there is no JSON of it, it is too long, or too much waits to be read.
+            BridgeError: nothing was sent: it is too long, or too much waits to be read.
         """
-        encoded = None if options is messages.ABSENT else encode(options)
-        line = messages.call(encode(task), encoded, session=session)
+        line = messages.call(encode(task), options, session=session)
         check_size(line, f"the call of {task}", self._own.message_bytes)
         with self._lock:
             if self._output.queued_bytes > self._limits.max_queued_bytes:
@@ -190,7 +192,7 @@ class Connection:
         if call_id is not None:
             options["call"] = call_id
         try:
-            self.send_one_way(wire.LOG, options)
+            self.send_one_way(wire.LOG, encode(options))
         except BridgeError:
             pass
 

@@ -32,14 +32,16 @@ class OwnCalls:
         self._is_over = False
 
     def start(
-        self, task: str, options: Any, *,
+        self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
     ) -> Future[Any]:
         """Makes a call. The future ends with its result or its `BridgeError`; to cancel it cancels the call.
 
+        Args:
+            options: their JSON; None: there are none.
+
         Raises:
-            BridgeError: nothing was sent: the options have no JSON, the message is too long, too many are in
-                flight, or the daemon is gone.
+            BridgeError: nothing was sent: the message is too long, too many are in flight, or the daemon is gone.
             ValueError: no call can have this timeout.
         """
         check_timeout(timeout)
@@ -50,8 +52,7 @@ class OwnCalls:
             raise BridgeError(BUSY, text, started_data(False), transient=True, retry_after=0.1)
         call_id = next(self._ids)
         line = messages.call(
-            encode(task), None if options is messages.ABSENT else encode(options), callback_id=call_id,
-            timeout=timeout, session=session, caller=caller,
+            encode(task), options, callback_id=call_id, timeout=timeout, session=session, caller=caller,
         )
         check_size(line, f"the call of {task}", self.message_bytes)
         future: Future[Any] = Future()

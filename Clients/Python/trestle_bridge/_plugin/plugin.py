@@ -23,15 +23,21 @@ from pathlib import Path
 from typing import Any, Callable, Literal, Optional, Sequence
 
 from .._core.errors import SESSION_CLOSED, BridgeError, started_data
+from .._core.description import Schema
 from .._core.incoming import refuse_on_event_loop
+from .._core.jsontext import encode
 from .._core.messages import ABSENT
 from .._core.settings import Limits
+from .._core.stream_places import with_result_readers
+from .._streams.sending import Sending
 from . import wire
 from .connection import Connection
 from .declarations import adapted
 from .declaring import Hook, PluginDeclarations, check_takes
 from .launch import LaunchOptions
 from .log import Level, PluginLog
+from .own_streams import begin, begin_one_way, end_where_it_fails
+from .streams import PluginStreams
 
 
 class Plugin(PluginDeclarations):
@@ -120,13 +126,15 @@ class Plugin(PluginDeclarations):
 
     def call(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
+        result_schema: Optional[Schema] = None,
     ) -> Any:
         """Calls a task in the plugin's own name, and waits for its result. On behalf of a call, use the call's `call`.
 
         Args:
-            options: any JSON; left out, the task gets `{}`.
+            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
             timeout: seconds, or `math.inf`: no timeout; None: the task's own or the daemon's.
             session: only a task that this session registered.
+            result_schema: where it has the format `trestle-stream`, a `ByteReader` stands in the result.
 
         Raises:
             BridgeError: how the call ended; `session.closed` where the plugin does not run.
@@ -134,22 +142,45 @@ class Plugin(PluginDeclarations):
             RuntimeError: this is the thread of an event loop, which must not wait: use `submit` there.
         """
         refuse_on_event_loop("Plugin.call", "use await asyncio.wrap_future(plugin.submit(…))")
-        return self.submit(task, options, timeout=timeout, session=session).result()
+        future, streams = self._begin(task, options, timeout, session)
+        with streams:
+            return with_result_readers(future.result(), result_schema, self._streams().read_stream)
 
     def submit(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
     ) -> Future[Any]:
-        """Begins such a call and does not wait. Cancelling the future cancels the call; in a function that is `async`,
-        `await asyncio.wrap_future(future)`."""
-        return self._connected().start_call(task, options, timeout=timeout, session=session, caller=None)
+        """Begins such a call and does not wait for its end. Cancelling the future cancels the call; in a function that
+        is `async`, `await asyncio.wrap_future(future)`. With a `Stream` it waits until the daemon has made it.
+
+        Raises:
+            BridgeError, ValueError: nothing was sent.
+            RuntimeError: there is a `Stream` in the options, and this is the thread of an event loop.
+        """
+        return end_where_it_fails(*self._begin(task, options, timeout, session))
+
+    def _begin(
+        self, task: str, options: Any, timeout: Optional[float], session: Optional[int],
+    ) -> tuple[Future[Any], Sending]:
+        connection = self._connected()
+
+        def start(text: Optional[bytes], left: Optional[float]) -> Future[Any]:
+            return connection.start_call(task, text, timeout=left, session=session, caller=None)
+
+        return begin(self._streams(), None, options, timeout, start)
+
+    def _streams(self) -> PluginStreams:
+        return PluginStreams(self._connected())
 
     def notify(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
-        """Makes a one-way call in the plugin's own name, whose end is not reported. Does not wait.
+        """Makes a one-way call in the plugin's own name, whose end is not reported. Does not wait, but for the
+        daemon to make a `Stream`.
 
         Raises:
             BridgeError: nothing was sent, as with `publish`.
+            RuntimeError: as with `submit`.
         """
-        self._connected().send_one_way(task, options, session)
+        connection = self._connected()
+        begin_one_way(self._streams(), options, lambda text: connection.send_one_way(task, text, session))
 
     def publish(
         self, event: str, data: Any = None, *, retain: bool = False, to: Optional[Sequence[int]] = None,
@@ -180,7 +211,7 @@ class Plugin(PluginDeclarations):
             options[wire.DIRECT] = True
         if retain:
             options[wire.RETAIN] = True
-        self._connected().send_one_way(wire.PUBLISH, options)
+        self._connected().send_one_way(wire.PUBLISH, encode(options))
 
     def forget(self, event: str) -> None:
         """Has the daemon keep the event that was retained under this name no longer. Does not wait.
@@ -188,7 +219,7 @@ class Plugin(PluginDeclarations):
         Raises:
             BridgeError: nothing was sent, as with `publish`.
         """
-        self._connected().send_one_way(wire.PUBLISH, {"event": event, wire.FORGET: True})
+        self._connected().send_one_way(wire.PUBLISH, encode({"event": event, wire.FORGET: True}))
 
     def metric(
         self, name: str, value: float, *, kind: Literal["gauge", "counter"] = "gauge",
@@ -200,9 +231,9 @@ class Plugin(PluginDeclarations):
             BridgeError: nothing was sent, as with `publish`.
         """
         metric = {"name": name, "kind": kind, "unit": unit, "help": help, "value": value}
-        self._connected().send_one_way(wire.METRICS, {
+        self._connected().send_one_way(wire.METRICS, encode({
             "metrics": [{key: value for key, value in metric.items() if value is not None}]
-        })
+        }))
 
     # The inside
 

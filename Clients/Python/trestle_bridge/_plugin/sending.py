@@ -13,7 +13,7 @@ class PluginConnection(Protocol):
     """The part of the connection that they use. Any thread."""
 
     def start_call(
-        self, task: str, options: Any, *,
+        self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[MessageID],
     ) -> Future[Any]:
         """As `OwnCalls.start`."""

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Optional
 
 from .._core.incoming import ProvidedCall
+from .._core.jsontext import encode
 from .._streams.making import Streaming
 from .._streams.aio_making import Streaming as AsyncStreaming
 from .sending import PluginConnection
@@ -66,4 +67,4 @@ def begun(
 ) -> Future[Any]:
     """Begins a call on behalf of another one, or in the plugin's own name."""
     caller = None if call is None else call._id
-    return connection.start_call(task, options, timeout=timeout, session=None, caller=caller)
+    return connection.start_call(task, encode(options), timeout=timeout, session=None, caller=caller)
