@@ -1,6 +1,6 @@
-// Bytes as text in base 64, and back: by the functions of bytes that newer platforms have, by Node's Buffer, or by loops.
-// `btoa` and `atob` take strings of characters that stand for bytes, and in Node they are many times slower than the
-// loops.
+// Bytes as text in base 64, and back: by the functions of bytes that newer platforms have, by Node's Buffer, or by
+// loops. `btoa` and `atob` take strings of characters that stand for bytes, and in Node they are many times slower than
+// the loops.
 
 const digits = Uint8Array.from(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", (digit) => digit.charCodeAt(0));

@@ -134,8 +134,8 @@ export class Calls {
             timeout: call.settings.isOneWay ? undefined : this.#timeLeft(call),
         });
         if (isLonger(text, this.messageBytes)) {
-            const reason = `the call of ${call.task} is longer than the ${this.messageBytes} bytes that the daemon takes`
-                + `: ${goesAsStream}`;
+            const most = `the ${this.messageBytes} bytes that the daemon takes`;
+            const reason = `the call of ${call.task} is longer than ${most}: ${goesAsStream}`;
             this.#finish(call, notBegun("message.too_large", reason));
             return undefined;
         }

@@ -82,8 +82,8 @@ export interface IncomingCall<Progress = unknown> extends StreamMaker {
 /**
  * What a provided task does with a call. What it returns is the result (`undefined` is null), in which streams may
  * stand: a `ReadableStream`, or what `stream` makes. In the options a `ReadableStream` stands in place of the name where
- * the schema of the task's `description` has the format `trestle-stream`. A BridgeError that it throws is the call's error, any other
- * exception becomes `internal` with the exception's message.
+ * the schema of the task's `description` has the format `trestle-stream`. A BridgeError that it throws is the call's
+ * error, any other exception becomes `internal` with the exception's message.
  */
 export type TaskHandler<Options = any, Result = unknown, Progress = unknown> =
     (options: Options, call: IncomingCall<Progress>) => Result | Promise<Result>;
