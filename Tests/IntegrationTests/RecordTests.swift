@@ -97,6 +97,37 @@ struct RecordTests {
         #expect(!recording.contains("hunter2") && !recording.contains(token))
     }
 
+    @Test("A call with a stream is recorded without the stream's name, and is not sent again")
+    func streams() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("r.jsonl")
+        var names: [String] = []
+        try withDaemon { daemon in
+            try record(daemon, to: file) { client in
+                let made = try client.result("bridge.stream.new")["stream"]
+                let name = try #require(made?.stringValue)
+                _ = try client.result("Echo", ["photo": .string(name)])
+                let exported = try client.result("persistence.export")["stream"]
+                names = [name, try #require(exported?.stringValue)]
+                _ = try client.call("persistence.import", ["stream": "not a name"])
+                _ = try client.result("Echo", "no stream")
+            }
+        }
+        let recording = contents(of: file)
+        #expect(recording.contains(#""options":{"photo":"<stream>"}"#), "\(recording)")
+        #expect(names.allSatisfy { !recording.contains($0) })
+        try withDaemon { daemon in
+            let run = try daemon.home.trestle("replay", file)
+            #expect(run.end == .exited(0), "\(run.output)\(run.errors)")
+            let told = try lines(run.output)
+            #expect(told.last?["skipped"]?["stream"] == 4, "\(run.output)")
+            #expect(told.filter { $0["reason"] == "stream" }.count == 4)
+            #expect(told.last?["different"] == 0)
+            let text = try daemon.home.trestle("replay", file, "--text")
+            #expect(text.output.contains("4 not sent: one of their options, or their result, was a stream"))
+        }
+    }
+
     @Test("Tasks that clients provided are sent again where somebody provides them now")
     func provided() throws {
         let folder = try TemporaryFolder()

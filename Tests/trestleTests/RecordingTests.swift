@@ -122,6 +122,45 @@ struct RecordingReaderTests {
     }
 }
 
+@Suite("Streams in a recording")
+struct RecordedStreamTests {
+    private let digits = "0123456789abcdef0123456789abcdef"
+
+    private func withoutNames(_ text: String) -> String {
+        String(decoding: RecordedStreams.withoutNames(Array(text.utf8)), as: UTF8.self)
+    }
+
+    @Test("A name is left out wherever it stands, also where a payload was cut within it; other text stays")
+    func names() {
+        #expect(withoutNames(#"{"a":"stream:\#(digits)","b":1}"#) == #"{"a":"<stream>","b":1}"#)
+        #expect(withoutNames("see stream:\(digits) and stream:\(digits)") == "see <stream> and <stream>")
+        #expect(withoutNames(#""{\"a\":\"stream:0123…""#) == #""{\"a\":\"<stream>…""#)
+        for text in ["", "stream:", "stream: 1", "stream:0123", "stream:\(digits.uppercased())", "plain"] {
+            #expect(withoutNames(text) == text)
+        }
+    }
+
+    @Test("What a task's schemas call a stream is left out, whatever it looks like; a task is looked up once")
+    func schemas() async {
+        let stream: JSON = ["type": "string", "format": "trestle-stream"]
+        let places = RecordedStreams.Places(
+            options: StreamSchema(["properties": ["photo": stream]]), result: StreamSchema(stream))
+        var streams = RecordedStreams()
+        var lookups = 0
+        func masked(_ line: JSON) async -> JSON {
+            await streams.masked(line) { _ in
+                lookups += 1
+                return places
+            }
+        }
+        let call: JSON = ["kind": "call", "task": "add", "options": ["photo": "x", "name": "y"]]
+        #expect(await masked(call)["options"] == ["photo": "<stream>", "name": "y"])
+        #expect(await masked(["kind": "callback", "task": "add", "result": "x"])["result"] == "<stream>")
+        #expect(await masked(["kind": "event", "event": "add"]) == ["kind": "event", "event": "add"])
+        #expect(lookups == 1)
+    }
+}
+
 @Suite("What is sent again")
 struct ReplayPlanTests {
     private func plan(_ lines: [String], provided: Set<String> = []) throws -> ReplayPlan {
@@ -160,10 +199,15 @@ struct ReplayPlanTests {
             call(1, #","options":"<private>""#), end(1), call(2, #","options":"a…","optionsBytes":2000"#), end(2),
             call(3), call(4), end(4, #""error":{"code":"call.cancelled"}"#), call(5, task: "scan"), forwarded, end(5),
             call(6, task: "bridge.kill"), end(6), call(7), end(7), call(8, #","oneWay":true,"options":1"#),
+            call(9, #","options":{"photos":["<stream>"]}"#), end(9), call(10),
+            end(10, #""result":{"file":"<stream>"}"#),
+            call(11), end(11, #""result":"{\"file\":\"<stream>\",\"te…","resultBytes":2000"#),
+            call(12, task: "bridge.stream.new"), end(12),
         ]
         let plan = try plan(lines)
-        #expect(plan.skipped.map(\.call.number) == [1, 2, 3, 4, 5, 6])
-        #expect(plan.skipped.map(\.reason) == [.masked, .cut, .unended, .unended, .provided, .connection])
+        #expect(plan.skipped.map(\.call.number) == [1, 2, 3, 4, 5, 6, 9, 10, 11, 12])
+        let reasons: [ReplayPlan.Reason] = [.masked, .cut, .unended, .unended, .provided, .connection]
+        #expect(plan.skipped.map(\.reason) == reasons + [.stream, .stream, .stream, .stream])
         #expect(plan.steps.map(\.call.number) == [7, 8])
         let another = try self.plan(lines, provided: ["scan"])
         #expect(another.steps.map(\.call.number) == [5, 7, 8])

@@ -9,9 +9,9 @@ struct RecordCommand: BridgeCommand {
         abstract: "Records the traffic of the bridge in a file, until it is interrupted.",
         discussion: """
             Lines of JSON, as trestle monitor shows them, with the time since the beginning; secrets are masked as \
-            there, and payloads of more than 256 KiB cut. trestle replay sends the calls again. The file is its \
-            owner's alone and is there once the recording ends: by SIGINT, by SIGTERM, after --for, or with the \
-            daemon. Only root and the daemon's own user may record.
+            there, streams are left out, and payloads of more than 256 KiB cut. trestle replay sends the calls again. \
+            The file is its owner's alone and is there once the recording ends: by SIGINT, by SIGTERM, after --for, or \
+            with the daemon. Only root and the daemon's own user may record.
 
             EXAMPLES
               trestle record bug.jsonl

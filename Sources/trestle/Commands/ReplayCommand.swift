@@ -9,11 +9,11 @@ struct ReplayCommand: BridgeCommand {
         abstract: "Sends the calls of a recording again, and shows those that end differently.",
         discussion: """
             One connection for each recorded session. A call is sent once those have ended that had ended before it in \
-            the recording. Calls whose options hold secrets or were cut are not sent, nor those that were cancelled. \
-            Results are compared member by member, but for numbers in members whose names end in At, Ms, Us or Ns, \
-            which are clocks; of errors the code and the data; of the daemon's own tasks only whether there is a \
-            result, or which error. In a pipe, or with --json: a line of JSON for each difference and each call that \
-            is not sent, and one for the whole.
+            the recording. Calls whose options hold secrets or were cut are not sent, nor those with streams or that \
+            were cancelled. Results are compared member by member, but for numbers in members whose names end in At, \
+            Ms, Us or Ns, which are clocks; of errors the code and the data; of the daemon's own tasks only whether \
+            there is a result, or which error. In a pipe, or with --json: a line of JSON for each difference and each \
+            call that is not sent, and one for the whole.
 
             It does what the calls do: use a daemon of which the state may change.
 

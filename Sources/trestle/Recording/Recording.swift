@@ -26,6 +26,8 @@ struct RecordedCall: Equatable, Sendable {
     var session: Int64
     var task: String
     var options: Options
+    /// Whether one of its options, or its result, was a stream.
+    var hasStream = false
     var isOneWay: Bool
     var offset: Duration
     /// Whether a client worked on it.
@@ -41,6 +43,8 @@ struct Recording: Equatable, Sendable {
     static let version: Int64 = 1
     /// What stands for a secret.
     static let placeholder: JSON = "<private>"
+    /// What stands for the name of a stream.
+    static let stream: JSON = "<stream>"
 
     /// Of clients, in the order in which they began.
     var calls: [RecordedCall] = []
@@ -53,13 +57,21 @@ struct Recording: Equatable, Sendable {
     /// Whether the recording came to its end; else something of it may be missing.
     var isWhole = false
 
-    /// Whether a secret stands somewhere in a value.
-    static func isMasked(_ value: JSON) -> Bool {
-        switch value {
-        case placeholder: true
-        case .array(let elements): elements.contains(where: isMasked)
-        case .object(let members): members.contains { isMasked($0.value) }
+    /// Whether a value stands somewhere in another one.
+    static func has(_ value: JSON, in whole: JSON) -> Bool {
+        switch whole {
+        case value: true
+        case .array(let elements): elements.contains { has(value, in: $0) }
+        case .object(let members): members.contains { has(value, in: $0.value) }
         default: false
         }
+    }
+
+    /// Whether a stream stands somewhere in a payload.
+    ///
+    /// - Parameter isCut: it is the beginning of a payload, as text.
+    static func hasStream(_ payload: JSON, isCut: Bool) -> Bool {
+        guard isCut else { return has(stream, in: payload) }
+        return payload.stringValue?.contains(stream.text) == true
     }
 }

@@ -97,12 +97,15 @@ struct RecordingReader {
             return
         }
         let session = try count("session", line)
+        let isCut = line["optionsBytes"] != nil
         indices[number] = recording.calls.count
         recording.calls.append(
             RecordedCall(
                 line: self.line, number: number, session: session, task: task,
-                options: line["optionsBytes"] != nil ? .cut : Recording.isMasked(options) ? .masked : .whole(options),
-                isOneWay: line["oneWay"] == true, offset: .microseconds(offset)))
+                options: isCut
+                    ? .cut : Recording.has(Recording.placeholder, in: options) ? .masked : .whole(options),
+                hasStream: Recording.hasStream(options, isCut: isCut), isOneWay: line["oneWay"] == true,
+                offset: .microseconds(offset)))
     }
 
     private mutating func forward(_ line: JSON) throws(RecordingFault) {
@@ -123,6 +126,9 @@ struct RecordingReader {
         recording.calls[index].endLine = self.line
         recording.calls[index].took = .microseconds(took)
         recording.calls[index].outcome = outcome
+        if let result, Recording.hasStream(result, isCut: line["resultBytes"] != nil) {
+            recording.calls[index].hasStream = true
+        }
     }
 
     private func outcome(_ result: JSON?, _ error: JSON?, _ line: JSON) throws(RecordingFault) -> RecordedCall.Outcome {

@@ -37,16 +37,26 @@ struct RecordingRun: Sendable {
     }
 
     private func read(_ events: EventStream, _ progress: ProgressLine) async throws {
+        var streams = RecordedStreams()
         for try await event in events {
             switch event.name {
             case Self.mark: if event.data == ownMark { return }
             case "bridge.traffic", "bridge.events_dropped":
-                try await writer.add(event: event.name, event.data)
+                try await writer.add(event: event.name, await streams.masked(event.data) { await places(of: $0) })
                 let calls = await writer.calls
                 progress.show("\(calls) calls")
             default: break
             }
         }
+    }
+
+    /// Where the options and the result of a task are streams; nowhere where the daemon does not describe it.
+    private func places(of task: String) async -> RecordedStreams.Places {
+        guard let description = try? await client.callJSON("bridge.describe", ["task": .string(task)]) else {
+            return RecordedStreams.Places()
+        }
+        return RecordedStreams.Places(
+            options: StreamSchema(description["options"]), result: StreamSchema(description["result"]))
     }
 
     private var ownMark: JSON { client.daemon?.session.json ?? .null }

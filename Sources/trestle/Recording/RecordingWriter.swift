@@ -76,7 +76,7 @@ actor RecordingWriter {
 
     private func write(_ line: JSON) throws {
         lines += 1
-        try file.write(line.bytes + [UInt8(ascii: "\n")])
+        try file.write(RecordedStreams.withoutNames(line.bytes) + [UInt8(ascii: "\n")])
     }
 }
 

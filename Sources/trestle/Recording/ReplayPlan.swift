@@ -10,6 +10,8 @@ struct ReplayPlan: Equatable, Sendable {
         case cut
         /// A client worked on it, and none provides the task now.
         case provided
+        /// One of its options, or its result, was a stream, or it was about one.
+        case stream
         /// It was cancelled, timed out, or has no end in the recording.
         case unended
         /// It is about the connection, or about others by numbers that are other ones now.
@@ -62,11 +64,15 @@ struct ReplayPlan: Equatable, Sendable {
         "bridge.hello", "bridge.cancel", "bridge.kill", "bridge.monitor", "bridge.register", "bridge.unregister",
     ]
 
+    /// How the daemon's tasks about streams begin.
+    private static let streamTasks = "bridge.stream."
+
     /// Ends that the caller brought about, and not the task.
     private static let ownEnds: Set<String> = ["call.cancelled", "call.timeout", "session.closed"]
 
     private static func reason(toSkip call: RecordedCall, _ provided: Set<String>) -> Reason? {
         if connectionTasks.contains(call.task) { return .connection }
+        if call.hasStream || call.task.hasPrefix(streamTasks) { return .stream }
         if call.wasForwarded, !provided.contains(call.task) { return .provided }
         switch call.options {
         case .masked: return .masked

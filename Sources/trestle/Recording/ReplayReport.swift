@@ -105,6 +105,7 @@ struct ReplayReport {
         case .masked: "their options hold secrets, which are not recorded"
         case .cut: "their options are longer than what is recorded"
         case .provided: "clients worked on them, and none provides these tasks now"
+        case .stream: "one of their options, or their result, was a stream, whose bytes are not recorded"
         case .unended: "they were cancelled, timed out, or have no end in the recording"
         case .connection: "they are about the connection or about other calls"
         }
