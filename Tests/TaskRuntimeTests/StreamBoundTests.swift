@@ -31,6 +31,30 @@ struct StreamBoundTests {
         #expect(second.make() != "")
     }
 
+    @Test("A read gets as much as fits into a message with the type of the bytes, and never less than 192 bytes")
+    func shortMessages() throws {
+        let bench = bench()
+        let client = StreamClient(bench)
+        let reader = StreamClient(bench)
+        for (messageBytes, type) in [(1_024, ""), (1_024, String(repeating: "\"", count: 256)), (2_048, "image/png")] {
+            let stream = JSON.string(client.make(["type": .string(type)]))
+            var limits = RuntimeLimits()
+            limits.messageBytes = messageBytes
+            bench.runtime.apply(limits)
+            let piece = JSON.string(String(repeating: "AAAA", count: 200))
+            for _ in 0..<4 { client.begin("write", ["stream": stream, "base64": piece]) }
+            let first = reader.call("read", ["stream": stream])
+            let text = try #require(first["base64"]?.stringValue)
+            #expect(text.count >= 256 && first.text.utf8.count <= messageBytes, "\(first.text)")
+            #expect(type.isEmpty || first["type"]?.stringValue == type)
+            let second = try #require(reader.call("read", ["stream": stream])["base64"]?.stringValue)
+            #expect(second.count > messageBytes / 2 && second.count <= messageBytes)
+            _ = reader.call("close", ["stream": stream])
+            _ = client.answers()
+            bench.runtime.apply(RuntimeLimits())
+        }
+    }
+
     @Test("A window counts among the bytes that are held for a user, until the reader has left")
     func windows() {
         let bench = bench { $0.user.queuedBytes = 600 << 10 }

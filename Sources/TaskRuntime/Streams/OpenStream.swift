@@ -45,7 +45,7 @@ final class OpenStream {
     private(set) var reader: StreamHolder?
     /// The session that reads; nil: a plugin does, or nobody yet.
     private(set) var readingSession: Session?
-    private var announcement: Announcement?
+    private(set) var announcement: Announcement?
     /// Whether calls were in flight that might have taken the other end, when the stream was last looked at.
     var wasAwaited = false
     /// What had been moved when the daemon, which is stopping, last looked.

@@ -2,14 +2,21 @@ import BridgeJSON
 
 /// Answers about streams, as JSON text.
 enum StreamText {
-    /// As much as an answer to a read has beside the bytes: its members, and the type.
-    private static let otherBytes = 2 << 10
+    /// As much as stands around the result of a read in its message.
+    private static let envelopeBytes = 256
     /// What a read gets at most that does not say.
     private static let usualReadBytes = 64 << 10
+    /// What a read may get in any case: with the longest type it fits into the shortest message, of 1 KiB.
+    private static let minimumReadBytes = 192
 
     /// How many bytes a read gets at most: no more than fit into a message.
-    static func readBytes(_ wanted: Int?, messageBytes: Int) -> Int {
-        min(wanted ?? usualReadBytes, (messageBytes - otherBytes) / 4 * 3)
+    ///
+    /// - Parameters:
+    ///   - wanted: What the reader said; nil: nothing.
+    ///   - announcement: What the answer has beside the bytes.
+    static func readBytes(_ wanted: Int?, messageBytes: Int, _ announcement: OpenStream.Announcement?) -> Int {
+        let room = messageBytes - envelopeBytes - read([], announcement).count
+        return min(wanted ?? usualReadBytes, max(minimumReadBytes, room / 4 * 3))
     }
 
     /// What a read gets. The first answer says what the maker said of the bytes.
