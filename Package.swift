@@ -132,7 +132,7 @@ let package = Package(
 
         // MARK: The wire, and the plugin author's SDK
         .target(name: "BridgeMessage", dependencies: ["BridgeJSON", "CBridgeJSON"], swiftSettings: strict),
-        .target(name: "ByteStreams", dependencies: ["BridgeJSON"], swiftSettings: strict),
+        .target(name: "ByteStreams", dependencies: ["BlockingLanes", "BridgeJSON"], swiftSettings: strict),
         .target(
             name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "ByteStreams", "CTaskPlugin"],
             swiftSettings: strict),
@@ -213,7 +213,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", swiftSettings: strict),
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "ByteStreamsTests", dependencies: ["BridgeJSON", "ByteStreams"], swiftSettings: strict),
+        .testTarget(
+            name: "ByteStreamsTests", dependencies: ["BlockingLanes", "BridgeJSON", "ByteStreams"],
+            swiftSettings: strict),
         .testTarget(
             name: "DurableDatabaseTests", dependencies: ["DiskTestSupport", "DurableDatabase", "TestSupport", grdb],
             swiftSettings: strict),

@@ -1,6 +1,5 @@
 internal import CThread
 internal import Glibc
-internal import Synchronization
 
 /// Threads of its owner's own for work that blocks or takes long: a database, a slow hash. Jobs begin in the order in
 /// which they were submitted, those of several users in turns, so that no user waits for all jobs of another. With one
@@ -39,7 +38,8 @@ public final class BlockingThreads: TaskExecutor {
     }
 
     /// Runs `body` on one of the threads and waits for it, without blocking the thread that asks, as long as there
-    /// can be a thread. Any thread.
+    /// can be a thread. If the Swift task that waits is cancelled, `ByteReader.readBlocking` in `body` throws. Any
+    /// thread.
     ///
     /// - Parameters:
     ///   - user: The uid for which it is done; the owner's own jobs take turns as those of uid 0.
@@ -49,17 +49,19 @@ public final class BlockingThreads: TaskExecutor {
     public func run<T: Sendable>(
         of user: UInt32 = 0, _ body: @escaping @Sendable () throws -> T
     ) async throws -> T {
-        let mark = LaneCancelMark()
+        let scope = BlockingScope()
         return try await withTaskCancellationHandler {
             try await withCheckedContinuation { continuation in
                 submit(of: user) {
-                    let isCancelled = mark.isSet.load(ordering: .relaxed)
                     continuation.resume(
-                        returning: Result { if isCancelled { throw CancellationError() } else { try body() } })
+                        returning: Result {
+                            if scope.isCancelled { throw CancellationError() }
+                            return try scope.run(body)
+                        })
                 }
             }.get()
         } onCancel: {
-            mark.isSet.store(true, ordering: .relaxed)
+            scope.cancel()
         }
     }
 
@@ -72,11 +74,6 @@ public final class BlockingThreads: TaskExecutor {
     public func submit(of user: UInt32 = 0, _ body: @escaping @Sendable () -> Void) {
         queue.append(body, of: user)
     }
-}
-
-/// Marks a job whose caller was cancelled.
-private final class LaneCancelMark: Sendable {
-    let isSet = Atomic<Bool>(false)
 }
 
 /// The jobs of a lane and the means to wait for one.

@@ -18,7 +18,7 @@ public final class ByteReader: AsyncSequence, Sendable {
 
     /// The stream's name.
     public let name: String
-    private let source: any ByteSource
+    let source: any ByteSource
 
     package init(_ name: String, _ source: any ByteSource) {
         self.name = name
@@ -75,6 +75,9 @@ package protocol ByteSource: AnyObject, Sendable {
 
     /// The next bytes, never none; nil: these were all.
     func next() async throws(BridgeError) -> [UInt8]?
+
+    /// Whether this thread is the one that moves the bytes: blocking it would stop them.
+    var isOwnThread: Bool { get }
 
     /// Ends the stream, where it is not over, without waiting. Any thread.
     func leave()

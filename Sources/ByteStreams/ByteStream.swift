@@ -5,7 +5,7 @@ public import BridgeJSON
 public final class ByteStream: Sendable {
     /// The stream's name.
     public let name: String
-    private let sink: any ByteSink
+    let sink: any ByteSink
 
     package init(_ name: String, _ sink: any ByteSink) {
         self.name = name
@@ -29,16 +29,21 @@ public final class ByteStream: Sendable {
         do {
             try await body(ByteWriter(sink))
         } catch {
-            sink.leave(error as? BridgeError ?? BridgeError(.internal, "the writer failed: \(error)"))
+            sink.leave(Self.reason(error))
             throw error
         }
         try await sink.close()
+    }
+
+    /// What the reader gets where the writer failed.
+    static func reason(_ error: any Error) -> BridgeError {
+        error as? BridgeError ?? BridgeError(.internal, "the writer failed: \(error)")
     }
 }
 
 /// Writes the bytes of a stream, from one Swift task at a time.
 public struct ByteWriter: ~Copyable, Sendable {
-    private let sink: any ByteSink
+    let sink: any ByteSink
 
     init(_ sink: any ByteSink) { self.sink = sink }
 
@@ -55,6 +60,9 @@ package protocol ByteSink: AnyObject, Sendable {
 
     /// This was all. Waits until the reader has every byte.
     func close() async throws(BridgeError)
+
+    /// See `ByteSource.isOwnThread`.
+    var isOwnThread: Bool { get }
 
     /// Ends the stream, where it is not over, with an error for the reader, without waiting. Any thread.
     func leave(_ error: BridgeError)

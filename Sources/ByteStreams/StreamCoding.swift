@@ -76,6 +76,7 @@ private final class NoStream: ByteSource, ByteSink {
     private static let error = BridgeError(.streamNotFound, "this is no end of a stream")
 
     var announcement: ByteReader.Announcement? { get async { nil } }
+    var isOwnThread: Bool { false }
     func next() async throws(BridgeError) -> [UInt8]? { throw Self.error }
     func leave() {}
     func write(_ bytes: [UInt8]) async throws(BridgeError) { throw Self.error }

@@ -105,9 +105,14 @@ final class OutgoingCall: @unchecked Sendable {  // loop thread; see above
 extension PluginRuntime {
     func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try Task.checkCancellation()
-        return try await withCheckedContinuation { continuation in
-            BlockingJob(body, continuation).submit(to: host)
-        }.get()
+        let scope = BlockingScope()
+        return try await withTaskCancellationHandler {
+            try await withCheckedContinuation { continuation in
+                BlockingJob({ try scope.run(body) }, continuation).submit(to: host)
+            }.get()
+        } onCancel: {
+            scope.cancel()
+        }
     }
 
     /// Does work that throws nothing on one of the host's threads, also where the task has been cancelled.

@@ -19,6 +19,7 @@ private struct NewPhoto: Codable {
 private final class NotedEnd: ByteSource, ByteSink, @unchecked Sendable {  // one thread
     private(set) var isLeft = false
     var announcement: ByteReader.Announcement? { get async { nil } }
+    var isOwnThread: Bool { false }
     func next() async throws(BridgeError) -> [UInt8]? { nil }
     func leave() { isLeft = true }
     func write(_ bytes: [UInt8]) async throws(BridgeError) {}

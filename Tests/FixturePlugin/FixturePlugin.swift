@@ -19,6 +19,7 @@ import TaskKit
             Forget()
             Ring()
             Turn()
+            TurnOnThread()
             Copy()
             TurnTwice()
             ReadLater()
@@ -222,6 +223,22 @@ struct Turn: BridgeTask {
             try await out.write(bytes.reversed())
         }
         return NewPhoto(photo: turned)
+    }
+}
+
+struct TurnOnThread: BridgeTask {
+    static let name = "fixture.turn.thread"
+    static let summary = "As fixture.turn, on a thread that blocks."
+    private let threads = BlockingThreads(name: "turn")
+
+    func run(_ options: Photo, _ call: Call) async throws -> NewPhoto {
+        let bytes = try await threads.run {
+            var bytes: [UInt8] = []
+            while let chunk = try options.photo.readBlocking() { bytes += chunk }
+            return bytes
+        }
+        return NewPhoto(
+            photo: try await call.makeStream(on: threads) { out in try out.writeBlocking(bytes.reversed()) })
     }
 }
 

@@ -5,6 +5,9 @@ import Testing
 
 @Suite("Streams of plugins in Swift", .blocking)
 struct StreamPluginTests {
+    /// The tasks that turn bytes once.
+    private let turning: Set<JSON> = ["fixture.turn", "fixture.turn.thread"]
+
     /// Has the plugin turn bytes.
     private func turn(_ bytes: [UInt8], by task: JSON = "fixture.turn", _ client: Wire) throws -> JSON {
         let stream = try client.result("bridge.stream.new")["stream"] ?? .null
@@ -13,7 +16,7 @@ struct StreamPluginTests {
         #expect(written["result"]?["complete"] == true)
         let turned = try client.receive { $0["callbackId"] == "turn" }["result"]?["photo"] ?? .null
         let (read, end) = try client.read(turned)
-        if end["error"] == nil { #expect(read == (task == "fixture.turn" ? bytes.reversed() : bytes)) }
+        if end["error"] == nil { #expect(read == (turning.contains(task) ? bytes.reversed() : bytes)) }
         return end["error"] ?? end["result"] ?? .null
     }
 
@@ -37,6 +40,31 @@ struct StreamPluginTests {
         try withFixture(isolation) { _, _, client in
             let bytes = (0..<300_001).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
             let end = try turn(bytes, by: "fixture.turn.twice", client)
+            #expect(end == ["end": true, "bytes": 300_001])
+            let status = try client.result("bridge.status")
+            #expect(status["streams"] == 0)
+        }
+    }
+
+    @Test(
+        "A task reads and writes on a thread that blocks, which is free again where the call is cancelled",
+        arguments: ["none", "process"])
+    func onThread(isolation: String) throws {
+        try withFixture(isolation) { _, _, client in
+            let stream = try client.result("bridge.stream.new")["stream"] ?? .null
+            try client.send(["task": "fixture.turn.thread", "options": ["photo": stream], "callbackId": "cancelled"])
+            _ = try client.result("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
+            // As below: it holds the end, and the next read waits.
+            while try client.result("bridge.status")["streamBytes"] != 0 {}
+            try client.send(["cancel": "cancelled"])
+            let cancelled = try client.receive { $0["callbackId"] == "cancelled" }
+            #expect(cancelled["error"]?["code"] == "call.cancelled")
+            var answer: JSON = [:]
+            while answer["error"] == nil {
+                answer = try client.call("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
+            }
+            let bytes = (0..<300_001).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+            let end = try turn(bytes, by: "fixture.turn.thread", client)
             #expect(end == ["end": true, "bytes": 300_001])
             let status = try client.result("bridge.status")
             #expect(status["streams"] == 0)

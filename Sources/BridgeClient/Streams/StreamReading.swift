@@ -65,6 +65,8 @@ final class StreamReading: ByteSource {
         return try await end.begin("read")
     }
 
+    nonisolated var isOwnThread: Bool { LoopActor.isOnLoopThread }
+
     nonisolated func leave() { EventLoop.post { [self] in end.leave(nil) } }
 }
 

@@ -74,6 +74,8 @@ final class StreamWriting: ByteSink {
         try StreamReceipt.check(receipt)
     }
 
+    nonisolated var isOwnThread: Bool { LoopActor.isOnLoopThread }
+
     nonisolated func leave(_ error: BridgeError) {
         EventLoop.post { [self] in if let pipe { pipe.leave(error) } else { end.leave(error) } }
     }

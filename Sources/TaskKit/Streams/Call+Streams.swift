@@ -29,7 +29,28 @@ extension Call {
         type: String? = nil, totalBytes: Int? = nil,
         _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) async throws(BridgeError) -> ByteStream {
-        try await sender.makeStream(type, totalBytes, write)
+        let stream = try await sender.makeStream(type, totalBytes)
+        sender.write(stream) { try await stream.write(write) }
+        return stream
+    }
+
+    /// Makes a stream as the other, and has `write` write it on a thread that may block, with
+    /// `ByteWriter.writeBlocking`.
+    ///
+    /// - Parameters:
+    ///   - type: A media type, for the reader; at most 256 bytes.
+    ///   - totalBytes: How many bytes there will be, for the reader.
+    ///   - threads: Where `write` runs. It has one of the threads until the reader has every byte.
+    ///   - write: Writes the bytes; returning ends the stream, throwing fails it.
+    /// - Returns: The stream. It is written whether it is held or not.
+    /// - Throws: As the other.
+    public func makeStream(
+        type: String? = nil, totalBytes: Int? = nil, on threads: BlockingThreads,
+        _ write: @escaping @Sendable (borrowing ByteWriter) throws -> Void
+    ) async throws(BridgeError) -> ByteStream {
+        let stream = try await sender.makeStream(type, totalBytes)
+        sender.write(stream) { try await threads.run { try stream.writeBlocking(write) } }
+        return stream
     }
 
     /// Writes to a stream of this call's options, which its reader has made; otherwise as `makeStream`.
@@ -40,7 +61,8 @@ extension Call {
     public func writeStream(
         _ name: String, _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {
-        sender.write(ByteStream(name, StreamWriting(StreamEnd(name, sender), roomBytes: 0)), write)
+        let stream = ByteStream(name, StreamWriting(StreamEnd(name, sender), roomBytes: 0))
+        sender.write(stream) { try await stream.write(write) }
     }
 }
 
@@ -56,28 +78,27 @@ extension PluginContext {
         type: String? = nil, totalBytes: Int? = nil,
         _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) async throws(BridgeError) -> ByteStream {
-        try await sender.makeStream(type, totalBytes, write)
+        let stream = try await sender.makeStream(type, totalBytes)
+        sender.write(stream) { try await stream.write(write) }
+        return stream
     }
 }
 
 extension Sender {
     fileprivate func makeStream(
-        _ type: String?, _ totalBytes: Int?, _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
+        _ type: String?, _ totalBytes: Int?
     ) async throws(BridgeError) -> ByteStream {
         let options = JSON.object(StreamOptions.new(type: type, totalBytes: totalBytes))
         let made = try MadeStream(try await call("bridge.stream.new", options))
         let end = StreamEnd(made.name, Sender(runtime: runtime, parent: 0))
-        let stream = ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes))
-        write(stream, body)
-        return stream
+        return ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes))
     }
 
-    fileprivate func write(
-        _ stream: ByteStream, _ body: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
-    ) {
+    /// Writes a stream beside the call.
+    fileprivate func write(_ stream: ByteStream, _ body: @escaping @Sendable () async throws -> Void) {
         Task(executorPreference: runtime.executor) {
             do {
-                try await stream.write(body)
+                try await body()
             } catch {
                 log.debug("the stream \(stream.name) was not written: \(error)")
             }

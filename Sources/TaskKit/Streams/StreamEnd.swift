@@ -23,6 +23,9 @@ final class StreamEnd: Sendable {
     /// Whether no call about it makes sense any longer.
     var isOver: Bool { state.withLock { $0.isOver } }
 
+    /// Whether this is the thread that makes the calls.
+    var isOwnThread: Bool { state.withLock { $0.sender.runtime.host.isLoopThread } }
+
     /// The stream is over here.
     func finish() { state.withLock { $0.isOver = true } }
 

@@ -49,6 +49,8 @@ final class StreamReading: ByteSource {
         try state.withLock { state in Result { () throws(BridgeError) in try state.read.take(result) } }.get()
     }
 
+    var isOwnThread: Bool { end.isOwnThread }
+
     func leave() { end.leave(nil) }
 }
 

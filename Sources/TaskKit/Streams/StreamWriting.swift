@@ -40,5 +40,7 @@ final class StreamWriting: ByteSink {
         try StreamReceipt.check(receipt)
     }
 
+    var isOwnThread: Bool { end.isOwnThread }
+
     func leave(_ error: BridgeError) { end.leave(error) }
 }
