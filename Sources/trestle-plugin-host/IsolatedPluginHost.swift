@@ -197,7 +197,9 @@ final class IsolatedPluginHost: PluginReceiver {
         forget(id)
         let isOptions =
             result.baseAddress == currentOptions.baseAddress && result.count == currentOptions.count && !result.isEmpty
-        guard result.count <= messageBytes else { return fail(id, .resultTooLarge(result.count, messageBytes: messageBytes)) }
+        guard result.count <= messageBytes else {
+            return fail(id, .resultTooLarge(result.count, messageBytes: messageBytes))
+        }
         // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call
         // alone.
         if !isOptions, let fault = check.fault(in: result, levelsAround: isDecision ? 0 : 1) {
