@@ -120,9 +120,8 @@ final class StreamTable {
     /// Asks for bytes: the call is answered with the first of them, or the end.
     func read(_ call: Call, from text: String, for id: UInt64?, maximumBytes: Int?) throws(BridgeError) {
         let (stream, waiter) = try find(text, .reader, call, id)
-        let maximumBytes = StreamText.readBytes(
-            maximumBytes, messageBytes: quotas.limits.messageBytes, stream.announcement)
-        update(stream, for: waiter) { $0.read(maximumBytes: maximumBytes, waiter) }
+        let most = StreamText.readBytes(maximumBytes, messageBytes: quotas.limits.messageBytes, stream.announcement)
+        update(stream, for: waiter) { $0.read(maximumBytes: most, waiter) }
     }
 
     /// Closes the caller's end.
