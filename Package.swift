@@ -83,6 +83,7 @@ let package = Package(
         .library(name: "SysinfoPlugin", type: .dynamic, targets: ["SysinfoPlugin"]),
         // For tests alone, and of no name by which a daemon in the build folder would take it for its own.
         .library(name: "Fixture", type: .dynamic, targets: ["FixturePlugin"]),
+        .library(name: "CFixture", type: .dynamic, targets: ["CFixturePlugin"]),
         // For the package in Benchmarks, which measures these two by themselves; no promise to anybody else.
         .library(name: "BridgeMessage", targets: ["BridgeMessage"]),
         .library(name: "TaskRuntime", targets: ["TaskRuntime"]),
@@ -208,6 +209,9 @@ let package = Package(
             exclude: ["Makefile", "README.md", "test_sysinfo.py"], publicHeadersPath: "."),
 
         // MARK: Tests, a target for most modules of Sources and for each plugin
+        .target(
+            name: "CFixturePlugin", dependencies: ["CTaskPlugin"], path: "Tests/CFixturePlugin",
+            publicHeadersPath: "."),
         .target(name: "FixturePlugin", dependencies: ["TaskKit"], path: "Tests/FixturePlugin", swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", swiftSettings: strict),

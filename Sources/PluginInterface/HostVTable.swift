@@ -12,12 +12,13 @@ enum HostVTable {
             report_progress: progress, log: log, post: post, blocking: blocking, is_loop_thread: isLoopThread,
             call: call,
             cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric,
-            watch: watch, timer: timer, unwatch: unwatch)
+            watch: watch, timer: timer, unwatch: unwatch, stream_new: makeStream, stream_write: writeStream,
+            stream_read: readStream, stream_close: closeStream)
     }
 
     /// The receiver behind a table, which lives as long as the process: no reference is counted.
     @inline(__always)
-    private static func with<R>(
+    static func with<R>(
         _ vtable: UnsafePointer<trestle_host>?, else nothing: R, _ body: (PluginReceiver) -> R
     ) -> R {
         guard let context = vtable?.pointee.context else { return nothing }

@@ -51,6 +51,8 @@ open class PluginReceiver {
     private let holderCell = LoopHolder.cell
     /// The descriptors and the timers that the plugin waits for.
     final let watches = PluginWatches()
+    /// Its calls about streams.
+    final let streamUses = PluginStreamUses()
     /// The thread that made this.
     private let loopThread = pthread_self()
 
@@ -105,6 +107,10 @@ open class PluginReceiver {
     ///
     /// - Returns: the call's handle.
     open func called(_ request: UnsafePointer<trestle_outgoing_call>) -> trestle_call { 0 }
+    /// The plugin makes a call about a stream.
+    ///
+    /// - Returns: the call's handle.
+    open func called(_ use: PluginStreamUse) -> trestle_call { 0 }
     /// The plugin ends a call that it has made.
     open func cancelled(_ call: trestle_call) {}
     /// Whether lines of this level are written. Any thread.
@@ -121,6 +127,13 @@ open class PluginReceiver {
 
     /// The plugin has stopped: it no longer gets reports of descriptors and timers. Loop thread.
     public final func endWatches() { LoopActor.assumeIsolated(passing: watches) { $0.endAll() } }
+
+    /// The plugin is about to stop, or has stopped: its calls about streams end for it. Loop thread.
+    public final func endStreamUses() {
+        let holder = hold()
+        streamUses.endAll()
+        release(to: holder)
+    }
 
     // MARK: In order
 

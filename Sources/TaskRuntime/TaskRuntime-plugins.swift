@@ -77,6 +77,14 @@ extension TaskRuntime {
         directory.call(request, by: plugin)
     }
 
+    /// Makes a call about a stream, for a plugin in the daemon's process. `completion` is called at its end, before this
+    /// returns where it ends at once.
+    ///
+    /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
+    public func call(_ request: PluginStreamCall, by plugin: PluginInstance) -> CallHandle {
+        directory.call(request, by: plugin)
+    }
+
     /// The process of a plugin is gone, or not waited for any longer: its ends of streams are left.
     public func leaveStreams(of holder: StreamHolder) { streams.leaveAll(of: holder) }
 

@@ -6,10 +6,12 @@ import PluginInterface
 
 /// The calls that the plugin makes, on their way to the daemon and back. Loop thread only.
 final class IsolatedPluginCalls {
+    /// How a call ends: with JSON that is borrowed, or an error.
+    typealias End = (Result<UnsafeRawBufferPointer, BridgeError>) -> Void
+
     private struct Entry {
-        var context: UnsafeMutableRawPointer?
-        var progress: (@convention(c) (UnsafeMutableRawPointer?, UInt64, trestle_bytes) -> Void)?
-        var done: (@convention(c) (UnsafeMutableRawPointer?, trestle_bytes, UnsafePointer<trestle_error>?) -> Void)?
+        var progress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
+        var end: End
     }
 
     /// Owns this.
@@ -24,11 +26,19 @@ final class IsolatedPluginCalls {
     ///
     /// - Returns: its handle.
     func make(_ request: UnsafePointer<trestle_outgoing_call>) -> UInt64 {
+        // The plugin's context is its own: it comes back to it untouched, on this thread.
+        let (context, progress, done) = (request.pointee.context, request.pointee.progress, request.pointee.done)
         let options = request.pointee.options.buffer.isEmpty ? literal("{}") : request.pointee.options.buffer
         lastID += 1
         let id = lastID
         inFlight[id] = Entry(
-            context: request.pointee.context, progress: request.pointee.progress, done: request.pointee.done)
+            progress: progress.map { progress in { progress(context, $0, trestle_bytes($1)) } },
+            end: { outcome in
+                switch outcome {
+                case .success(let result): done?(context, trestle_bytes(result), nil)
+                case .failure(let error): error.withForeign { done?(context, trestle_bytes(), $0) }
+                }
+            })
         if let fault = host.check.fault(in: options) {
             end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are no JSON: \(fault)")))
             return id
@@ -41,19 +51,44 @@ final class IsolatedPluginCalls {
         }
         JSON.string(request.pointee.task.string).bytes.withUnsafeBytes { name in
             var call = OutgoingCall(quotedTask: name, options: options)
-            call.id = id
             call.wantsProgress = request.pointee.progress != nil
             if request.pointee.timeout_ns > 0 { call.timeoutNanoseconds = UInt64(request.pointee.timeout_ns) }
             // None at all: as long as a message can say.
             if request.pointee.timeout_ns < 0 { call.timeoutNanoseconds = UInt64(Int64.max) }
             if request.pointee.session != 0 { call.session = request.pointee.session }
-            let parent = Array("\(request.pointee.parent)".utf8)
-            parent.withUnsafeBytes {
-                if request.pointee.parent != 0 { call.caller = $0 }
-                MessageEncoder.call(call, to: output)
+            send(call, id, for: request.pointee.parent)
+        }
+        return id
+    }
+
+    /// Makes a call of a task with options of the host's own.
+    ///
+    /// - Parameter parent: the call on whose behalf it is made; 0: none.
+    /// - Returns: its handle.
+    func make(
+        _ task: String, _ options: [UInt8], for parent: trestle_call, timeoutNanoseconds: UInt64?, _ end: @escaping End
+    ) -> UInt64 {
+        lastID += 1
+        let id = lastID
+        inFlight[id] = Entry(progress: nil, end: end)
+        JSON.string(task).bytes.withUnsafeBytes { name in
+            options.withUnsafeBytes { options in
+                var call = OutgoingCall(quotedTask: name, options: options)
+                call.isOneLine = true
+                call.timeoutNanoseconds = timeoutNanoseconds
+                send(call, id, for: parent)
             }
         }
         return id
+    }
+
+    private func send(_ call: OutgoingCall, _ id: UInt64, for parent: trestle_call) {
+        var call = call
+        call.id = id
+        Array("\(parent)".utf8).withUnsafeBytes {
+            if parent != 0 { call.caller = $0 }
+            MessageEncoder.call(call, to: output)
+        }
     }
 
     func cancel(_ id: UInt64) {
@@ -69,14 +104,10 @@ final class IsolatedPluginCalls {
 
     func receive(_ progress: ProgressMessage) {
         guard let id = progress.callbackID.number, let entry = inFlight[id] else { return }
-        entry.progress?(entry.context, progress.sequence, trestle_bytes(progress.value))
+        entry.progress?(progress.sequence, progress.value)
     }
 
     private func end(_ id: UInt64, _ outcome: Result<UnsafeRawBufferPointer, BridgeError>) {
-        guard let entry = inFlight.removeValue(forKey: id) else { return }
-        switch outcome {
-        case .success(let result): entry.done?(entry.context, trestle_bytes(result), nil)
-        case .failure(let error): error.withForeign { entry.done?(entry.context, trestle_bytes(), $0) }
-        }
+        inFlight.removeValue(forKey: id)?.end(outcome)
     }
 }

@@ -130,7 +130,10 @@ final class IsolatedPluginHost: PluginReceiver {
         case "plugin.reconfigure": index = UInt32(TRESTLE_RECONFIGURE_TAKE)
         default: break
         }
-        if name == "plugin.stop" { stop = id }
+        if name == "plugin.stop" {
+            stop = id
+            endStreamUses()
+        }
         working.insert(id)
         guard let pointer = plugin.pointer(to: function) else {
             return Array("{}".utf8).withUnsafeBytes { replied(id, $0) }
@@ -275,6 +278,8 @@ final class IsolatedPluginHost: PluginReceiver {
     override func published(_ event: PluginEvent) { publish(event) }
 
     override func called(_ request: UnsafePointer<trestle_outgoing_call>) -> trestle_call { own.make(request) }
+
+    override func called(_ use: PluginStreamUse) -> trestle_call { IsolatedPluginStreams(host: self).make(use) }
 
     override func cancelled(_ call: trestle_call) { own.cancel(call) }
 

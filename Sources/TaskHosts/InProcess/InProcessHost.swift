@@ -30,6 +30,8 @@ final class InProcessHost: PluginReceiver, TaskHost {
     /// need no second check.
     @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
 
+    /// What its calls about streams get.
+    private lazy var streamAnswers = StreamAnswers(self)
     /// How many functions of the plugin are on the stack: one can lead to another.
     @exclusivity(unchecked) private var depth = 0
 
@@ -53,6 +55,10 @@ final class InProcessHost: PluginReceiver, TaskHost {
     // MARK: To the plugin
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
+        if case .stop = work {
+            streamAnswers.giveWaiting()
+            endStreamUses()
+        }
         let outer = currentOptions
         currentOptions = options
         depth += 1
@@ -108,7 +114,10 @@ final class InProcessHost: PluginReceiver, TaskHost {
         leave()
     }
 
-    func end() { endWatches() }
+    func end() {
+        endWatches()
+        endStreamUses()
+    }
 
     // MARK: Who holds the loop thread
 
@@ -167,6 +176,14 @@ final class InProcessHost: PluginReceiver, TaskHost {
 
     override func called(_ request: UnsafePointer<trestle_outgoing_call>) -> trestle_call {
         instance.map { PluginBridgeCall.make(request, $0, runtime, self).rawValue } ?? 0
+    }
+
+    override func called(_ use: PluginStreamUse) -> trestle_call {
+        guard let instance else {
+            use.answer.give(.failure(BridgeError(.pluginUnavailable, "the plugin has not been taken in yet")))
+            return 0
+        }
+        return runtime.call(PluginStreamCall(use, streamAnswers), by: instance).rawValue
     }
 
     override func cancelled(_ call: trestle_call) {

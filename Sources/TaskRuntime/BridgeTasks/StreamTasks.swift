@@ -9,6 +9,7 @@ extension TaskRuntime {
             ) {
                 [unowned self] call, options throws(BridgeError) in
                 try makeStream(call, BridgeTasks.Task.decode(StreamMaking.self, options))
+                return nil
             },
             BridgeTasks.Task(
                 stream: .bytes, "bridge.stream.write", "Writes bytes to a stream.", StreamWriting.self,
@@ -100,19 +101,12 @@ extension TaskRuntime {
         return call.origin == .session ? call.hasID && extras?.batch == nil : extras?.onDescriptor != nil
     }
 
-    private func makeStream(_ call: Call, _ options: StreamMaking) throws(BridgeError) -> JSON? {
-        if let type = options.type, type.utf8.count > Self.maximumTypeBytes {
-            throw BridgeError(
-                JSONMismatch(
-                    path: "$.type", expected: "at most \(Self.maximumTypeBytes) bytes", got: "\(type.utf8.count)"))
-        }
-        let stream = try streams.make(
+    private func makeStream(_ call: Call, _ options: StreamMaking) throws(BridgeError) {
+        let made = try streams.make(
             call, options.side?.side ?? .writer, for: options.call,
             OpenStream.Announcement(type: options.type, totalBytes: options.bytes))
-        return ["stream": .string(stream.name.text), "room": .number(JSONNumber(stream.charge.windowBytes))]
+        streams.answer(call, made)
     }
-
-    private static let maximumTypeBytes = 256
 
     private func writeStream(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         try withMembers(["stream", "call", "end", "base64"], of: options, for: call) {
@@ -147,15 +141,7 @@ extension TaskRuntime {
     }
 
     private static func closingError(_ json: JSON) throws(BridgeError) -> BridgeError {
-        guard let error = BridgeError(json: json), json.bytes.count <= maximumErrorBytes else {
-            throw BridgeError(
-                JSONMismatch(
-                    path: "$.error",
-                    expected: "an object with the strings code and message, of at most \(maximumErrorBytes) bytes",
-                    got: "\(json.bytes.count) bytes"))
-        }
+        guard let error = BridgeError(json: json) else { throw .streamError("\(json.bytes.count) bytes") }
         return error
     }
-
-    private static let maximumErrorBytes = 4 << 10
 }

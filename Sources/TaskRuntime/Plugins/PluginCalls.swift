@@ -51,11 +51,7 @@ extension PluginDirectory {
         do throws(BridgeError) {
             parent = try livingParent(request.parent)
             target = try sessions.target(request.session)
-            guard let found = tasks.find(request.task)?.takeUnretainedValue() else {
-                throw suggestions.notFound(request.task, for: nil)
-            }
-            task = found
-            if parent == nil { try rights.checkCall(of: found, byPlugin: plugin.name) }
+            task = try admit(request.task, for: parent, by: plugin)
             if let fault = calls.check.fault(in: request.options) {
                 throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
             }
@@ -65,20 +61,9 @@ extension PluginDirectory {
             request.completion(.failure(error))
             return CallHandle(rawValue: 0)
         }
-        let now = calls.clock.now
-        let call = calls.begin(
-            CallRequest(
-                origin: .plugin, task: .passUnretained(task), session: parent?.record.pointee.session,
-                wantsProgress: request.onProgress != nil, startedAt: now,
-                deadline: deadline(request.deadline, of: task, from: now)))
+        let call = begin(
+            task, for: parent, request.deadline, wantsProgress: request.onProgress != nil, by: plugin, request.holder)
         let extras = call.extras
-        extras.pluginName = plugin.name
-        extras.maker = plugin
-        extras.holder = request.holder ?? plugin.streamHolder
-        plugin.ownCallsInFlight += 1
-        extras.parent = request.parent
-        extras.rootNumber = parent?.rootNumber ?? 0
-        extras.ancestry = parent?.ancestry ?? []
         if let parent, parent.origin == .question {
             extras.interception = calls.interception(ofCallBehind: parent, of: task)
         }
@@ -87,9 +72,43 @@ extension PluginDirectory {
         extras.onProgress = request.onProgress
         extras.onDescriptor = request.onDescriptor
         let handle = call.handle
-        parent?.extras.children.append(handle)
         calls.dispatch(call, of: task, options: request.options)
         return handle
+    }
+
+    /// Finds a task that a plugin calls.
+    ///
+    /// - Throws: `task.not_found`, or where the plugin may not call it in its own name.
+    func admit(
+        _ name: UnsafeRawBufferPointer, for parent: Call?, by plugin: PluginInstance
+    ) throws(BridgeError) -> TaskEntry {
+        guard let task = tasks.find(name)?.takeUnretainedValue() else { throw suggestions.notFound(name, for: nil) }
+        if parent == nil { try rights.checkCall(of: task, byPlugin: plugin.name) }
+        return task
+    }
+
+    /// Enters a call of a plugin's.
+    ///
+    /// - Parameter holder: the process of the plugin that makes it; nil: the plugin runs in the daemon's.
+    func begin(
+        _ task: TaskEntry, for parent: Call?, _ deadline: TaskDeadline, wantsProgress: Bool, by plugin: PluginInstance,
+        _ holder: StreamHolder? = nil
+    ) -> Call {
+        let now = calls.clock.now
+        let call = calls.begin(
+            CallRequest(
+                origin: .plugin, task: .passUnretained(task), session: parent?.record.pointee.session,
+                wantsProgress: wantsProgress, startedAt: now, deadline: self.deadline(deadline, of: task, from: now)))
+        let extras = call.extras
+        extras.pluginName = plugin.name
+        extras.maker = plugin
+        extras.holder = holder ?? plugin.streamHolder
+        plugin.ownCallsInFlight += 1
+        extras.parent = parent?.handle
+        extras.rootNumber = parent?.rootNumber ?? 0
+        extras.ancestry = parent?.ancestry ?? []
+        parent?.extras.children.append(call.handle)
+        return call
     }
 
     /// Ends a call that a plugin made, where it is still in flight.
@@ -97,7 +116,8 @@ extension PluginDirectory {
         calls.cancel(handle, BridgeError(.callCancelled, "the plugin cancelled the call"))
     }
 
-    private func livingParent(_ handle: CallHandle?) throws(BridgeError) -> Call? {
+    /// - Throws: `call.cancelled` where the call has ended.
+    func livingParent(_ handle: CallHandle?) throws(BridgeError) -> Call? {
         guard let handle else { return nil }
         guard let parent = calls.call(handle) else {
             throw BridgeError(

@@ -15,7 +15,7 @@ final class PluginDirectory {
     let steps: StepScheduler
     let sessions: SessionStore
     let suggestions: TaskSuggestions
-    private let streams: StreamTable
+    let streams: StreamTable
     private let idleWaits: IdleWaits
 
     init(

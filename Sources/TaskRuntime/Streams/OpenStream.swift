@@ -24,6 +24,16 @@ final class OpenStream {
     struct Announcement {
         let type: String?
         let totalBytes: UInt64?
+
+        private static let maximumTypeBytes = 256
+
+        /// - Throws: `options.invalid`, where the type is too long.
+        func check() throws(BridgeError) {
+            guard let bytes = type?.utf8.count, bytes > Self.maximumTypeBytes else { return }
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.type", expected: "at most \(Self.maximumTypeBytes) bytes", got: "\(bytes)"))
+        }
     }
 
     /// Whose window it is.

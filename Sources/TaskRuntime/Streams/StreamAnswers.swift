@@ -2,12 +2,6 @@ import BridgeJSON
 
 // What becomes of a stream, and what those who wait are answered.
 
-/// One of the two ends of a stream.
-package enum StreamSide: String, Sendable {
-    case writer
-    case reader
-}
-
 /// Why a stream ended before it was complete.
 struct StreamBreak: Equatable {
     enum Cause: Equatable {

@@ -17,6 +17,26 @@ extension BridgeError {
         BridgeError(.streamInvalid, "the caller has the \(own.rawValue)'s end of this stream")
     }
 
+    /// As long may be an error that ends a stream.
+    private static var maximumStreamErrorBytes: Int { 4 << 10 }
+
+    /// - Throws: `options.invalid`, where it is too long to end a stream.
+    func checkIsShort() throws(BridgeError) {
+        let bytes = json.bytes.count
+        guard bytes > Self.maximumStreamErrorBytes else { return }
+        throw .streamError("\(bytes) bytes")
+    }
+
+    /// What was given as the error that ends a stream is none.
+    static func streamError(_ got: String) -> BridgeError {
+        BridgeError(
+            JSONMismatch(
+                path: "$.error",
+                expected:
+                    "an object with the strings code and message, of at most \(maximumStreamErrorBytes) bytes",
+                got: got))
+    }
+
     static var streamsOfLeaving: BridgeError {
         BridgeError(
             .pluginUnavailable, "the plugin is about to stop, and makes streams only for calls that it works on",
@@ -28,6 +48,11 @@ extension BridgeError {
             .daemonStopping, "the daemon is stopping and begins no more streams", data: ["started": false],
             isTransient: true)
     }
+}
+
+extension StreamFault {
+    /// Who ended the stream, as messages name it.
+    var by: String { side?.rawValue ?? "daemon" }
 }
 
 extension StreamFailure {
@@ -57,6 +82,7 @@ extension StreamBreak {
     /// other side with `stream.closed`.
     func error(for side: StreamSide, bytes: UInt64) -> BridgeError {
         if let mistake, side == self.side || self.side == nil && mistake.code == .streamUnclaimed { return mistake }
+        let (by, given) = (fault.by, fault.error)
         var data: JSONObject = ["by": .string(by), "bytes": .number(JSONNumber(bytes))]
         if let given { data["error"] = given.json }
         let reason = given.map { ": \($0.message)" } ?? ""
@@ -65,13 +91,10 @@ extension StreamBreak {
             data: .object(data), isTransient: given?.isTransient ?? false)
     }
 
-    /// Who ended the stream, as messages name it.
-    var by: String { side?.rawValue ?? "daemon" }
-
-    /// The error that was given, or that the mistake amounts to; nil: there is none.
-    var given: BridgeError? {
-        if case .left(let error) = cause { return error }
-        return mistake
+    /// As the sides learn it: with the error that was given, or that the mistake amounts to.
+    var fault: StreamFault {
+        if case .left(let error) = cause { return StreamFault(side: side, error: error) }
+        return StreamFault(side: side, error: mistake)
     }
 
     private var mistake: BridgeError? {

@@ -15,16 +15,16 @@ struct StreamState<Waiter> {
     /// How many bytes wait for the reader at most.
     let windowBytes: Int
     /// How many the writer has written, and the reader has got.
-    private(set) var writtenBytes: UInt64 = 0
-    private(set) var readBytes: UInt64 = 0
+    var writtenBytes: UInt64 = 0
+    var readBytes: UInt64 = 0
 
-    private var window: StreamWindow
+    var window: StreamWindow
     /// The writer has written all.
-    private var hasAll = false
+    var hasAll = false
     /// The stream is not complete and never will be. What waits in the window still goes to the reader.
-    private var brokenBy: StreamBreak?
+    var brokenBy: StreamBreak?
     /// A side has closed its end, was answered that the stream is over, or is gone.
-    private var hasLeft: (writer: Bool, reader: Bool) = (false, false)
+    var hasLeft: (writer: Bool, reader: Bool) = (false, false)
 
     /// Writes that are not answered, the oldest first. Nil: their call has ended otherwise.
     private var writes = Deque<(waiter: Waiter?, bytes: Int)>()
@@ -37,18 +37,18 @@ struct StreamState<Waiter> {
     /// Whether the reader can take bytes now: it has read what it was sent before. Set before anything else is done.
     var isReaderReady = true
     /// Who has closed the stream, and waits until the reader has got the end.
-    private var closer: Waiter?
+    var closer: Waiter?
 
     /// Which ends are pipes.
-    private(set) var isAttached: (writer: Bool, reader: Bool) = (false, false)
+    var isAttached: (writer: Bool, reader: Bool) = (false, false)
     /// Which sides have used their end.
-    private var hasBegun: (writer: Bool, reader: Bool) = (false, false)
+    var hasBegun: (writer: Bool, reader: Bool) = (false, false)
     /// How many bytes the writer has counted, where its end is a pipe and it has closed the stream.
-    private var countedBytes: UInt64?
+    var countedBytes: UInt64?
     /// Nothing more comes from the writer's pipe.
-    private var isPipeOver = false
+    var isPipeOver = false
     /// The reader, whose end is a pipe, has got the end, and is to confirm that it has every byte.
-    private var awaitsReceipt = false
+    var awaitsReceipt = false
 
     init(windowBytes: Int) {
         self.windowBytes = windowBytes
@@ -70,7 +70,7 @@ struct StreamState<Waiter> {
     var isOver: Bool { hasLeft.writer && hasLeft.reader }
 
     /// Whether the writer has closed the stream, though not all may have come.
-    private var isClosed: Bool { hasAll || countedBytes != nil }
+    var isClosed: Bool { hasAll || countedBytes != nil }
 
     // MARK: The writer
 
@@ -170,7 +170,7 @@ struct StreamState<Waiter> {
         return serve()
     }
 
-    private mutating func breakOff(_ reason: StreamBreak) {
+    mutating func breakOff(_ reason: StreamBreak) {
         // What the reader has whole stays complete.
         if hasAll, hasLeft.reader { return }
         if brokenBy == nil { brokenBy = reason }
@@ -192,7 +192,7 @@ struct StreamState<Waiter> {
         serveRead() + serveWrites() + serveCloser()
     }
 
-    private mutating func serveRead() -> [StreamAnswer<Waiter>] {
+    mutating func serveRead() -> [StreamAnswer<Waiter>] {
         guard let (waiter, maximumBytes) = waitingRead else { return [] }
         if waitingBytes > 0 {
             guard isReaderReady, !isAttached.reader else { return [] }
@@ -209,7 +209,7 @@ struct StreamState<Waiter> {
         return [.end(waiter, bytes: writtenBytes)]
     }
 
-    private mutating func serveWrites() -> [StreamAnswer<Waiter>] {
+    mutating func serveWrites() -> [StreamAnswer<Waiter>] {
         if let brokenBy {
             let answers = writes.compactMap { write in
                 write.waiter.map { StreamAnswer.failure($0, .broken(brokenBy, bytes: readBytes)) }
@@ -233,90 +233,10 @@ struct StreamState<Waiter> {
         return answers
     }
 
-    private mutating func serveCloser() -> [StreamAnswer<Waiter>] {
+    mutating func serveCloser() -> [StreamAnswer<Waiter>] {
         guard hasLeft.reader || brokenBy != nil else { return [] }
         if closer != nil || hasAll { hasLeft.writer = true }
         defer { closer = nil }
         return closer.map { [.receipt($0, bytes: readBytes, brokenBy)] } ?? []
-    }
-
-    // MARK: Ends that are pipes
-
-    /// The end of a side is a pipe from now on, where that is the first thing that is done with it.
-    mutating func attach(_ side: StreamSide) throws(StreamFailure) {
-        let isWriter = side == .writer
-        guard !(isWriter ? hasBegun.writer || isClosed : hasBegun.reader) else { throw .begun }
-        // What a writer that is gone has left in its pipe is the reader's.
-        if let brokenBy, isWriter || !isAttached.writer || brokenBy.side != .writer {
-            if isWriter { hasLeft.writer = true } else { hasLeft.reader = true }
-            throw .broken(brokenBy, bytes: readBytes)
-        }
-        if isWriter { (isAttached.writer, hasBegun.writer) = (true, true) }
-        if !isWriter { (isAttached.reader, hasBegun.reader) = (true, true) }
-        if isDirect, let countedBytes { (writtenBytes, hasAll) = (countedBytes, true) }
-    }
-
-    /// Whether both ends are the same pipe.
-    var isDirect: Bool { isAttached.writer && isAttached.reader }
-    /// Whether no end of a pipe is of use to the daemon any longer: all bytes have come and gone, or none will.
-    var isPipeDone: Bool {
-        if isAttached.writer, !hasBegun.reader { return hasLeft.reader }
-        return hasLeft.reader || waitingBytes == 0 && (hasAll || brokenBy != nil)
-    }
-    /// How many bytes the writer's pipe may bring now. None before the reader has shown that it reads messages.
-    var pourBytes: Int {
-        guard isAttached.writer, hasBegun.reader, !isDirect, !hasAll, !hasLeft.reader, !isPipeOver, brokenBy == nil
-        else {
-            return 0
-        }
-        return windowBytes - waitingBytes
-    }
-
-    /// Takes bytes that came from the writer's pipe, at most ``pourBytes``; none: it has ended.
-    mutating func pour(_ bytes: [UInt8]) -> [StreamAnswer<Waiter>] {
-        guard pourBytes > 0 else { return [] }
-        window.append(bytes)
-        writtenBytes += UInt64(bytes.count)
-        isPipeOver = bytes.isEmpty
-        return checkPipe()
-    }
-
-    /// Writes what waits to the reader's pipe, which takes as much as `write` returns.
-    mutating func drain(_ write: (UnsafeRawBufferPointer) -> Int) -> [StreamAnswer<Waiter>] {
-        guard isAttached.reader, waitingBytes > 0 else { return [] }
-        readBytes += UInt64(window.drain(write))
-        return serve()
-    }
-
-    private mutating func complete(pipeOf bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
-        guard let bytes else { return [.failure(waiter, .uncounted)] }
-        (countedBytes, closer) = (bytes, waiter)
-        if isDirect { writtenBytes = bytes }
-        return checkPipe()
-    }
-
-    /// The stream is complete once as many bytes have come as the writer has counted, whether its pipe has ended or
-    /// not: a child of the writer's may have inherited it.
-    private mutating func checkPipe() -> [StreamAnswer<Waiter>] {
-        guard let countedBytes, !hasAll else { return serve() }
-        hasAll = writtenBytes == countedBytes
-        if writtenBytes > countedBytes || isPipeOver && !hasAll {
-            breakOff(StreamBreak(side: .writer, cause: .miscounted(bytes: countedBytes)))
-        }
-        return serve()
-    }
-
-    /// The reader, whose end is a pipe, has got the end and every byte.
-    ///
-    /// - Parameter bytes: how many it has counted; nil: it has not.
-    /// - Returns: nil: it has not got the end yet, and closes before it.
-    mutating func confirm(_ bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>]? {
-        guard awaitsReceipt, brokenBy == nil else { return nil }
-        readBytes = bytes ?? writtenBytes
-        if readBytes != writtenBytes {
-            breakOff(StreamBreak(side: .reader, cause: .miscounted(bytes: readBytes)))
-        }
-        hasLeft.reader = true
-        return serve() + [.receipt(waiter, bytes: readBytes, brokenBy)]
     }
 }

@@ -3,14 +3,14 @@ import BridgeMessage
 
 /// All streams that are not over: who may use them, and what happens to them. Loop thread only.
 final class StreamTable {
-    private let calls: CallEngine
+    let calls: CallEngine
     private let quotas: Quotas
-    private var streams: [StreamName: OpenStream] = [:]
+    var streams: [StreamName: OpenStream] = [:]
     private var random = SystemRandomNumberGenerator()
-    private let times: StreamTimers
+    let times: StreamTimers
     let pipes: StreamPipes
-    private var isDraining = false
-    private var onDrained: (() -> Void)?
+    var isDraining = false
+    var onDrained: (() -> Void)?
     /// Bytes that wait for their readers.
     private(set) var waitingBytes = 0
     /// Bytes that readers have got, of all streams that there were.
@@ -32,10 +32,11 @@ final class StreamTable {
     /// Makes a stream of which the caller holds one end.
     ///
     /// - Parameter id: The call that the session works on, and that the stream is for; nil: it names none.
-    /// - Throws: `daemon.stopping`, `call.not_found`, `quota.exceeded` or `busy`.
+    /// - Throws: `daemon.stopping`, `call.not_found`, `options.invalid`, `quota.exceeded` or `busy`.
     func make(
         _ call: Call, _ side: StreamSide, for id: UInt64?, _ announcement: OpenStream.Announcement
-    ) throws(BridgeError) -> OpenStream {
+    ) throws(BridgeError) -> StreamResult {
+        try announcement.check()
         guard !isDraining else { throw .streamsStopping }
         let maker = try StreamCaller(call, workingOn: id, calls)
         guard !maker.isLeaving || maker.worked != nil else { throw .streamsOfLeaving }
@@ -56,7 +57,7 @@ final class StreamTable {
         maker.worked?.note(stream.name) { [streams] in streams[$0] != nil }
         count(stream.charge, 1)
         times.waitForClaim(of: stream.name) { [streams] in streams[$0]?.isClaimed == false }
-        return stream
+        return .made(name: stream.name.text, roomBytes: stream.charge.windowBytes)
     }
 
     private func count(_ charge: OpenStream.Charge, _ sign: Int) {
@@ -70,7 +71,7 @@ final class StreamTable {
         if let charge = stream.takeCharge() { count(charge, -1) }
     }
 
-    private func forget(_ stream: OpenStream) {
+    func forget(_ stream: OpenStream) {
         guard streams.removeValue(forKey: stream.name) != nil else { return }
         releaseCharge(of: stream)
         waitingBytes -= stream.state.waitingBytes
@@ -108,7 +109,7 @@ final class StreamTable {
     ///
     /// - Parameter bytes: nil: they could not be read, and the stream is broken.
     func write(
-        _ call: Call, to text: String, for id: UInt64?, _ bytes: [UInt8]?, isEnd: Bool
+        _ call: Call, to text: String, for id: UInt64?, _ bytes: (some Collection<UInt8>)?, isEnd: Bool
     ) throws(BridgeError) {
         let (stream, waiter) = try find(text, .writer, call, id)
         update(stream, for: waiter) {
@@ -132,6 +133,7 @@ final class StreamTable {
     func close(
         _ call: Call, _ text: String, for id: UInt64?, bytes: UInt64?, _ error: BridgeError?
     ) throws(BridgeError) {
+        try error?.checkIsShort()
         let (stream, waiter) = try find(text, nil, call, id)
         update(stream, for: waiter) {
             if error != nil { return $0.close(waiter.side, error, waiter) }
@@ -165,7 +167,7 @@ final class StreamTable {
 
     // MARK: What happens to a stream
 
-    private typealias Answers = [StreamAnswer<StreamWaiter>]
+    typealias Answers = [StreamAnswer<StreamWaiter>]
 
     /// The same for a call: where it has not been answered, it waits.
     private func update(
@@ -175,7 +177,7 @@ final class StreamTable {
         if let call = calls.call(waiter.call) { calls.setAside(call, for: stream.name) }
     }
 
-    private func update(_ stream: OpenStream, _ change: (inout StreamState<StreamWaiter>) -> Answers) {
+    func update(_ stream: OpenStream, _ change: (inout StreamState<StreamWaiter>) -> Answers) {
         stream.state.isReaderReady = isReady(stream)
         let before = stream.state.waitingBytes
         var answers = stream.change(at: times.now, change)
@@ -205,18 +207,30 @@ final class StreamTable {
 
     private func send(_ answer: StreamAnswer<StreamWaiter>, of stream: OpenStream) {
         switch answer {
-        case .room(let waiter, let bytes): calls.answer(waiter.call, .success(["room": .number(JSONNumber(bytes))]))
+        case .room(let waiter, let bytes): send(.room(bytes: bytes), to: waiter)
         case .bytes(let waiter, let bytes):
             movedBytes += UInt64(bytes.count)
-            calls.answer(waiter.call, text: .success(StreamText.read(bytes, stream.takeAnnouncement())))
+            let announcement = stream.takeAnnouncement()
+            send(.bytes(bytes, type: announcement?.type, totalBytes: announcement?.totalBytes), to: waiter)
             // At once: readers of the same user are answered in the same turn.
             if let session = stream.readingSession { quotas.countQueued(session) }
-        case .end(let waiter, let bytes):
-            calls.answer(waiter.call, .success(["end": true, "bytes": .number(JSONNumber(bytes))]))
-        case .receipt(let waiter, let bytes, let reason):
-            calls.answer(waiter.call, .success(StreamText.receipt(bytes, reason)))
+        case .end(let waiter, let bytes): send(.end(bytes: bytes), to: waiter)
+        case .receipt(let waiter, let bytes, let reason): send(.receipt(bytes: bytes, reason?.fault), to: waiter)
         case .failure(let waiter, let failure): calls.answer(waiter.call, .failure(failure.error(for: waiter.side)))
         }
+    }
+
+    private func send(_ result: StreamResult, to waiter: StreamWaiter) {
+        if let call = calls.call(waiter.call) { answer(call, result) }
+    }
+
+    /// Ends a call about a stream: with JSON text, unless it takes the result as it is.
+    func answer(_ call: Call, _ result: StreamResult) {
+        guard let reply = call.record.pointee.extras?.streamReply else {
+            return calls.answer(call.handle, text: .success(StreamText.text(result)))
+        }
+        reply.result = result
+        calls.end(call, .result(UnsafeRawBufferPointer(start: nil, count: 0)))
     }
 
     /// A call that waits for a stream ends otherwise.
@@ -232,99 +246,5 @@ final class StreamTable {
         for name in holder.takeHeldReads() {
             if let stream = streams[name] { update(stream) { $0.serve() } }
         }
-    }
-
-    // MARK: Ends before their time
-
-    /// The holder is gone: one of the streams of which it has an end is left.
-    ///
-    /// - Returns: false where it has none.
-    func leaveNext(of holder: StreamHolder?) -> Bool {
-        guard let holder, let name = holder.names.first else { return false }
-        for side in [StreamSide.writer, .reader] {
-            guard let stream = streams[name], stream.holder(of: side) === holder else { continue }
-            update(stream) { $0.leave(side, nil) }
-        }
-        holder.release(name)
-        return true
-    }
-
-    /// The holder is gone, with all that it holds.
-    func leaveAll(of holder: StreamHolder) {
-        while leaveNext(of: holder) {}
-    }
-
-    /// The call has failed that these were made for.
-    private func fail(_ names: [StreamName], _ error: BridgeError) {
-        let reason = BridgeError(error.code, "the call that the stream was made for has failed")
-        for name in names {
-            if let stream = streams[name] { end(stream, reason) }
-        }
-    }
-
-    /// Each side that waits is answered at once, each other one when it next asks.
-    private func end(_ stream: OpenStream, _ reason: BridgeError) {
-        update(stream) { state in
-            var answers = state.end(reason)
-            // A side that nobody has does not ask.
-            for side in [StreamSide.writer, .reader] where stream.holder(of: side) == nil {
-                answers += state.leave(side, nil)
-            }
-            return answers
-        }
-    }
-
-    /// The same, and the stream is forgotten at once.
-    private func stop(_ stream: OpenStream, _ reason: BridgeError) {
-        end(stream, reason)
-        forget(stream)
-    }
-
-    // MARK: Time
-
-    /// The clock woke the runtime: what has become due is done.
-    func expire() {
-        while let name = times.popUnclaimed() { checkClaim(of: name) }
-        for session in times.takeRetries() { refill(session) }
-        if times.isStillDue() { endStill() }
-        times.arm()
-    }
-
-    private func checkClaim(of name: StreamName) {
-        guard let stream = streams[name], !stream.isClaimed else { return }
-        let isAwaited = stream.takers.root.map { calls.call(numbered: $0) != nil } ?? stream.makerHasCalls
-        guard isAwaited || stream.wasAwaited else { return stop(stream, StreamTimers.unclaimed) }
-        stream.wasAwaited = isAwaited
-        times.waitForClaim(of: name) { [streams] in streams[$0]?.isClaimed == false }
-    }
-
-    // MARK: The end of the daemon
-
-    private static let stopping = BridgeError(.daemonStopping, "the daemon is stopping", isTransient: true)
-
-    /// From now on no stream is made; those that move go on. `done` is called once none is left: at once where there is
-    /// none.
-    func drain(_ done: @escaping () -> Void) {
-        isDraining = true
-        onDrained = done
-        for stream in streams.values { _ = stream.hasStoodStill() }
-        if !streams.isEmpty { times.watchStill() }
-        noteDrainProgress()
-    }
-
-    /// The time for draining is over.
-    func endAll() { for stream in Array(streams.values) { stop(stream, Self.stopping) } }
-
-    private func endStill() {
-        for stream in Array(streams.values) where !stream.state.isDirect && stream.hasStoodStill() {
-            stop(stream, Self.stopping)
-        }
-        if !streams.isEmpty { times.watchStill() }
-    }
-
-    private func noteDrainProgress() {
-        guard let done = onDrained, streams.isEmpty else { return }
-        onDrained = nil
-        done()
     }
 }

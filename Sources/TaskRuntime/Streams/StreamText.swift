@@ -15,18 +15,30 @@ enum StreamText {
     ///   - wanted: What the reader said; nil: nothing.
     ///   - announcement: What the answer has beside the bytes.
     static func readBytes(_ wanted: Int?, messageBytes: Int, _ announcement: OpenStream.Announcement?) -> Int {
-        let room = messageBytes - envelopeBytes - read([], announcement).count
+        let room = messageBytes - envelopeBytes - read([], announcement?.type, announcement?.totalBytes).count
         return min(wanted ?? usualReadBytes, max(minimumReadBytes, room / 4 * 3))
     }
 
-    /// What a read gets. The first answer says what the maker said of the bytes.
-    static func read(_ bytes: [UInt8], _ announcement: OpenStream.Announcement?) -> [UInt8] {
+    /// What a call gets.
+    static func text(_ result: StreamResult) -> [UInt8] {
+        switch result {
+        case .made(let name, let room): object(["stream": .string(name), "room": .number(JSONNumber(room))])
+        case .room(let bytes): object(["room": .number(JSONNumber(bytes))])
+        case .bytes(let bytes, let type, let totalBytes): read(bytes, type, totalBytes)
+        case .end(let bytes): object(["end": true, "bytes": .number(JSONNumber(bytes))])
+        case .receipt(let bytes, let fault): receipt(bytes, fault)
+        }
+    }
+
+    private static func object(_ object: JSONObject) -> [UInt8] { JSON.object(object).bytes }
+
+    private static func read(_ bytes: [UInt8], _ type: String?, _ totalBytes: UInt64?) -> [UInt8] {
         var text = Array(#"{"base64":""#.utf8)
         text.reserveCapacity(text.count + Base64Coding.textBytes(of: bytes.count) + 2)
         bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
         text.append(UInt8(ascii: "\""))
-        if let type = announcement?.type { append("type", .string(type), to: &text) }
-        if let total = announcement?.totalBytes { append("totalBytes", .number(JSONNumber(total)), to: &text) }
+        if let type { append("type", .string(type), to: &text) }
+        if let totalBytes { append("totalBytes", .number(JSONNumber(totalBytes)), to: &text) }
         text.append(UInt8(ascii: "}"))
         return text
     }
@@ -44,11 +56,10 @@ enum StreamText {
         return .object(text)
     }
 
-    /// What a side gets that closes its end.
-    static func receipt(_ bytes: UInt64, _ reason: StreamBreak?) -> JSON {
-        var receipt: JSONObject = ["bytes": .number(JSONNumber(bytes)), "complete": .bool(reason == nil)]
-        receipt["by"] = reason.map { .string($0.by) }
-        receipt["error"] = reason?.given?.json
-        return .object(receipt)
+    private static func receipt(_ bytes: UInt64, _ fault: StreamFault?) -> [UInt8] {
+        var receipt: JSONObject = ["bytes": .number(JSONNumber(bytes)), "complete": .bool(fault == nil)]
+        receipt["by"] = fault.map { .string($0.by) }
+        receipt["error"] = fault?.error?.json
+        return object(receipt)
     }
 }

@@ -21,7 +21,7 @@
  *   Re-entry   Inside any call from the daemon the plugin may call every host function. On the loop thread `reply`,
  *              `fail`, `call` and `cancel` may call this plugin again before they return (the next call that waits, a
  *              `cancel`, a `done`), and other plugins too: hold no lock across them, and have your own state in order
- *              before.
+ *              before. `done` of a call about a stream never comes inside another call.
  *   Order      What the plugin sends (answers, progress, events, lines of the log) takes effect in the order in which
  *              it is sent, whatever the threads: nothing overtakes what its sender knows to have been sent. So progress
  *              that a thread has sent comes before the answer that the loop thread gives when the thread is done.
@@ -199,6 +199,53 @@ enum {
     TRESTLE_LOG_DEBUG = 4,   /* What helps to find a fault; so is any higher number. */
 };
 
+/* What a call about a stream gets. Borrowed, with all that it points to, until `done` of trestle_stream_use returns.
+ * What the function that made the call does not name is empty or 0. */
+typedef struct trestle_stream_answer {
+    uint32_t size;              /* Bytes of this struct, as the daemon compiled it. */
+    uint32_t abi;               /* TRESTLE_ABI of the daemon. */
+    trestle_bytes name;         /* The stream's name, as it goes into options and results. */
+    uint64_t room;              /* How many bytes may be written and not answered. */
+    trestle_bytes bytes;        /* What was read. Not padded. */
+    uint64_t count;             /* How many bytes the reader got of the whole stream. */
+    trestle_bytes type;         /* With the first bytes: what the maker said of them; empty: nothing. */
+    uint64_t total;             /* With the first bytes: as many as the maker said that there will be; else
+                                   TRESTLE_STREAM_UNKNOWN. */
+    uint32_t flags;             /* TRESTLE_STREAM_END, TRESTLE_STREAM_COMPLETE */
+    uint32_t ended_by;          /* Who ended a stream that is not complete: TRESTLE_STREAM_WRITER, _READER, _DAEMON. */
+    const trestle_error *error; /* The error with which it was ended; NULL: none was given. */
+} trestle_stream_answer;
+
+/* The stream that a function is about, and who gets the answer. */
+typedef struct trestle_stream_use {
+    uint32_t size;      /* sizeof(trestle_stream_use) */
+    uint32_t abi;       /* TRESTLE_ABI */
+    trestle_call call;  /* The call that the plugin works on: it makes the stream for that call, or takes the end of a
+                           name that came with it. 0: in its own name; so it uses an end that it holds already, also
+                           after that call has ended. One that has ended: `done` gets `call.cancelled`. */
+    trestle_bytes name; /* The stream's name. One that there is not, and one of which the plugin, or the caller of
+                           `call`, may not have the end: `stream.not_found`. */
+    int64_t timeout_ns; /* Nanoseconds; 0 or negative: none. */
+    void *context;      /* Handed to the function below; the plugin's, until `done` has been called. */
+    /* LOOP THREAD. The end of the call, exactly once. One of `answer` and `error` is NULL. It may use the stream, and
+       close it. NULL: the plugin does not want to know. */
+    void (*done)(void *context, const trestle_stream_answer *answer, const trestle_error *error);
+} trestle_stream_use;
+
+/* The sides of a stream, and who else may end one. */
+enum {
+    TRESTLE_STREAM_WRITER = 1,
+    TRESTLE_STREAM_READER = 2,
+    TRESTLE_STREAM_DAEMON = 3,
+};
+
+/* Of a write: these are the last bytes. Of an answer to a read: there are no more, and the stream is complete. */
+#define TRESTLE_STREAM_END 1u
+/* Of an answer to a side that closes: the reader has all bytes. */
+#define TRESTLE_STREAM_COMPLETE 2u
+/* A number of bytes that is not known. */
+#define TRESTLE_STREAM_UNKNOWN UINT64_MAX
+
 /* What the daemon offers to a plugin. Valid, with everything in it, until the process ends. */
 typedef struct trestle_host {
     uint32_t size; /* Bytes of this table, as the daemon compiled it: look at it before you call what a newer version
@@ -213,9 +260,8 @@ typedef struct trestle_host {
     /* ANY THREAD. Ends a call with an error; otherwise as `reply`. */
     void (*fail)(const struct trestle_host *host, trestle_call call, const trestle_error *error);
     /* ANY THREAD. Sends an intermediate result (JSON). The daemon numbers them, keeps their order, and may leave out
-       all but the newest for a reader that is slow: bytes that all have to arrive go as a stream, with the daemon's
-       tasks `bridge.stream.new`, `write` and `close`. Where the caller wants none, or the call has ended, nothing is
-       sent. */
+       all but the newest for a reader that is slow: bytes that all have to arrive go as a stream, see `stream_new`.
+       Where the caller wants none, or the call has ended, nothing is sent. */
     void (*report_progress)(const struct trestle_host *host, trestle_call call, trestle_bytes value);
     /* ANY THREAD. Writes a line (UTF-8) to the daemon's log under the plugin's name, and where `call` is not 0 under
        that of its task; `level` is TRESTLE_LOG_…. Of a process of the plugin's own 100 lines a second, the rest is
@@ -266,6 +312,38 @@ typedef struct trestle_host {
     /* LOOP THREAD. Ends a watch or a timer, whose function is no longer called. One that is over: nothing. All that
        there are end with the plugin's `stop`. */
     void (*unwatch)(const struct trestle_host *host, int64_t watch);
+
+    /* The next four do what the daemon's tasks bridge.stream.new, write, read and close do, with bytes in place of base
+       64; docs/streams.md says what a stream is. Each makes a call, which ends with `done` of `use`, exactly once, never
+       before the function returns. Calls that are still in flight when the plugin is to stop end with `call.cancelled`,
+       before its `stop`. On another thread nothing is done, and `done` gets `stream.invalid`, on the loop thread. They
+       return the call's handle, good for `cancel`, which does nothing where it has ended; a call that is cancelled, or
+       whose time is over, has written all the same, and has read nothing. `use` and all that it points to are borrowed
+       until the function returns.
+
+       LOOP THREAD. Makes a stream and holds the end `side`, TRESTLE_STREAM_WRITER or TRESTLE_STREAM_READER. `type`
+       (a media type of at most 256 bytes, or empty) and `total` (how many bytes there will be, or
+       TRESTLE_STREAM_UNKNOWN) are for the reader. With `call` in `use` the stream is for that call, and ends where
+       it fails. `name` of `use` has no meaning. The answer has `name` and `room`. */
+    trestle_call (*stream_new)(const struct trestle_host *host, const trestle_stream_use *use, uint32_t side,
+                               trestle_bytes type, uint64_t total);
+    /* LOOP THREAD. Writes bytes, which are taken before this returns; `flags` is 0 or TRESTLE_STREAM_END: these are the
+       last ones. The answer comes when there is room for more, and has `room`: as many bytes may be unanswered. More
+       than that break the stream, and so do more than 64 writes that are unanswered: `quota.exceeded`. With
+       TRESTLE_STREAM_END the answer is that of `stream_close`. An error ends the stream. */
+    trestle_call (*stream_write)(const struct trestle_host *host, const trestle_stream_use *use, trestle_bytes bytes,
+                                 uint32_t flags);
+    /* LOOP THREAD. Reads at most so many bytes; 0: as many as is usual, 64 KiB. The answer waits for the first byte, and
+       has `bytes`, never none, perhaps fewer than there are; or at the end of a stream that is complete
+       TRESTLE_STREAM_END in `flags`, and `count`. One read of a stream at a time may wait: `busy`. */
+    trestle_call (*stream_read)(const struct trestle_host *host, const trestle_stream_use *use, size_t maximum);
+    /* LOOP THREAD. Closes the plugin's end. The writer: these were all, where `error` is NULL; `bytes` is how many there
+       were, or TRESTLE_STREAM_UNKNOWN; with `error` the stream fails. The reader: it has enough; `error` may say why.
+       Of the error the other side gets code, message and data; one of more than 4 KiB is cut. The answer to a writer without an
+       error comes when the reader has all or is gone; it has `count`, and either TRESTLE_STREAM_COMPLETE in `flags`
+       or `ended_by` and perhaps `error`. */
+    trestle_call (*stream_close)(const struct trestle_host *host, const trestle_stream_use *use, uint64_t bytes,
+                                 const trestle_error *error);
 } trestle_host;
 
 /* What a descriptor is watched for. */

@@ -83,6 +83,8 @@ final class CallExtras {
     var passed: PassedDescriptor?
     /// Gets that, of a plugin's call; nil: it cannot.
     var onDescriptor: ((PassedDescriptor) -> Void)?
+    /// Where it takes what it gets of a stream; nil: as JSON text.
+    var streamReply: StreamReply?
     var children: [CallHandle] = []
     var completion: ((CallOutcome) -> Void)?
     var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?

@@ -1,0 +1,101 @@
+public import BridgeJSON
+import CTaskPlugin
+
+/// Calls about streams that a plugin has made and that have not ended for it. Loop thread only.
+final class PluginStreamUses {
+    private var open: [ObjectIdentifier: PluginStreamAnswer] = [:]
+
+    func insert(_ answer: PluginStreamAnswer) {
+        open[ObjectIdentifier(answer)] = answer
+        answer.onEnd = { [unowned self] in open[ObjectIdentifier($0)] = nil }
+    }
+
+    /// The plugin stops: they end. What it begins meanwhile goes on.
+    func endAll() {
+        let error = BridgeError(.callCancelled, "the plugin stops")
+        for answer in Array(open.values) { answer.give(.failure(error)) }
+    }
+}
+
+/// Who gets what comes of a call about a stream. Loop thread only.
+public final class PluginStreamAnswer {
+    /// What the call gets.
+    public enum Value {
+        /// The stream was made.
+        case made(name: String, roomBytes: Int)
+        /// A write was taken: so many bytes may be unanswered.
+        case room(bytes: Int)
+        /// Bytes were read.
+        case bytes(UnsafeRawBufferPointer, type: String?, totalBytes: UInt64?)
+        /// The reader has all.
+        case end(bytes: UInt64)
+        /// The side that closes learns how far the stream came. `side` 0: it is complete.
+        case receipt(bytes: UInt64, side: Int, BridgeError?)
+    }
+
+    typealias Done =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<trestle_stream_answer>?, UnsafePointer<trestle_error>?
+        ) -> Void
+
+    // The plugin's own: it comes back to it untouched, on the loop thread.
+    private let context: UnsafeMutableRawPointer?
+    private var done: Done?
+    fileprivate var onEnd: ((PluginStreamAnswer) -> Void)?
+
+    init(_ context: UnsafeMutableRawPointer?, _ done: Done?) {
+        self.context = context
+        self.done = done
+    }
+
+    /// Ends the call for the plugin; a second time, or once the plugin stops, does nothing.
+    public func give(_ result: Result<Value, BridgeError>) {
+        onEnd.take()?(self)
+        guard let done = done.take() else { return }
+        switch result {
+        case .failure(let error): error.withForeign { done(context, nil, $0) }
+        case .success(let value): value.withForeign { done(context, $0, nil) }
+        }
+    }
+}
+
+extension PluginStreamAnswer.Value {
+    /// Hands `body` the answer as the interface has it.
+    fileprivate func withForeign(_ body: (UnsafePointer<trestle_stream_answer>) -> Void) {
+        var answer = trestle_stream_answer()
+        answer.size = UInt32(MemoryLayout<trestle_stream_answer>.size)
+        answer.abi = TRESTLE_ABI
+        answer.total = .max
+        switch self {
+        case .made(let name, let room):
+            answer.room = UInt64(room)
+            withBytes(name) {
+                answer.name = $0
+                body(&answer)
+            }
+        case .room(let bytes):
+            answer.room = UInt64(bytes)
+            body(&answer)
+        case .bytes(let bytes, let type, let totalBytes):
+            answer.bytes = trestle_bytes(bytes)
+            answer.total = totalBytes ?? .max
+            withBytes(type ?? "") {
+                answer.type = $0
+                body(&answer)
+            }
+        case .end(let bytes):
+            answer.count = bytes
+            answer.flags = TRESTLE_STREAM_END
+            body(&answer)
+        case .receipt(let bytes, let side, let error):
+            answer.count = bytes
+            answer.flags = side == 0 ? TRESTLE_STREAM_COMPLETE : 0
+            answer.ended_by = UInt32(side)
+            guard let error else { return body(&answer) }
+            error.withForeign {
+                answer.error = $0
+                body(&answer)
+            }
+        }
+    }
+}

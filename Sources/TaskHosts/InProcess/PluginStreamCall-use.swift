@@ -1,0 +1,39 @@
+import BridgeJSON
+import CTaskPlugin
+import PluginInterface
+import TaskRuntime
+
+// A plugin's call about a stream, from the interface's form into the runtime's.
+extension PluginStreamCall {
+    init(_ use: PluginStreamUse, _ answers: StreamAnswers) {
+        let answer = use.answer
+        self.init(
+            parent: use.call == 0 ? nil : CallHandle(rawValue: use.call), stream: use.name,
+            deadline: use.timeoutNanoseconds.map { .after(.nanoseconds($0)) } ?? .none, Work(use.work)
+        ) { answers.give($0, to: answer) }
+    }
+}
+
+extension PluginStreamCall.Work {
+    fileprivate init(_ work: PluginStreamUse.Work) {
+        self =
+            switch work {
+            case .make(let isReader, let type, let totalBytes):
+                .make(isReader ? .reader : .writer, type: type, totalBytes: totalBytes)
+            case .write(let bytes, let isEnd): .write(bytes, isEnd: isEnd)
+            case .read(let maximumBytes): .read(maximumBytes: maximumBytes)
+            case .close(let bytes, let error): .close(bytes: bytes, error)
+            }
+    }
+}
+
+extension StreamFault {
+    /// Who ended the stream, as the interface has it.
+    var number: Int {
+        switch side {
+        case .writer: Int(TRESTLE_STREAM_WRITER)
+        case .reader: Int(TRESTLE_STREAM_READER)
+        case nil: Int(TRESTLE_STREAM_DAEMON)
+        }
+    }
+}

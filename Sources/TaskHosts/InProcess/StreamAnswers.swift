@@ -1,0 +1,54 @@
+import BridgeJSON
+import EventLoop
+import PluginInterface
+import TaskRuntime
+
+/// What a plugin's calls about streams get, kept up to the end of the turn: the plugin, which may go on with the next
+/// call at once, is never called inside another call, and two plugins that hand each other bytes leave turns for all
+/// others. Loop thread only; lives as long as the process.
+final class StreamAnswers {
+    private var waiting: [(answer: PluginStreamAnswer, result: Result<StreamResult, BridgeError>)] = []
+    private var hook: TurnEndHook?
+    /// The plugin's, which holds the loop thread while it gets them.
+    private unowned let receiver: PluginReceiver
+
+    init(_ receiver: PluginReceiver) { self.receiver = receiver }
+
+    /// Gives an answer at the end of this turn, or of the next one.
+    func give(_ result: Result<StreamResult, BridgeError>, to answer: PluginStreamAnswer) {
+        waiting.append((answer, result))
+        LoopActor.assumeIsolated(passing: self) { answers in
+            if answers.hook == nil { answers.hook = EventLoop.atTurnEnd { answers.giveWaiting() } }
+            // At the end of a turn, the next one follows without blocking.
+            if answers.waiting.count == 1 { EventLoop.post {} }
+        }
+    }
+
+    /// Gives those that wait. What the plugin does then is answered later.
+    func giveWaiting() {
+        guard !waiting.isEmpty else { return }
+        let now = waiting
+        waiting = []
+        let holder = receiver.hold()
+        for (answer, result) in now { answer.end(result) }
+        receiver.release(to: holder)
+        // What the plugin sent meanwhile may have missed the writing at the end of this turn.
+        EventLoop.post {}
+    }
+}
+
+extension PluginStreamAnswer {
+    /// Ends the plugin's call.
+    fileprivate func end(_ result: Result<StreamResult, BridgeError>) {
+        switch result {
+        case .failure(let error): give(.failure(error))
+        case .success(.made(let name, let room)): give(.success(.made(name: name, roomBytes: room)))
+        case .success(.room(let bytes)): give(.success(.room(bytes: bytes)))
+        case .success(.bytes(let bytes, let type, let totalBytes)):
+            bytes.withUnsafeBytes { give(.success(.bytes($0, type: type, totalBytes: totalBytes))) }
+        case .success(.end(let bytes)): give(.success(.end(bytes: bytes)))
+        case .success(.receipt(let bytes, let fault)):
+            give(.success(.receipt(bytes: bytes, side: fault?.number ?? 0, fault?.error)))
+        }
+    }
+}

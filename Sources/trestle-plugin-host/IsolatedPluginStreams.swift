@@ -1,0 +1,120 @@
+import BridgeJSON
+import CTaskPlugin
+import PluginInterface
+
+/// The plugin's calls about streams: the daemon's tasks, with base 64. Loop thread only.
+struct IsolatedPluginStreams {
+    /// Lives as long as the process.
+    unowned let host: IsolatedPluginHost
+
+    /// As much as the options of a write have beside the bytes.
+    private static let otherBytes = 1 << 10
+    /// As many bytes fit into a write. The plugin is told of no more room.
+    private var writtenBytes: Int { (host.messageBytes - Self.otherBytes) / 4 * 3 }
+
+    /// Makes a call.
+    ///
+    /// - Returns: its handle.
+    func make(_ use: PluginStreamUse) -> UInt64 {
+        switch use.work {
+        case .make(let isReader, let type, let totalBytes):
+            var options: JSONObject = ["side": isReader ? "read" : "write"]
+            options["type"] = type.map(JSON.string)
+            options["bytes"] = totalBytes.map { .number(JSONNumber($0)) }
+            return call("new", JSON.object(options).bytes, use, made)
+        case .write(let bytes, let isEnd): return write(bytes, isEnd, use)
+        case .read(let maximumBytes):
+            let wanted = maximumBytes.map { ["bytes": .number(JSONNumber($0))] as JSONObject }
+            return call("read", options(use, wanted ?? [:]), use, Self.giveRead)
+        case .close(let bytes, let error): return close(bytes, error, use, receipt)
+        }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, _ isEnd: Bool, _ use: PluginStreamUse) -> UInt64 {
+        guard bytes.count <= writtenBytes else { return refuse(bytes.count, use) }
+        var text = options(use, isEnd ? ["end": true] : [:])
+        // Behind the other members, in place of the brace.
+        text.removeLast()
+        text.reserveCapacity(text.count + Base64Coding.textBytes(of: bytes.count) + Self.otherBytes)
+        text += Array(#","base64":""#.utf8)
+        Base64Coding.encode(bytes, to: &text)
+        text += Array(#""}"#.utf8)
+        return call("write", text, use, isEnd ? receipt : room)
+    }
+
+    /// The writer has sent more than its room: the stream ends, as the daemon would end it.
+    private func refuse(_ count: Int, _ use: PluginStreamUse) -> UInt64 {
+        let error = BridgeError(
+            .quotaExceeded,
+            "the writer sent \(count) bytes, more than the \(writtenBytes) that the stream had room for",
+            data: ["room": .number(JSONNumber(writtenBytes))])
+        return close(nil, error, use) { _, answer in answer.give(.failure(error)) }
+    }
+
+    private func close(
+        _ bytes: UInt64?, _ error: BridgeError?, _ use: PluginStreamUse,
+        _ give: @escaping (JSON, PluginStreamAnswer) -> Void
+    ) -> UInt64 {
+        var more: JSONObject = [:]
+        more["bytes"] = bytes.map { .number(JSONNumber($0)) }
+        more["error"] = error?.json
+        return call("close", options(use, more), use, give)
+    }
+
+    private func options(_ use: PluginStreamUse, _ more: JSONObject) -> [UInt8] {
+        var options = more
+        options["stream"] = .string(use.name)
+        return JSON.object(options).bytes
+    }
+
+    /// - Parameter give: hands the plugin the result.
+    private func call(
+        _ task: String, _ options: [UInt8], _ use: PluginStreamUse,
+        _ give: @escaping (JSON, PluginStreamAnswer) -> Void
+    ) -> UInt64 {
+        let answer = use.answer
+        return host.own.make(
+            "bridge.stream.\(task)", options, for: use.call, timeoutNanoseconds: use.timeoutNanoseconds
+        ) { outcome in
+            switch outcome {
+            case .failure(let error): answer.give(.failure(error))
+            case .success(let result): give((try? JSON(parsing: result)) ?? .null, answer)
+            }
+        }
+    }
+
+    // MARK: Results
+
+    private func made(_ result: JSON, _ answer: PluginStreamAnswer) {
+        answer.give(.success(.made(name: result["stream"]?.stringValue ?? "", roomBytes: roomBytes(result))))
+    }
+
+    private func room(_ result: JSON, _ answer: PluginStreamAnswer) {
+        answer.give(.success(.room(bytes: roomBytes(result))))
+    }
+
+    private func roomBytes(_ result: JSON) -> Int { min(writtenBytes, Int(clamping: result["room"]?.int64Value ?? 0)) }
+
+    private static func giveRead(_ result: JSON, _ answer: PluginStreamAnswer) {
+        if result["end"] == true { return answer.give(.success(.end(bytes: count(result["bytes"])))) }
+        var text = result["base64"]?.stringValue ?? ""
+        let bytes = text.withUTF8 { Base64Coding.decode(UnsafeRawBufferPointer($0)) } ?? []
+        bytes.withUnsafeBytes {
+            let totalBytes = result["totalBytes"].map { Self.count($0) }
+            answer.give(.success(.bytes($0, type: result["type"]?.stringValue, totalBytes: totalBytes)))
+        }
+    }
+
+    private func receipt(_ result: JSON, _ answer: PluginStreamAnswer) {
+        let sides = ["writer": TRESTLE_STREAM_WRITER, "reader": TRESTLE_STREAM_READER]
+        let by = result["by"]?.stringValue ?? ""
+        let side = result["complete"] == true ? 0 : Int((sides[by] ?? TRESTLE_STREAM_DAEMON))
+        answer.give(
+            .success(
+                .receipt(
+                    bytes: Self.count(result["bytes"]), side: side,
+                    result["error"].flatMap { BridgeError(json: $0) })))
+    }
+
+    private static func count(_ value: JSON?) -> UInt64 { UInt64(clamping: value?.int64Value ?? 0) }
+}
