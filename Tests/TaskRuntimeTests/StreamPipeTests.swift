@@ -57,6 +57,17 @@ struct StreamPipeTests {
         #expect(bench.runtime.streams.count == 0)
     }
 
+    @Test("A reader may attach when its writer has failed, and gets the bytes before the error")
+    func lateReaderOfMessages() {
+        let stream = make()
+        _ = writer.call("write", ["stream": stream, "base64": hello])
+        _ = writer.call("close", ["stream": stream, "error": ["code": "photos.torn", "message": "it is torn"]])
+        #expect(attach(reader, stream, "read") == [:])
+        #expect(pipes.made[0].received == helloBytes)
+        #expect(reader.call("read", ["stream": stream]).errorCode == "stream.closed")
+        #expect(bench.runtime.streams.count == 0)
+    }
+
     @Test("The bytes of a writer's pipe go into the messages of a reader, no more than the window holds")
     func writersPipe() {
         let stream = make()

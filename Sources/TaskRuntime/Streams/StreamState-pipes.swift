@@ -6,8 +6,8 @@ extension StreamState {
     mutating func attach(_ side: StreamSide) throws(StreamFailure) {
         let isWriter = side == .writer
         guard !(isWriter ? hasBegun.writer || isClosed : hasBegun.reader) else { throw .begun }
-        // What a writer that is gone has left in its pipe is the reader's.
-        if let brokenBy, isWriter || !isAttached.writer || brokenBy.side != .writer {
+        // What a writer has left behind is still the reader's.
+        if let brokenBy, isWriter || brokenBy.side != .writer {
             if isWriter { hasLeft.writer = true } else { hasLeft.reader = true }
             throw .broken(brokenBy, bytes: readBytes)
         }
