@@ -12,6 +12,7 @@ struct ProcessorShareTests {
     func starved() async throws {
         let child = try await Self.start()
         defer { child.kill(SIGKILL) }
+        kill(child.pid, SIGCONT)
         var share = ProcessorShare(of: child.pid)
         #expect(Self.isStarved(&share, over: long))
     }
@@ -20,6 +21,7 @@ struct ProcessorShareTests {
     func served() async throws {
         let child = try await Self.start()
         defer { child.kill(SIGKILL) }
+        kill(child.pid, SIGCONT)
         var share = ProcessorShare(of: child.pid)
         #expect(!Self.isStarved(&share, over: .zero))
     }
@@ -33,7 +35,6 @@ struct ProcessorShareTests {
             child.kill(SIGKILL)
             _ = await child.exitStatus()
         } else {
-            kill(child.pid, SIGSTOP)
             while try !String(contentsOfFile: "/proc/\(child.pid)/stat", encoding: .utf8).contains(") T ") {
                 await turns()
             }
@@ -45,7 +46,8 @@ struct ProcessorShareTests {
         share.isStarved(over: time)
     }
 
-    /// A child that runs without end. It closes inherited descriptors: other tests wait for the end of their pipes.
+    /// A child that runs without end once it is continued: until then it takes no time of the tests beside this one. It
+    /// closes inherited descriptors: other tests wait for the end of their pipes.
     private static func start() async throws -> ChildProcess {
         let program = "import os; os.closerange(3, 1 << 16); print(1, flush=True)\nwhile True: pass"
         var options = ChildProcess.Options(file: "python3", arguments: ["-c", program])
@@ -53,6 +55,7 @@ struct ProcessorShareTests {
         let child = try ChildProcess.spawn(options)
         let output = try #require(child.standardOutput)
         let recorder = Recorder()
+        recorder.onReport = { _ in kill(child.pid, SIGSTOP) }
         output.delegate = recorder
         output.startReading()
         await recorder.wait { !$0.received.isEmpty }
