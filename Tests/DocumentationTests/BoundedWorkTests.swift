@@ -125,7 +125,7 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Streams/StreamCaller.swift removal": (
             1, "once in 64 streams of one call, of which there is a quota"
         ),
-        "Sources/TaskRuntime/Streams/StreamTable.swift walk": (3, "when the daemon ends, at most once a second"),
+        "Sources/TaskRuntime/Streams/StreamTable-ends.swift walk": (3, "when the daemon ends, at most once a second"),
         "Sources/TaskRuntime/Streams/StreamTimes.swift removal": (1, "each time their number has doubled"),
         "Sources/TaskRuntime/Tasks/TaskRegistry.swift removal": (1, "each time their number has doubled"),
         "Sources/TaskRuntime/Lifecycle/SessionHandover.swift sort": (1, "once, when the daemon ends"),
