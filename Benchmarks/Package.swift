@@ -24,6 +24,7 @@ let package = Package(
         .executable(name: "flooder", targets: ["flooder"]),
         .executable(name: "victim", targets: ["victim"]),
         .executable(name: "sqlite-direct", targets: ["sqlite-direct"]),
+        .executable(name: "streamer", targets: ["streamer"]),
         .library(name: "BenchmarkPlugin", type: .dynamic, targets: ["BenchmarkPlugin"]),
         .library(name: "malloc-count", type: .dynamic, targets: ["MallocCount"]),
     ],
@@ -41,6 +42,7 @@ let package = Package(
         .executableTarget(name: "flooder", cSettings: gnu),
         .executableTarget(name: "victim", swiftSettings: strict),
         .executableTarget(name: "sqlite-direct", cSettings: gnu, linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(name: "streamer", cSettings: gnu),
         .target(name: "MallocCount", cSettings: gnu),
         .target(name: "CEpoll"),
 

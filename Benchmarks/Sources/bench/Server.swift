@@ -60,6 +60,14 @@ final class Server {
     /// Tells it something by a signal.
     func signal(_ number: Int32) { kill(pid, number) }
 
+    /// How much CPU time it has taken so far.
+    var cpuSeconds: Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     /// A line of `/proc/PID/status` that counts KiB, such as `RssAnon`.
     func memoryKiB(_ name: String) -> Double {
         for line in readFile("/proc/\(pid)/status").split(separator: "\n") where line.hasPrefix(name + ":") {

@@ -24,6 +24,7 @@ let rows = [
     Row(name: "idle", summary: "memory of an idle daemon with all plugins", measure: measureIdle),
     Row(name: "start", summary: "from exec to the first answer", measure: measureStart),
     Row(name: "large", summary: "messages of 1 MiB, and small calls beside them", measure: measureLarge),
+    Row(name: "streams", summary: "the bytes of a file as a stream, beside cat | cat", measure: measureStreams),
     Row(name: "allocations", summary: "heap allocations of the daemon for each call", measure: measureAllocations),
     Row(name: "micro", summary: "decode, route and encode by themselves", measure: measureMicro),
     Row(name: "instructions", summary: "the same, in instructions (needs valgrind)", measure: measureInstructions),

@@ -1,0 +1,189 @@
+/* Sends the bytes of a file as a stream, from one process to another: each side by a descriptor, or by messages.
+ *
+ *     streamer SOCKET FILE pipe|messages pipe|messages
+ *
+ * The first word is the writer's, the second one the reader's. Prints `seconds=S`: from before the stream is made until
+ * both sides know that it is complete. */
+#include <err.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    COPY_BYTES = 128 << 10, /* As cat does. */
+    PIECE_BYTES = 24000,    /* Of a write, as the libraries do: its line is below 32 KiB. */
+    MAXIMUM_UNANSWERED = 5, /* Half a window: so much a writer may always have unanswered. */
+    LINE_BYTES = 1 << 20,
+};
+
+typedef struct {
+    int socket;
+    int id;
+    int passed; /* The descriptor that came last; -1: none. */
+    size_t count;
+    char input[LINE_BYTES];
+} client;
+
+static void connect_to(client *client, const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    client->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    client->passed = -1;
+    if (connect(client->socket, (struct sockaddr *)&address, sizeof address) != 0) err(1, "%s", path);
+}
+
+static void write_all(int descriptor, const char *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t written = write(descriptor, bytes, count);
+        if (written < 0) err(1, "write");
+        bytes += written;
+        count -= (size_t)written;
+    }
+}
+
+/* Sends a call of a task about the stream; `more` are further options, each behind a comma. */
+static void begin(client *client, const char *task, const char *stream, const char *more) {
+    static char line[64 << 10];
+    int count = snprintf(line, sizeof line,
+        "{\"task\":\"bridge.stream.%s\",\"options\":{\"stream\":\"%s\"%s},\"callbackId\":%d}\n", task, stream, more,
+        ++client->id);
+    write_all(client->socket, line, (size_t)count);
+}
+
+static void receive(client *client) {
+    struct iovec vector = {client->input + client->count, sizeof client->input - client->count - 1};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
+    ssize_t count = recvmsg(client->socket, &message, MSG_CMSG_CLOEXEC);
+    if (count <= 0) errx(1, "the daemon has closed the connection");
+    client->count += (size_t)count;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_type == SCM_RIGHTS) memcpy(&client->passed, CMSG_DATA(header), sizeof(int));
+}
+
+/* The next answer, without its line end. Valid until the next one. */
+static const char *answer(client *client) {
+    static char line[LINE_BYTES];
+    char *end;
+    while (!(end = memchr(client->input, '\n', client->count))) receive(client);
+    size_t length = (size_t)(end - client->input);
+    memcpy(line, client->input, length);
+    line[length] = 0;
+    client->count -= length + 1;
+    memmove(client->input, end + 1, client->count);
+    if (strstr(line, "\"error\":")) errx(1, "%s", line);
+    return line;
+}
+
+static int attach(client *client, const char *stream, const char *side) {
+    char more[32];
+    snprintf(more, sizeof more, ",\"side\":\"%s\"", side);
+    begin(client, "attach", stream, more);
+    answer(client);
+    if (client->passed < 0) errx(1, "no descriptor came");
+    return client->passed;
+}
+
+static size_t copy_to(int descriptor, int file) {
+    static char bytes[COPY_BYTES];
+    size_t total = 0;
+    ssize_t count;
+    while ((count = read(file, bytes, sizeof bytes)) > 0) {
+        write_all(descriptor, bytes, (size_t)count);
+        total += (size_t)count;
+    }
+    close(descriptor);
+    return total;
+}
+
+/* The bytes are not the file's: what they are costs the daemon the same. */
+static size_t write_messages(client *client, const char *stream, int file) {
+    static char bytes[PIECE_BYTES], more[PIECE_BYTES / 3 * 4 + 32];
+    size_t total = 0;
+    int unanswered = 0;
+    ssize_t count;
+    while ((count = read(file, bytes, sizeof bytes)) > 0) {
+        size_t length = ((size_t)count + 2) / 3 * 4;
+        total += length / 4 * 3;
+        strcpy(more, ",\"base64\":\"");
+        memset(more + 11, 'A', length);
+        strcpy(more + 11 + length, "\"");
+        begin(client, "write", stream, more);
+        if (++unanswered == MAXIMUM_UNANSWERED) {
+            answer(client);
+            unanswered--;
+        }
+    }
+    while (unanswered-- > 0) answer(client);
+    return total;
+}
+
+static void write_stream(client *client, const char *stream, const char *path, bool uses_pipe) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) err(1, "%s", path);
+    size_t total = uses_pipe ? copy_to(attach(client, stream, "write"), file) : write_messages(client, stream, file);
+    char more[48];
+    snprintf(more, sizeof more, ",\"bytes\":%zu", total);
+    begin(client, "close", stream, more);
+    if (!strstr(answer(client), "\"complete\":true")) errx(1, "the stream is not complete");
+}
+
+static void read_pipe(client *client, const char *stream) {
+    static char bytes[COPY_BYTES];
+    int descriptor = attach(client, stream, "read");
+    begin(client, "read", stream, "");
+    size_t total = 0;
+    ssize_t count;
+    while ((count = read(descriptor, bytes, sizeof bytes)) > 0) total += (size_t)count;
+    const char *end = strstr(answer(client), "\"bytes\":");
+    if (!end || strtoull(end + 8, NULL, 10) != total) errx(1, "%zu bytes came", total);
+    char more[48];
+    snprintf(more, sizeof more, ",\"bytes\":%zu", total);
+    begin(client, "close", stream, more);
+    answer(client);
+}
+
+static void read_messages(client *client, const char *stream) {
+    do begin(client, "read", stream, "");
+    while (!strstr(answer(client), "\"end\":true"));
+}
+
+int main(int argc, char **argv) {
+    static client writer, reader;
+    if (argc != 5) errx(64, "usage: streamer SOCKET FILE pipe|messages pipe|messages");
+    bool writes_pipe = strcmp(argv[3], "pipe") == 0, reads_pipe = strcmp(argv[4], "pipe") == 0;
+    connect_to(&writer, argv[1]);
+    connect_to(&reader, argv[1]);
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    const char *line = "{\"task\":\"bridge.stream.new\",\"callbackId\":0}\n";
+    write_all(writer.socket, line, strlen(line));
+    const char *name = strstr(answer(&writer), "stream:");
+    char stream[40];
+    snprintf(stream, sizeof stream, "%s", name ? name : "");
+    pid_t child = fork();
+    if (child < 0) err(1, "fork");
+    if (child == 0) {
+        write_stream(&writer, stream, argv[2], writes_pipe);
+        return 0;
+    }
+    close(writer.socket);
+    if (reads_pipe) read_pipe(&reader, stream);
+    else read_messages(&reader, stream);
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) errx(1, "the writer has failed");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    printf("seconds=%.6f\n", (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9);
+}
