@@ -1,11 +1,11 @@
 """The protocol without input and output: what both faces of the library share.
 
 Nothing in this package blocks, sleeps or starts a thread. An object of it belongs to one thread at a time: to the
-I/O thread of the synchronous face, or to the thread of the event loop. Only `driver` touches a socket, and
-never waits for it.
+I/O thread of the synchronous face, or to the thread of the event loop. Only `driver` touches a socket,
+and only `pipes` touches pipes; neither waits.
 
-Modules import downwards: errors, wire, jsontext, framing, output, timers, backoff, location, settings,
-connecting; then messages, waiting; then description, incoming; then call, calls, providing, events; then requests,
-attempts, state; then core; then driver; then retry, stream_values, streaming, stream_reading, stream_writing, outgoing,
-stream_places.
+Modules import downwards: errors, wire, jsontext, framing, output, pipes, timers, backoff, location,
+settings, connecting; then messages, waiting; then description, incoming; then call, calls, providing, events; then requests,
+attempts, state; then core; then driver; then retry, stream_values, streaming, pipe_reading, pipe_writing, stream_reading,
+stream_writing, outgoing, stream_places.
 """

@@ -44,7 +44,7 @@ class Call:
     """
 
     __slots__ = ("task", "options", "timeout", "wants_progress", "session", "one_way", "sink",
-                 "of_connection", "id", "chunk", "made_at", "timer", "last_sequence", "is_cancelled", "has_ended")
+                 "of_connection", "wants_pipe", "id", "chunk", "made_at", "timer", "last_sequence", "is_cancelled", "has_ended")
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class Call:
         session: Optional[int] = None,
         one_way: bool = False,
         of_connection: bool = False,
+        wants_pipe: bool = False,
     ) -> None:
         self.task = task
         self.options = options
@@ -67,6 +68,8 @@ class Call:
         self.one_way = one_way
         self.of_connection = of_connection
         """Part of what a connection begins with: it is worth nothing over another one."""
+        self.wants_pipe = wants_pipe
+        """Its result is a `Passed`."""
         self.id: Optional[int] = None
         self.chunk: Optional[Chunk] = None
         self.made_at: Optional[float] = None

@@ -6,19 +6,24 @@ import math
 from itertools import count
 from typing import Any, Callable, Optional
 
-from . import messages
+from . import messages, wire
 from .call import Call, Outcome, Success
 from .errors import (
     BUSY, CALL_CANCELLED, CALL_TIMEOUT, GOES_AS_STREAM, REPLY_INVALID, MESSAGE_TOO_LARGE, DAEMON_STOPPING,
     BridgeError, started_data, unreachable,
 )
+from .jsontext import encode
 from .output import OutputQueue
+from .pipes import Passed, PassedPipes
 from .settings import Settings
 from .timers import Timers
 from .waiting import WaitingCalls
 
 _BUSY_PAUSE = 0.1
 """Seconds until more of a full queue will have been read; the same as the daemon says of its own limits."""
+
+
+_ATTACH = encode(wire.STREAM_ATTACH)
 
 
 class CallTable:
@@ -30,6 +35,7 @@ class CallTable:
     def __init__(self, output: OutputQueue, timers: Timers, settings: Settings, hold: Callable[[], bool]) -> None:
         self.message_bytes = 1 << 20
         """The longest line that the daemon takes, without its end; `bridge.hello` returns it."""
+        self.passed = PassedPipes()
         self._output = output
         self._timers = timers
         self._limits = settings.limits
@@ -71,6 +77,8 @@ class CallTable:
             return self.end(call, Success(None))
         call.id, call.chunk = call_id, chunk
         self._flying[call_id] = call
+        if call.task == _ATTACH:
+            self.passed.expect(call_id)
         if left is not None and left != math.inf:
             self._guard(call, left + self._limits.grace)
 
@@ -95,6 +103,7 @@ class CallTable:
 
     def callback(self, message: dict[str, Any]) -> bool:
         """A callback came; False: it belongs to no call."""
+        pipe = self.passed.take(message)
         call = self._find(message["callbackId"])
         if call is None:
             return False
@@ -102,7 +111,8 @@ class CallTable:
             text = "the callback must have exactly one of result and error"
             self.end(call, BridgeError(REPLY_INVALID, text))
         elif "result" in message:
-            self.end(call, Success(message["result"]))
+            result = message["result"]
+            self.end(call, Success(Passed(result, pipe) if call.wants_pipe else result))
         else:
             self._fail(call, BridgeError.from_json(message["error"]))
         return True
@@ -157,13 +167,17 @@ class CallTable:
 
     def _recall(self, call: Call) -> bool:
         """Has the daemon not begin the call, or end it. True: nothing of it was sent, nor will be."""
-        if call.id is None or call.chunk is None or self._output.take_back(call.chunk):
+        if call.id is None or call.chunk is None:
+            return True
+        if self._output.take_back(call.chunk):
+            self.passed.forget(call.id)
             return True
         self._output.append(messages.cancel(call.id))
         return False
 
     def end_flying(self, error: BridgeError) -> None:
         """The connection is gone: everything that was in flight on it ends."""
+        self.passed.clear()
         for call in list(self._flying.values()):
             self.end(call, error.ending(call.name, call.may_have_begun))
 

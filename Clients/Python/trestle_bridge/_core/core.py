@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from . import messages, wire
 from .attempts import Attempts
@@ -20,6 +20,7 @@ from .events import Event, Subscriptions
 from .framing import LineSplitter, LineTooLong
 from .jsontext import decoder, encode
 from .output import OutputQueue
+from .pipes import Pipe
 from .providing import HandlerRunner, ProvidedTasks
 from .requests import Done, Requests
 from .settings import Settings
@@ -109,8 +110,9 @@ class Core:
         if error.code != DAEMON_UNREACHABLE or not self._attempts.repeat_first():
             self._finish(error)
 
-    def received(self, data: bytes) -> None:
-        """The connection brought these bytes."""
+    def received(self, data: bytes, pipes: Sequence[Optional[Pipe]] = ()) -> None:
+        """The connection brought these bytes, and ends of pipes beside them."""
+        self.calls.passed.add(pipes)
         try:
             for line in self._splitter.feed(data):
                 if self.state not in (State.GREETING, State.OPEN):

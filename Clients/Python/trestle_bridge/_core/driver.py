@@ -10,6 +10,7 @@ from typing import Callable, Optional
 
 from .core import Core
 from .errors import CONNECTION_DENIED, DAEMON_UNREACHABLE, BridgeError
+from .pipes import receive
 from .state import State
 
 _READ_BYTES = 256 << 10
@@ -83,13 +84,13 @@ class Driver:
         if self._socket is None:
             return
         try:
-            data = self._socket.recv(_READ_BYTES)
+            data, pipes = receive(self._socket, _READ_BYTES)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
             return self.core.lost(error.strerror or str(error))
         if data:
-            self.core.received(data)
+            self.core.received(data, pipes)
         else:
             self.core.lost("it ended its output")
 

@@ -21,6 +21,7 @@ TASK_NOT_FOUND = "task.not_found"
 DAEMON_STOPPING = "daemon.stopping"
 STREAM_CLOSED = "stream.closed"
 STREAM_INVALID = "stream.invalid"
+STREAM_NOT_FOUND = "stream.not_found"
 DAEMON_UNREACHABLE = "daemon.unreachable"
 CONNECTION_DENIED = "connection.denied"
 

@@ -6,11 +6,13 @@ from typing import Generic, Optional
 
 from .errors import CALL_CANCELLED, BridgeError
 from .incoming import ProvidedCall
+from .pipe_reading import PipeReading
 from .streaming import Begin, End, Pending, Steps, chunk
 
 
 class Reading(Generic[Pending]):
-    """Reads one stream. The next chunk is asked for while the one before is used.
+    """Reads one stream: from a pipe, where the daemon passes one, else in messages, of which the next one is asked for
+    while the chunk before is used.
 
     Attributes:
         is_over: nothing more is asked for.
@@ -18,38 +20,77 @@ class Reading(Generic[Pending]):
 
     def __init__(self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall]) -> None:
         self._end = End(begin, name, call)
+        self._attaching: Optional[Pending] = None
+        self._pipe: Optional[PipeReading[Pending]] = None
         self._pending: Optional[Pending] = None
+        self._is_taken = False
         self._count = 0
         self.is_over = False
         self._error: Optional[BridgeError] = None
         # The end is taken now: later the call may have ended, which ends a plugin's first read with it.
         self._is_first = call is not None
         if self._is_first:
+            self._take()
+
+    def _take(self) -> None:
+        """Asks for a pipe, and at once for what is needed with it and without: the read ends with the stream, or has
+        the first bytes."""
+        self._is_taken = True
+        self._attaching = self._end.attach("read")
+        try:
             self._pending = self._end.read()
+        except BridgeError:
+            self.leave()
+            raise
 
     def next_chunk(self) -> Steps[Pending, Optional[bytes]]:
         """The next bytes; None: that was all, or it was left."""
         while not self.is_over:
-            if self._pending is None:
-                self._pending = self._end.read()
             try:
-                # Where the waiting is cancelled, the answer is still to be had.
-                answer = yield self._pending
-                data = chunk(answer, self._count)
+                yield from self._attach()
+                data = yield from (self._pipe.next_chunk() if self._pipe else self._next_message())
             except BridgeError as error:
                 self._failed(error)
                 continue
-            self._pending, self._is_first = None, False
             if data is None:
                 self.is_over = True
-                return None
-            self._count += len(data)
-            self._ask_ahead()
             return data
         if self._error is not None:
             # Each time: a stream that was cut must not look complete to who reads again.
             raise self._error.copy()
         return None
+
+    def _attach(self) -> Steps[Pending, None]:
+        if not self._is_taken:
+            self._take()
+        if self._attaching is None:
+            return
+        try:
+            # Where the waiting is cancelled, the answer is still to be had.
+            pipe = yield from self._end.attached(self._attaching)
+        except BridgeError as error:
+            self._attaching = None
+            if self._is_first and error.code == CALL_CANCELLED:
+                return  # the call has ended; what the read ends with counts
+            raise
+        self._attaching = None
+        if pipe is None:
+            return
+        ending = self._end.read() if self._pending is None else self._pending
+        self._pipe = PipeReading(self._end, pipe, ending, self._is_first)
+        self._pending, self._is_first = None, False
+        if self.is_over:
+            self._pipe.leave()
+
+    def _next_message(self) -> Steps[Pending, Optional[bytes]]:
+        if self._pending is None:
+            self._pending = self._end.read()
+        data = chunk((yield self._pending), self._count)
+        self._pending, self._is_first = None, False
+        if data is not None:
+            self._count += len(data)
+            self._ask_ahead()
+        return data
 
     def _ask_ahead(self) -> None:
         try:
@@ -67,4 +108,6 @@ class Reading(Generic[Pending]):
         """Ends the stream, where it is not over."""
         if not self.is_over:
             self.is_over = True
+            if self._pipe is not None:
+                self._pipe.leave()
             self._end.leave()

@@ -72,6 +72,17 @@ def check_waits_not(source: AnySource) -> None:
         raise BridgeError(OPTIONS_INVALID, text, started_data(False))
 
 
+def known_bytes(source: AnySource, total_bytes: Optional[int]) -> Optional[int]:
+    """How many bytes there will be, where that is known.
+
+    Args:
+        total_bytes: what the program says.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return memoryview(source).nbytes
+    return total_bytes
+
+
 def chunks(source: Source) -> Iterator[Bytes]:
     """The bytes of a source, part by part."""
     if isinstance(source, (bytes, bytearray, memoryview)):

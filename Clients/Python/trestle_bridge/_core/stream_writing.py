@@ -8,6 +8,8 @@ from typing import Any, Generic, Optional
 from . import wire
 from .errors import CALL_CANCELLED, BridgeError
 from .incoming import ProvidedCall
+from .pipe_writing import PipeWriting
+from .pipes import may_write_pipes
 from .stream_values import Bytes
 from .streaming import Begin, End, Pending, Steps, check_receipt
 
@@ -16,6 +18,9 @@ PIECE_BYTES = 24_000
 
 MAX_UNANSWERED = 32
 """How many writes may be unanswered: half of what the daemon allows."""
+
+SHORT_BYTES = 64 << 10
+"""A stream that is known to be shorter goes in messages: a pipe would cost more than it saves."""
 
 
 class Room:
@@ -51,10 +56,21 @@ class Room:
 
 
 class Writing(Generic[Pending]):
-    """Writes one stream."""
+    """Writes one stream: to a pipe, where the daemon passes one, else in messages."""
 
-    def __init__(self, begin: Begin[Pending], name: str, room: int, call: Optional[ProvidedCall]) -> None:
+    def __init__(
+        self, begin: Begin[Pending], name: str, room: int, call: Optional[ProvidedCall],
+        known_bytes: Optional[int] = None,
+    ) -> None:
+        """
+        Args:
+            room: how much may be sent; 0: not known.
+            known_bytes: how many bytes there will be; None: that is not known.
+        """
         self._end = End(begin, name, call)
+        self._attaching: Optional[Pending] = None
+        self._pipe: Optional[PipeWriting[Pending]] = None
+        self._uses_messages = known_bytes is not None and known_bytes < SHORT_BYTES or not may_write_pipes()
         self._room = Room(room)
         self._unanswered: deque[tuple[Pending, int]] = deque()
         self._count = 0
@@ -66,22 +82,42 @@ class Writing(Generic[Pending]):
             raise ValueError("the stream is closed here")
         view = memoryview(data).cast("B")
         try:
-            if self._room.room_bytes == 0:
-                self._send(view[:0])
-                yield from self._take_answer()
-            position = 0
-            while position < len(view):
-                if (size := self._room.size(len(view) - position)) == 0:
-                    yield from self._take_answer()
-                    continue
-                self._send(view[position:position + size])
-                position += size
-            while self._unanswered and self._unanswered[0][0].done:
-                yield from self._take_answer()
+            yield from self._attach()
+            yield from (self._pipe.write(view) if self._pipe else self._send_all(view))
         except BridgeError:
             self._is_over = True
             raise
         return len(view)
+
+    def _attach(self) -> Steps[Pending, None]:
+        if self._uses_messages or self._pipe is not None:
+            return
+        if self._attaching is None:
+            self._attaching = self._end.attach("write")
+            # At once what is needed with a pipe and without: its answer says that the reader has left, or has the room.
+            self._send(memoryview(b""))
+        pipe = yield from self._end.attached(self._attaching)
+        if pipe is None:
+            self._uses_messages = True
+            return
+        self._pipe = PipeWriting(self._end, pipe, self._unanswered.popleft()[0])
+        if self._is_over:
+            self._pipe.leave()
+
+    def _send_all(self, view: memoryview) -> Steps[Pending, None]:
+        if self._room.room_bytes == 0:
+            if not self._unanswered:
+                self._send(view[:0])
+            yield from self._take_answer()
+        position = 0
+        while position < len(view):
+            if (size := self._room.size(len(view) - position)) == 0:
+                yield from self._take_answer()
+                continue
+            self._send(view[position:position + size])
+            position += size
+        while self._unanswered and self._unanswered[0][0].done:
+            yield from self._take_answer()
 
     def _send(self, data: memoryview) -> None:
         self._unanswered.append((self._end.write(data), len(data)))
@@ -99,6 +135,8 @@ class Writing(Generic[Pending]):
         if self._is_over:
             return
         self._is_over = True
+        if self._pipe is not None:
+            return (yield from self._pipe.close())
         receipt = yield self._end.complete(self._count)
         check_receipt(receipt)
 
@@ -107,4 +145,6 @@ class Writing(Generic[Pending]):
         if self._is_over:
             return
         self._is_over = True
+        if self._pipe is not None:
+            self._pipe.leave()
         self._end.leave(error or BridgeError(CALL_CANCELLED, "the writer ended the stream"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Generator
-from typing import Any, Callable, Generic, Literal, Optional, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Callable, Generic, Literal, Optional, Protocol, TypeVar, Union
 
 from . import wire
-from .errors import STREAM_CLOSED, STREAM_INVALID, BridgeError
+from .errors import BUSY, INTERNAL, STREAM_CLOSED, STREAM_INVALID, TASK_NOT_FOUND, BridgeError
 from .incoming import ProvidedCall
+from .pipes import Passed, Pipe
 
 
 class Begun(Protocol):
@@ -18,14 +20,30 @@ class Begun(Protocol):
     def done(self) -> bool:
         """Whether it has ended."""
 
+    def when_done(self, then: Callable[[], None]) -> None:
+        """Has a function called when it has ended, on any thread; one that has ended calls it at once."""
+
 
 Pending = TypeVar("Pending", bound=Begun)
 
 T = TypeVar("T")
 
-Steps = Generator[Pending, Any, T]
-"""What is done with an end, between the waiting: yields a call, and goes on with its result or its error. A face waits
-for each."""
+
+@dataclass(frozen=True)
+class PipeWait(Generic[Pending]):
+    """Waits until a pipe has bytes, or room, or a call has ended, or the pipe is closed here."""
+
+    pipe: Pipe
+    call: Pending
+    for_bytes: bool
+
+
+Steps = Generator[Union[Pending, PipeWait[Pending], None], Any, T]
+"""What is done with an end, between the waiting: yields a call, and goes on with its result or its error. Or it yields
+a wait for a pipe, or None, where much has been done without waiting. A face waits for each."""
+
+_NO_PIPE = frozenset((STREAM_INVALID, BUSY, TASK_NOT_FOUND, INTERNAL))
+"""How the daemon says that an end cannot become a pipe: its bytes go in messages."""
 
 Begin = Callable[[str, dict[str, Any], Optional[ProvidedCall]], Pending]
 """Begins a call of a daemon's task: the task, its options, and the call that this end works on and does it for."""
@@ -44,16 +62,34 @@ class End(Generic[Pending]):
         call, self._call = self._call, None
         return self._begin(task, {wire.STREAM: self.name, **more}, call)
 
+    def attach(self, side: Literal["write", "read"]) -> Pending:
+        """Asks for the end of a pipe. Where the daemon refuses, the next use takes the end."""
+        return self._begin(wire.STREAM_ATTACH, {wire.STREAM: self.name, wire.SIDE: side}, self._call)
+
+    def attached(self, attaching: Pending) -> Steps[Pending, Optional[Pipe]]:
+        """Waits for the end of the pipe. None: the bytes go in messages."""
+        try:
+            passed: Passed = yield attaching
+        except BridgeError as error:
+            if error.code in _NO_PIPE:
+                return None
+            raise
+        if passed.pipe is None:
+            failure = BridgeError(STREAM_CLOSED, "the system passed no descriptor for the stream")
+            self.leave(failure)
+            raise failure
+        return passed.pipe
+
     def read(self) -> Pending:
-        """Asks for the next bytes."""
+        """Asks for the next bytes; of a pipe, for the end of the stream."""
         return self._begin_call(wire.STREAM_READ)
 
     def write(self, data: memoryview) -> Pending:
-        """Sends bytes."""
+        """Sends bytes; none, of a pipe, to learn that the reader has left."""
         return self._begin_call(wire.STREAM_WRITE, **{wire.BASE64: base64.b64encode(data).decode("ascii")})
 
     def complete(self, count: int) -> Pending:
-        """The writer has written so many bytes, and that was all."""
+        """All bytes were written, or came through a pipe, and these were so many."""
         return self._begin_call(wire.STREAM_CLOSE, **{wire.BYTES: count})
 
     def leave(self, error: Optional[BaseException] = None) -> Pending:

@@ -16,6 +16,7 @@ PUBLISH = "bridge.publish"
 STREAM_NEW = "bridge.stream.new"
 STREAM_WRITE = "bridge.stream.write"
 STREAM_READ = "bridge.stream.read"
+STREAM_ATTACH = "bridge.stream.attach"
 STREAM_CLOSE = "bridge.stream.close"
 
 # Events of the daemon that this library acts on.

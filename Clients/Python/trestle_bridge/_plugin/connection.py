@@ -17,6 +17,7 @@ from .._core.framing import LineSplitter, LineTooLong
 from .._core.jsontext import decoder, encode
 from .._core.output import OutputQueue
 from .._core.incoming import ProvidedCall
+from .._core.pipes import receive
 from .._core.providing import ProvidedTask, ProvidedTasks
 from .._core.settings import Limits
 from . import aio_calls, wire
@@ -110,9 +111,12 @@ class Connection:
 
     def _read(self) -> bytes:
         try:
-            return self._socket.recv(_READ_BYTES)
+            data, pipes = receive(self._socket, _READ_BYTES)
         except ConnectionError:
             return b""
+        with self._lock:
+            self._own.passed.add(pipes)
+        return data
 
     def _receive(self, line: bytes) -> None:
         with self._lock:
@@ -161,10 +165,12 @@ class Connection:
     def start_call(
         self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
+        wants_pipe: bool = False,
     ) -> Future[Any]:
         """As `OwnCalls.start`."""
         with self._lock:
-            future = self._own.start(task, options, timeout=timeout, session=session, caller=caller)
+            future = self._own.start(
+                task, options, timeout=timeout, session=session, caller=caller, wants_pipe=wants_pipe)
             self._flush()
         return future
 

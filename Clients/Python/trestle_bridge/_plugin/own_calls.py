@@ -6,11 +6,12 @@ from concurrent.futures import Future, InvalidStateError
 from itertools import count
 from typing import Any, Callable, Optional, Union
 
-from .._core import messages
+from .._core import messages, wire
 from .._core.errors import (
     BUSY, GOES_AS_STREAM, REPLY_INVALID, MESSAGE_TOO_LARGE, SESSION_CLOSED, BridgeError, started_data,
 )
 from .._core.jsontext import encode
+from .._core.pipes import Passed, PassedPipes
 from .._core.settings import check_timeout
 
 MAX_CALLS = 1024
@@ -28,17 +29,21 @@ class OwnCalls:
         self._send = send
         self._drop = drop
         self._ids = count(1)
-        self._flying: dict[int, Future[Any]] = {}
+        self.passed = PassedPipes()
+        # Each with whether its result is a `Passed`.
+        self._flying: dict[int, tuple[Future[Any], bool]] = {}
         self._is_over = False
 
     def start(
         self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
+        wants_pipe: bool = False,
     ) -> Future[Any]:
         """Makes a call. The future ends with its result or its `BridgeError`; to cancel it cancels the call.
 
         Args:
             options: their JSON; None: there are none.
+            wants_pipe: the result is a `Passed`.
 
         Raises:
             BridgeError: nothing was sent: the message is too long, too many are in flight, or the daemon is gone.
@@ -56,7 +61,9 @@ class OwnCalls:
         )
         check_size(line, f"the call of {task}", self.message_bytes)
         future: Future[Any] = Future()
-        self._flying[call_id] = future
+        self._flying[call_id] = (future, wants_pipe)
+        if task == wire.STREAM_ATTACH:
+            self.passed.expect(call_id)
         self._send(line)
         future.add_done_callback(lambda ended: self._drop(call_id) if ended.cancelled() else None)
         return future
@@ -69,22 +76,26 @@ class OwnCalls:
     def answered(self, message: dict[str, Any]) -> None:
         """A callback came; one of no call is passed over."""
         call_id = message["callbackId"]
-        future = self._flying.pop(call_id, None) if type(call_id) is int else None
-        if future is None:
+        pipe = self.passed.take(message)
+        flying = self._flying.pop(call_id, None) if type(call_id) is int else None
+        if flying is None:
             return
+        future, wants_pipe = flying
         if ("result" in message) == ("error" in message):
             text = "the callback must have exactly one of result and error"
             _end(future, BridgeError(REPLY_INVALID, text))
         elif "error" in message:
             _end(future, BridgeError.from_json(message["error"]))
         else:
-            _end(future, message["result"])
+            result = message["result"]
+            _end(future, Passed(result, pipe) if wants_pipe else result)
 
     def end_all(self) -> None:
         """The daemon is gone."""
         self._is_over = True
         flying, self._flying = self._flying, {}
-        for future in flying.values():
+        self.passed.clear()
+        for future, _ in flying.values():
             _end(future, _gone("a task", started=True))
 
 

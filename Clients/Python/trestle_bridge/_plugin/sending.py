@@ -14,7 +14,7 @@ class PluginConnection(Protocol):
 
     def start_call(
         self, task: str, options: Optional[bytes], *,
-        timeout: Optional[float], session: Optional[int], caller: Optional[MessageID],
+        timeout: Optional[float], session: Optional[int], caller: Optional[MessageID], wants_pipe: bool = False,
     ) -> Future[Any]:
         """As `OwnCalls.start`."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
+from .._core import wire
 from .._core.incoming import ProvidedCall
 from .._core.jsontext import encode
 from .._streams.making import Streaming
@@ -23,6 +24,10 @@ class FutureCall:
     def done(self) -> bool:
         """Whether it has ended."""
         return self._future.done()
+
+    def when_done(self, then: Callable[[], None]) -> None:
+        """Has a function called when it has ended, on any thread."""
+        self._future.add_done_callback(lambda future: then())
 
     def result(self) -> Any:
         """Waits for its result."""
@@ -67,4 +72,6 @@ def begun(
 ) -> Future[Any]:
     """Begins a call on behalf of another one, or in the plugin's own name."""
     caller = None if call is None else call._id
-    return connection.start_call(task, encode(options), timeout=timeout, session=None, caller=caller)
+    wants_pipe = task == wire.STREAM_ATTACH
+    return connection.start_call(
+        task, encode(options), timeout=timeout, session=None, caller=caller, wants_pipe=wants_pipe)

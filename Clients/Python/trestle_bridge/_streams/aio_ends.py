@@ -73,9 +73,12 @@ class ByteWriter:
 
     __module__ = "trestle_bridge.aio"
 
-    def __init__(self, begin: Begin[Started], name: str, room: int = 0, call: Optional[ProvidedCall] = None) -> None:
+    def __init__(
+        self, begin: Begin[Started], name: str, room: int = 0, call: Optional[ProvidedCall] = None,
+        known_bytes: Optional[int] = None,
+    ) -> None:
         self.name = name
-        self._writing = Writing(begin, name, room, call)
+        self._writing = Writing(begin, name, room, call, known_bytes)
 
     async def write(self, data: Bytes) -> None:
         """Writes all of it. Waits while the reader is behind. Where the waiting task is cancelled, a part of it may

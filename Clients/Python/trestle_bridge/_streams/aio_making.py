@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from .._core import wire
 from .._core.incoming import ProvidedCall
-from .._core.stream_values import AnySource
+from .._core.stream_values import AnySource, known_bytes
 from .._core.streaming import making
 from .aio_ends import ByteReader, ByteWriter
 from .aio_sources import start_sending
@@ -35,14 +35,15 @@ class Streaming:
         Raises:
             BridgeError: `quota.exceeded` or `busy`: there are too many.
         """
-        return await self._make_writer(type, total_bytes, call, None)
+        return await self._make_writer(type, total_bytes, call, None, total_bytes)
 
     async def _make_writer(
-        self, type: Optional[str], total_bytes: Optional[int], call: Optional[ProvidedCall], timeout: Optional[float]
+        self, type: Optional[str], total_bytes: Optional[int], call: Optional[ProvidedCall], timeout: Optional[float],
+        known_bytes: Optional[int],
     ) -> ByteWriter:
         options = making("write", type, total_bytes)
         made = await self._begin_about_stream(wire.STREAM_NEW, options, call, timeout).result()
-        return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM])
+        return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM], known_bytes=known_bytes)
 
     async def send_stream(
         self, source: AnySource, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
@@ -62,7 +63,7 @@ class Streaming:
         Raises:
             BridgeError: as with `make_stream`.
         """
-        writer = await self.make_stream(type=type, total_bytes=total_bytes, call=call)
+        writer = await self._make_writer(type, total_bytes, call, None, known_bytes(source, total_bytes))
         start_sending(source, writer)
         return writer.name
 

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from .._core.incoming import ProvidedCall
 from .._core.outgoing import Outgoing, result_of
-from .._core.stream_values import AnySource
+from .._core.stream_values import AnySource, known_bytes
 from .aio_ends import ByteWriter
 from .aio_making import Streaming
 from .aio_sources import start_closing, start_sending
@@ -41,7 +41,8 @@ class Sending:
             for stream in self._outgoing.streams:
                 source = stream._take()
                 self._sources.append(source)
-                writer = await self._streaming._make_writer(stream.type, stream.total_bytes, call, timeout)
+                known = known_bytes(source, stream.total_bytes)
+                writer = await self._streaming._make_writer(stream.type, stream.total_bytes, call, timeout, known)
                 self._writers.append(writer)
         except BaseException as error:
             self.end(error)

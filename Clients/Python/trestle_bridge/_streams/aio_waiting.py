@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar, cast
+import asyncio
+from typing import Any, Protocol, TypeVar, Union, cast
 
-from .._core.streaming import Begun, Steps
+from .._core.streaming import Begun, PipeWait, Steps
 
 T = TypeVar("T")
 
@@ -16,13 +17,57 @@ class Started(Begun, Protocol):
         """Waits for its result, which can still be had where the waiting is cancelled."""
 
 
+class LoopAlarm:
+    """Wakes up a task that waits for a pipe."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.event = asyncio.Event()
+
+    def ring(self) -> None:
+        """Wakes the task up, now or when it waits next."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.event.set)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+async def _wait_pipe(wanted: PipeWait[Started]) -> None:
+    pipe, loop = wanted.pipe, asyncio.get_running_loop()
+    if not isinstance(pipe.alarm, LoopAlarm):
+        pipe.alarm = LoopAlarm()
+        wanted.call.when_done(pipe.alarm.ring)
+    if pipe.is_closed:
+        return
+    event, descriptor = pipe.alarm.event, pipe.fileno()
+    add, remove = (
+        (loop.add_reader, loop.remove_reader) if wanted.for_bytes else (loop.add_writer, loop.remove_writer))
+    add(descriptor, event.set)
+    try:
+        await event.wait()
+    finally:
+        remove(descriptor)
+        event.clear()
+
+
+async def _answer(wanted: Union[Started, PipeWait[Started], None]) -> Any:
+    if wanted is None:
+        # A pipe that is always ready must not keep the loop from everything else.
+        await asyncio.sleep(0)
+    elif isinstance(wanted, PipeWait):
+        await _wait_pipe(wanted)
+    else:
+        return await wanted.result()
+
+
 async def wait(steps: Steps[Started, T]) -> T:
     """Goes through the steps, and returns what they end with."""
     try:
         pending = next(steps)
         while True:
             try:
-                answer = await pending.result()
+                answer = await _answer(pending)
             except BaseException as error:
                 pending = steps.throw(error)
             else:

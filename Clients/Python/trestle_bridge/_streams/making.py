@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from .._core import wire
 from .._core.incoming import ProvidedCall
-from .._core.stream_values import Source
+from .._core.stream_values import Source, known_bytes
 from .._core.streaming import making
 from .ends import ByteReader, ByteWriter
 from .sources import start_sending
@@ -35,14 +35,15 @@ class Streaming:
         Raises:
             BridgeError: `quota.exceeded` or `busy`: there are too many.
         """
-        return self._make_writer(type, total_bytes, call, None)
+        return self._make_writer(type, total_bytes, call, None, total_bytes)
 
     def _make_writer(
-        self, type: Optional[str], total_bytes: Optional[int], call: Optional[ProvidedCall], timeout: Optional[float]
+        self, type: Optional[str], total_bytes: Optional[int], call: Optional[ProvidedCall], timeout: Optional[float],
+        known_bytes: Optional[int],
     ) -> ByteWriter:
         options = making("write", type, total_bytes)
         made = self._begin_about_stream(wire.STREAM_NEW, options, call, timeout).result()
-        return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM])
+        return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM], known_bytes=known_bytes)
 
     def send_stream(
         self, source: Source, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
@@ -61,7 +62,7 @@ class Streaming:
         Raises:
             BridgeError: as with `make_stream`.
         """
-        writer = self.make_stream(type=type, total_bytes=total_bytes, call=call)
+        writer = self._make_writer(type, total_bytes, call, None, known_bytes(source, total_bytes))
         start_sending(source, writer)
         return writer.name
 

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from .._core.incoming import ProvidedCall
 from .._core.outgoing import Outgoing, result_of
-from .._core.stream_values import AnySource, check_waits_not
+from .._core.stream_values import AnySource, check_waits_not, known_bytes
 from .ends import ByteWriter
 from .making import Streaming
 from .sources import close_source, start_sending
@@ -39,7 +39,9 @@ class Sending:
                 source = stream._take()
                 self._sources.append(source)
                 check_waits_not(source)
-                self._writers.append(self._streaming._make_writer(stream.type, stream.total_bytes, call, timeout))
+                known = known_bytes(source, stream.total_bytes)
+                self._writers.append(
+                    self._streaming._make_writer(stream.type, stream.total_bytes, call, timeout, known))
         except BaseException as error:
             self.end(error)
             raise

@@ -127,11 +127,12 @@ class Calling(Streaming):
 
     def _begin(
         self, task: str, text: Optional[bytes], timeout: Optional[float], on_progress: Optional[Progress],
-        wants_progress: bool, session: Optional[int],
+        wants_progress: bool, session: Optional[int], wants_pipe: bool = False,
     ) -> PendingCall:
         waiter = Waiter(self._core.settings.limits.max_queued_progress)
         call = Call(
-            jsontext.encode(task), text, waiter, timeout=timeout, wants_progress=wants_progress, session=session)
+            jsontext.encode(task), text, waiter, timeout=timeout, wants_progress=wants_progress, session=session,
+            wants_pipe=wants_pipe)
         self._core.submit(call)
         self._pump.kick()
         return PendingCall(self._pump, self._core, call, waiter, on_progress)
@@ -170,7 +171,8 @@ class Calling(Streaming):
     ) -> PendingCall:
         if call is not None and not call.one_way:
             options = {**options, wire.CALL: call._id}
-        return self.submit(task, options, timeout=timeout)
+        wants_pipe = task == wire.STREAM_ATTACH
+        return self._begin(task, jsontext.encode(options), timeout, None, False, None, wants_pipe)
 
 
 async def _result(pending: PendingCall) -> Any:

@@ -15,6 +15,7 @@ class Waiter:
 
     def __init__(self, progress_capacity: int = 1) -> None:
         self.mailbox: Mailbox[Any, Outcome] = Mailbox(progress_capacity)
+        self._then: Optional[Callable[[], None]] = None
 
     def progressed(self, value: Any) -> None:
         """An intermediate result."""
@@ -23,6 +24,14 @@ class Waiter:
     def ended(self, outcome: Outcome) -> None:
         """The end."""
         self.mailbox.finish(outcome)
+        if self._then is not None:
+            self._then()
+
+    def when_ended(self, then: Callable[[], None]) -> None:
+        """Has a function called when the end has come; at once, where it has."""
+        self._then = then
+        if self.mailbox.has_ended:
+            then()
 
     async def wait(self) -> Any:
         """Waits for the end: the result, or its error raised."""
@@ -48,6 +57,10 @@ class PendingCall:
     def done(self) -> bool:
         """Whether the call has ended."""
         return self._waiter.mailbox.has_ended
+
+    def when_done(self, then: Callable[[], None]) -> None:
+        """Has a function called when the call has ended, for streams. It must not block."""
+        self._waiter.when_ended(then)
 
     async def result(self) -> Any:
         """Waits for the end of the call. Progress is handed to `on_progress` meanwhile. The call goes on

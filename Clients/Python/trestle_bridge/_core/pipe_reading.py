@@ -1,0 +1,95 @@
+"""The reader's end of a stream that is a pipe, without the waiting."""
+
+from __future__ import annotations
+
+from typing import Generic, Optional
+
+from . import wire
+from .errors import CALL_CANCELLED, STREAM_INVALID, BridgeError
+from .pipes import Pipe
+from .streaming import End, Pending, PipeWait, Steps, check_receipt
+
+
+class PipeReading(Generic[Pending]):
+    """Reads a pipe, and compares the number of its bytes with the writer's."""
+
+    def __init__(self, end: End[Pending], pipe: Pipe, ending: Pending, is_for_call: bool) -> None:
+        """
+        Args:
+            ending: a read of the stream, which is answered with its end or its error.
+            is_for_call: it was begun for a call, with which it may end.
+        """
+        self._end = end
+        self._pipe = pipe
+        self._ending = ending
+        self._is_for_call = is_for_call
+        self._count = 0
+        # What the daemon has said: how many bytes there are in all, or why the stream is not complete.
+        self._total: Optional[int] = None
+        self._error: Optional[BridgeError] = None
+        self._closing: Optional[Pending] = None
+
+    def next_chunk(self) -> Steps[Pending, Optional[bytes]]:
+        """The next bytes; None: that was all.
+
+        Raises:
+            BridgeError: the stream is not complete. It is over then.
+        """
+        try:
+            with self._pipe.used():
+                return (yield from self._next())
+        except BridgeError:
+            self._pipe.close()
+            raise
+
+    def _next(self) -> Steps[Pending, Optional[bytes]]:
+        yield None
+        while True:
+            if self._ending.done:
+                yield from self._learn()
+            if self._total == self._count:
+                yield from self._finish()
+                return None
+            if data := self._pipe.read():
+                self._count += len(data)
+                return data
+            if self._error is not None:
+                raise self._error
+            if data is None:
+                yield PipeWait(self._pipe, self._ending, for_bytes=True)
+            elif self._total is None:
+                # The end of the pipe is not the end of the stream.
+                yield from self._learn()
+            else:
+                text = f"{self._count} of the {self._total} bytes of the stream came"
+                error = BridgeError(STREAM_INVALID, text)
+                self._end.leave(error)
+                raise error
+
+    def _learn(self) -> Steps[Pending, None]:
+        """Waits for what the daemon says."""
+        if self._total is not None or self._error is not None:
+            return
+        try:
+            answer = yield self._ending
+        except BridgeError as error:
+            was_for_call, self._is_for_call = self._is_for_call, False
+            if was_for_call and error.code == CALL_CANCELLED:
+                self._ending = self._end.read()
+                if self._pipe.alarm is not None:
+                    self._ending.when_done(self._pipe.alarm.ring)
+            else:
+                self._error = error
+        else:
+            self._total = answer[wire.BYTES]
+
+    def _finish(self) -> Steps[Pending, None]:
+        """The stream is complete once the daemon knows that every byte came."""
+        self._pipe.close()
+        if self._closing is None:
+            self._closing = self._end.complete(self._count)
+        check_receipt((yield self._closing))
+
+    def leave(self) -> None:
+        """It is read no further."""
+        self._pipe.close()
