@@ -186,7 +186,8 @@ class OneSideTests(PipeTestCase):
         with tempfile.NamedTemporaryFile() as file:
             file.write(data)
             file.flush()
-            command = [str(binaries / "trestle"), "--socket", self.daemon.path, "call", "file.turn", f"file=@{file.name}"]
+            trestle = [str(binaries / "trestle"), "--socket", self.daemon.path]
+            command = [*trestle, "call", "file.turn", f"file=@{file.name}"]
             process = subprocess.run(command, capture_output=True, timeout=TEST_TIMEOUT)
         self.assertEqual((process.returncode, process.stderr), (0, b""))
         self.assertEqual(process.stdout, data[::-1])
@@ -264,8 +265,9 @@ class EndTests(PipeTestCase):
             writer.write(b"more")
         self.assertEqual(self.pipes(), [])
 
-    def test_a_reader_that_closes_after_the_last_byte_was_written_ends_the_writers_close(self) -> None:
+    def test_a_writers_close_fails_where_the_reader_closes_before_the_last_byte(self) -> None:
         writer, reader = self.pair()
+        writer.write(b"more")
         reader.close()
         with self.assertRaises(BridgeError) as raised:
             writer.close()
@@ -342,6 +344,23 @@ class EndTests(PipeTestCase):
         with self.assertRaises(BridgeError):
             while True:
                 writer.write(b"more" * 10_000)
+
+    def test_a_reader_that_closes_unread_is_not_taken_for_one_that_has_every_byte(self) -> None:
+        made: list[Any] = []
+
+        def take(options: Any, call: Any) -> None:
+            made.append(self.other.read_stream(options, call=call))
+
+        self.other.register("file.take", take)
+        writer = self.bridge.make_stream()
+        self.bridge.call("file.take", writer.name)
+        writer.write(b"unread")
+        pending = self.bridge.submit("bridge.stream.close", {"stream": writer.name, "bytes": 6})
+        self.bridge.call("bridge.status")
+        made[0].close()
+        receipt = pending.result()
+        self.assertEqual((receipt["complete"], receipt["by"]), (False, "reader"))
+        writer.abort()
 
     def test_the_daemon_forgets_the_streams(self) -> None:
         for end in ("close", "abort"):

@@ -4,8 +4,8 @@ Nothing in this package blocks, sleeps or starts a thread. An object of it belon
 I/O thread of the synchronous face, or to the thread of the event loop. Only `driver` touches a socket,
 and only `pipes` touches pipes; neither waits.
 
-Modules import downwards: errors, wire, jsontext, framing, output, pipes, timers, backoff, location,
-settings, connecting; then messages, waiting; then description, incoming; then call, calls, providing, events; then requests,
-attempts, state; then core; then driver; then retry, stream_values, streaming, pipe_reading, pipe_writing, stream_reading,
-stream_writing, outgoing, stream_places.
+Modules import downwards: errors, wire, jsontext, framing, output, pipes, timers, backoff, location, settings,
+connecting; then messages, waiting; then description, incoming; then call, calls, providing, events; then requests,
+attempts, state; then core; then driver; then retry, stream_values, streaming, pipe_reading, pipe_writing,
+stream_reading, stream_writing, outgoing, stream_places.
 """

@@ -44,7 +44,8 @@ class Call:
     """
 
     __slots__ = ("task", "options", "timeout", "wants_progress", "session", "one_way", "sink",
-                 "of_connection", "wants_pipe", "id", "chunk", "made_at", "timer", "last_sequence", "is_cancelled", "has_ended")
+                 "of_connection", "wants_pipe", "id", "chunk", "made_at", "timer", "last_sequence", "is_cancelled",
+                 "has_ended")
 
     def __init__(
         self,

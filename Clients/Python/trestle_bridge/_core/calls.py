@@ -105,6 +105,8 @@ class CallTable:
         """A callback came; False: it belongs to no call."""
         pipe = self.passed.take(message)
         call = self._find(message["callbackId"])
+        if pipe is not None and (call is None or not call.wants_pipe):
+            pipe.close()
         if call is None:
             return False
         if ("result" in message) == ("error" in message):

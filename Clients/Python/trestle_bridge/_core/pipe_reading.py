@@ -24,6 +24,7 @@ class PipeReading(Generic[Pending]):
         self._ending = ending
         self._is_for_call = is_for_call
         self._count = 0
+        self._has_waited = False
         # What the daemon has said: how many bytes there are in all, or why the stream is not complete.
         self._total: Optional[int] = None
         self._error: Optional[BridgeError] = None
@@ -43,7 +44,9 @@ class PipeReading(Generic[Pending]):
             raise
 
     def _next(self) -> Steps[Pending, Optional[bytes]]:
-        yield None
+        if not self._has_waited:
+            yield None
+        self._has_waited = False
         while True:
             if self._ending.done:
                 yield from self._learn()
@@ -57,6 +60,7 @@ class PipeReading(Generic[Pending]):
                 raise self._error
             if data is None:
                 yield PipeWait(self._pipe, self._ending, for_bytes=True)
+                self._has_waited = True
             elif self._total is None:
                 # The end of the pipe is not the end of the stream.
                 yield from self._learn()
@@ -91,5 +95,6 @@ class PipeReading(Generic[Pending]):
         check_receipt((yield self._closing))
 
     def leave(self) -> None:
-        """It is read no further."""
+        """It is read no further. Any thread. The number of bytes says whether these were all."""
         self._pipe.close()
+        self._end.complete(self._count)

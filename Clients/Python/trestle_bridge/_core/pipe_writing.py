@@ -25,14 +25,17 @@ class PipeWriting(Generic[Pending]):
     def write(self, data: memoryview) -> Steps[Pending, None]:
         """Writes all of it, as there is room."""
         with self._pipe.used():
-            position = 0
+            position, has_waited = 0, False
             while position < len(data):
-                yield None
+                if not has_waited:
+                    yield None
+                has_waited = False
                 written = None if self._leaving.done else self._pipe.write(data[position:])
                 if written is None:
                     yield from self._fail()
                 elif written == 0:
                     yield PipeWait(self._pipe, self._leaving, for_bytes=False)
+                    has_waited = True
                 else:
                     position += written
                     self._count += written

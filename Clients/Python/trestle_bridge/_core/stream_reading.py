@@ -80,7 +80,7 @@ class Reading(Generic[Pending]):
         self._pipe = PipeReading(self._end, pipe, ending, self._is_first)
         self._pending, self._is_first = None, False
         if self.is_over:
-            self._pipe.leave()
+            pipe.close()
 
     def _next_message(self) -> Steps[Pending, Optional[bytes]]:
         if self._pending is None:
@@ -110,4 +110,8 @@ class Reading(Generic[Pending]):
             self.is_over = True
             if self._pipe is not None:
                 self._pipe.leave()
-            self._end.leave()
+            elif self._attaching is not None:
+                # It may be a pipe, with the end of the stream already said.
+                self._end.complete(self._count)
+            else:
+                self._end.leave()

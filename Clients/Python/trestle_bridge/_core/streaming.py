@@ -89,7 +89,7 @@ class End(Generic[Pending]):
         return self._begin_call(wire.STREAM_WRITE, **{wire.BASE64: base64.b64encode(data).decode("ascii")})
 
     def complete(self, count: int) -> Pending:
-        """All bytes were written, or came through a pipe, and these were so many."""
+        """The writer has written so many bytes, and that was all; or so many came through the reader's pipe."""
         return self._begin_call(wire.STREAM_CLOSE, **{wire.BYTES: count})
 
     def leave(self, error: Optional[BaseException] = None) -> Pending:

@@ -78,6 +78,8 @@ class OwnCalls:
         call_id = message["callbackId"]
         pipe = self.passed.take(message)
         flying = self._flying.pop(call_id, None) if type(call_id) is int else None
+        if pipe is not None and (flying is None or not flying[1]):
+            pipe.close()
         if flying is None:
             return
         future, wants_pipe = flying
