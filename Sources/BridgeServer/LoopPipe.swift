@@ -22,22 +22,18 @@ final class LoopPipe {
     private var isWaiting = false
     private var isClosed = false
 
-    /// - Throws: `internal` where the system has no descriptor left.
+    /// - Throws: `busy` where no descriptor is left.
     init(_ scheduler: FairScheduler, _ uid: UInt32, _ events: StreamPipeEvents) throws(BridgeError) {
-        free = try Self.attempt { () throws(SystemError) in try PipeEnds() }
+        do throws(SystemError) {
+            free = try PipeEnds()
+        } catch {
+            throw BridgeError(
+                .busy, "no descriptor is left for the stream: use bridge.stream.read and bridge.stream.write",
+                data: ["started": false], isTransient: true)
+        }
         self.scheduler = scheduler
         self.events = events
         user = scheduler.add(.uid(uid))
-    }
-
-    private static func attempt<Result: ~Copyable>(
-        _ body: () throws(SystemError) -> Result
-    ) throws(BridgeError) -> Result {
-        do throws(SystemError) {
-            return try body()
-        } catch {
-            throw BridgeError(.internal, "the daemon cannot make a pipe for the stream: \(error)")
-        }
     }
 
     /// The end that the daemon uses from now on.

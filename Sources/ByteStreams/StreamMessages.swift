@@ -19,7 +19,13 @@ package enum StreamOptions {
         return ["base64": .string(String(decoding: text, as: UTF8.self))]
     }
 
-    /// Of `close`, by a writer that has written so many bytes.
+    /// Which end of a stream a holder has. Said where it may have both.
+    package enum Side: String, Sendable {
+        case write
+        case read
+    }
+
+    /// Of `close`, by a side that has counted so many bytes.
     package static func close(_ byteCount: Int) -> JSONObject { ["bytes": .number(JSONNumber(byteCount))] }
 
     /// Of `close` before the end.

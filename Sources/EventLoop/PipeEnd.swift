@@ -8,7 +8,7 @@ public struct PipeEnds: ~Copyable, Sendable {
 
     /// A new pipe, closed on exec.
     ///
-    /// - Throws: `EMFILE` or `ENFILE`.
+    /// - Throws: `EMFILE` or `ENFILE`, where only those are left that the process keeps for itself.
     public init() throws(SystemError) {
         var descriptors: (Int32, Int32) = (-1, -1)
         try systemCall("create a pipe") {
@@ -18,6 +18,9 @@ public struct PipeEnds: ~Copyable, Sendable {
         }
         reader = UnixSocket(adopting: descriptors.0)
         writer = UnixSocket(adopting: descriptors.1)
+        guard max(descriptors.0, descriptors.1) < ReservedDescriptors.first else {
+            throw SystemError(code: EMFILE, operation: "create a pipe")
+        }
     }
 
     /// The end that is read, once.

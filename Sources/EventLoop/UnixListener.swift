@@ -15,9 +15,6 @@ public final class UnixListener {
     public var share: (@LoopActor () -> UInt64)?
     /// How long nothing is accepted where descriptors or memory have run out: others must end first.
     private static let backOff = Duration.milliseconds(100)
-    /// Descriptors below the process's limit that connections never take: however many clients come, what serves them
-    /// still opens its files. libdispatch, whose threads run Swift tasks, even ends the process where it can open none.
-    private static let headroom: rlim_t = 32
 
     /// Given every connection, and who is at its other end. Set it before `startAccepting`.
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
@@ -181,7 +178,7 @@ public final class UnixListener {
         let start = MonotonicInstant.now().nanoseconds
         var turnedAway = 0
         var trouble: SystemError?
-        let free = Self.freeForConnections()
+        let free = ReservedDescriptors.first
         for number in 0..<limit {
             guard handle != nil else { return }
             // Refusing a connection is quick.
@@ -217,15 +214,6 @@ public final class UnixListener {
         reportedAt = now
         onTrouble?(trouble, unreported)
         unreported = 0
-    }
-
-    /// The first descriptor that no connection may have. The system hands out the lowest that is free, so that a
-    /// number shows how many are taken. Asked for every time: a limit can be changed while the process runs.
-    private static func freeForConnections() -> Int32 {
-        var limit = rlimit()
-        // Cannot fail: the resource exists and the address is ours.
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return Int32(clamping: limit.rlim_cur - min(headroom, limit.rlim_cur / 4))
     }
 
     private func pause() {

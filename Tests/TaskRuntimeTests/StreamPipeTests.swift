@@ -140,7 +140,7 @@ struct StreamPipeTests {
         #expect(pipes.made[0].received == helloBytes && pipes.made[0].isClosed)
         #expect(reader.answers() == [end: ["end": true, "bytes": 5]])
         #expect(writer.answers() == [:])
-        #expect(reader.call("close", ["stream": stream]) == ["bytes": 5, "complete": true])
+        #expect(reader.call("close", ["stream": stream, "bytes": 5]) == ["bytes": 5, "complete": true])
         #expect(writer.answers() == [close: ["bytes": 5, "complete": true]])
     }
 
@@ -164,6 +164,28 @@ struct StreamPipeTests {
         #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
         bench.runtime.hangUp(reader.client.session)
         #expect(writer.answers()[close]?["complete"] == false)
+        #expect(bench.runtime.streams.count == 0)
+    }
+
+    @Test("A reader that has got the end and closes without a count did not get all bytes")
+    func uncountedReader() {
+        let stream = make()
+        _ = attach(reader, stream, "read")
+        let close = writer.begin("write", ["stream": stream, "base64": hello, "end": true])
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
+        #expect(reader.call("close", ["stream": stream])["complete"] == false)
+        #expect(writer.answers()[close]?["complete"] == false)
+    }
+
+    @Test("Who has both ends says which one they close")
+    func bothEnds() {
+        let stream = make()
+        #expect(attach(writer, stream, "write") == [:] && attach(writer, stream, "read") == [:])
+        let end = writer.begin("read", ["stream": stream])
+        let close = writer.begin("close", ["stream": stream, "side": "write", "bytes": 5])
+        let read = writer.begin("close", ["stream": stream, "side": "read", "bytes": 5])
+        let complete: JSON = ["bytes": 5, "complete": true]
+        #expect(writer.answers() == [end: ["end": true, "bytes": 5], close: complete, read: complete])
         #expect(bench.runtime.streams.count == 0)
     }
 
@@ -212,7 +234,7 @@ struct StreamPipeTests {
         let close = writer.begin("close", ["stream": stream, "bytes": 0])
         #expect(writer.call("close", ["stream": stream, "bytes": 0]).errorCode == "stream.invalid")
         #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 0])
-        _ = reader.call("close", ["stream": stream])
+        _ = reader.call("close", ["stream": stream, "bytes": 0])
         #expect(writer.answers()[close]?["complete"] == true)
     }
 

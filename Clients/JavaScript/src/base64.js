@@ -14,21 +14,20 @@ digits.forEach((digit, value) => {
     values[digit] = value;
 });
 
+/** Node's own bytes; undefined elsewhere. */
+const NodeBytes = typeof globalThis.Buffer?.from === "function" ? globalThis.Buffer : undefined;
+
 /** The text of bytes, with padding. */
 export const encodeBase64 = typeof Uint8Array.prototype.toBase64 === "function" ? (bytes) => bytes.toBase64()
-    : hasBuffer() ? (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")
+    : NodeBytes ? (bytes) => NodeBytes.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")
         : encodeInLoop;
 
 /** The bytes of a text that the daemon sent. */
 export const decodeBase64 = typeof Uint8Array.fromBase64 === "function" ? (text) => Uint8Array.fromBase64(text)
-    : hasBuffer() ? decodeByBuffer : decodeInLoop;
+    : NodeBytes ? decodeByNode : decodeInLoop;
 
-function hasBuffer() {
-    return typeof globalThis.Buffer?.from === "function";
-}
-
-function decodeByBuffer(text) {
-    const { buffer, byteOffset, length } = Buffer.from(text, "base64");
+function decodeByNode(text) {
+    const { buffer, byteOffset, length } = NodeBytes.from(text, "base64");
     return new Uint8Array(buffer, byteOffset, length);
 }
 

@@ -151,7 +151,7 @@ class StreamReader {
 
     async cancel(reason) {
         this.#isOver = true;
-        await closeEarly(this.#call, this.#name, this.#id, reason);
+        await closeEarly(this.#call, this.#name, "read", this.#id, reason);
     }
 
     /** Ends the stream before it is complete, where it is not over. Who reads it gets the reason. */
@@ -243,7 +243,7 @@ class StreamWriter {
     /** Resolves when the reader has all. */
     async close() {
         if (this.#error) throw this.#error;
-        const options = { stream: this.#name, call: this.#id, bytes: this.#count };
+        const options = { stream: this.#name, side: "write", call: this.#id, bytes: this.#count };
         const { complete, by, bytes, error } = await this.#call("bridge.stream.close", options);
         if (complete) return;
         const reason = `the ${by} ended the stream after ${bytes} bytes, before it was complete`;
@@ -256,7 +256,7 @@ class StreamWriter {
     async abort(reason) {
         if (!this.#error) {
             this.#error = reason ?? new BridgeError("call.cancelled", "the writer ended the stream");
-            this.#aborted = closeEarly(this.#call, this.#name, this.#id, reason);
+            this.#aborted = closeEarly(this.#call, this.#name, "write", this.#id, reason);
             this.#controller.error(this.#error);
             this.#answered();
         }
@@ -265,12 +265,12 @@ class StreamWriter {
 }
 
 /** Ends a stream before it is complete. The other side gets the reason, where there is one. */
-async function closeEarly(call, stream, id, reason) {
+async function closeEarly(call, stream, side, id, reason) {
     let error;
     if (reason instanceof BridgeError) error = { code: reason.code, message: reason.message };
     else if (reason !== undefined) error = { code: "call.cancelled", message: describe(reason) };
     try {
-        await call("bridge.stream.close", { stream, call: id, error });
+        await call("bridge.stream.close", { stream, side, call: id, error });
     } catch (failure) {
         // It is over already.
         if (failure.code !== "stream.not_found" && failure.code !== "session.closed") throw failure;

@@ -48,10 +48,10 @@ class LayeringTests(unittest.TestCase):
     """What may import what."""
 
     ORDER = [
-        "errors", "wire", "jsontext", "framing", "output", "timers", "backoff", "location", "settings", "connecting",
-        "messages", "waiting", "description", "incoming", "call", "calls", "providing", "events", "requests",
-        "attempts", "state", "core", "driver", "retry", "stream_values", "streaming", "stream_reading",
-        "stream_writing", "outgoing", "stream_places",
+        "errors", "wire", "jsontext", "framing", "output", "pipes", "timers", "backoff", "location", "settings",
+        "connecting", "messages", "waiting", "description", "incoming", "call", "calls", "providing", "events",
+        "requests", "attempts", "state", "core", "driver", "retry", "stream_values", "streaming", "pipe_reading",
+        "pipe_writing", "stream_reading", "stream_writing", "outgoing", "stream_places",
     ]
 
     def test_modules_of_the_core_import_only_those_below_them(self) -> None:

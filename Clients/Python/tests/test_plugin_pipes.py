@@ -85,7 +85,7 @@ class PluginPipeTests(unittest.TestCase):
                 os.close(writer)
                 self.answer(read, {"end": True, "bytes": 3})
                 close = self.about("close")
-                self.assertEqual(close["options"], {"stream": "stream:1", "bytes": 3})
+                self.assertEqual(close["options"], {"stream": "stream:1", "side": "read", "bytes": 3})
                 self.answer(close, {"bytes": 3, "complete": True})
                 self.assertEqual(self.daemon.result(call_id), "abc")
 

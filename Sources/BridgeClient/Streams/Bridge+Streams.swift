@@ -20,7 +20,7 @@ extension Bridge {
         var options = StreamOptions.new(type: type, totalBytes: totalBytes)
         options["call"] = call?.id.map { .number(JSONNumber($0)) }
         let made = try MadeStream(try await session.calls.call(CallRequest("bridge.stream.new", .object(options))))
-        return stream(StreamEnd(made.name, for: nil, session.calls), roomBytes: made.roomBytes, totalBytes)
+        return stream(StreamEnd(made.name, .write, for: nil, session.calls), roomBytes: made.roomBytes, totalBytes)
     }
 
     /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call
@@ -30,7 +30,7 @@ extension Bridge {
     ///   - name: The stream's name.
     ///   - call: The call that a handler works on, and whose options have the name.
     public func readStream(_ name: String, for call: IncomingCall? = nil) async -> ByteReader {
-        let reading = StreamReading(StreamEnd(name, for: call, session.calls))
+        let reading = StreamReading(StreamEnd(name, .read, for: call, session.calls))
         if call != nil { await reading.take() }
         return ByteReader(name, reading)
     }
@@ -41,7 +41,7 @@ extension Bridge {
     ///   - name: The stream's name.
     ///   - call: The call that a handler works on, and whose options have the name.
     public func writeStream(_ name: String, for call: IncomingCall? = nil) async -> ByteStream {
-        stream(StreamEnd(name, for: call, session.calls), roomBytes: 0, nil)
+        stream(StreamEnd(name, .write, for: call, session.calls), roomBytes: 0, nil)
     }
 
     private func stream(_ end: StreamEnd, roomBytes: Int, _ totalBytes: Int?) -> ByteStream {

@@ -69,9 +69,7 @@ final class PipeReading {
     private func finish() async throws(BridgeError) -> [UInt8]? {
         isOver = true
         pipe.close()
-        let receipt = try await end.result(of: try await end.begin("close", StreamOptions.close(Int(count))))
-        end.finish()
-        try StreamReceipt.check(receipt)
+        try await end.close(Int(count))
         return nil
     }
 

@@ -69,9 +69,7 @@ final class PipeWriting {
     func close() async throws(BridgeError) {
         pipe.close()
         do throws(BridgeError) {
-            let receipt = try await end.result(of: try await end.begin("close", StreamOptions.close(count)))
-            end.finish()
-            try StreamReceipt.check(receipt)
+            try await end.close(count)
         } catch {
             // The stream is forgotten once the reader has left.
             if error.code == .streamNotFound { throw await unread() }

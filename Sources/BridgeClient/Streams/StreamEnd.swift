@@ -6,14 +6,16 @@ import EventLoop
 @LoopActor
 final class StreamEnd {
     let name: String
+    private let side: StreamOptions.Side
     private let calls: CallsInFlight
     /// The call for which the end is taken, said with its first use; nil: none, or it has been said.
     private var worksOn: UInt64?
     /// No call about it makes sense any longer.
     private(set) var isOver = false
 
-    nonisolated init(_ name: String, for call: IncomingCall?, _ calls: CallsInFlight) {
+    nonisolated init(_ name: String, _ side: StreamOptions.Side, for call: IncomingCall?, _ calls: CallsInFlight) {
         self.name = name
+        self.side = side
         self.calls = calls
         worksOn = call?.id
     }
@@ -47,8 +49,8 @@ final class StreamEnd {
     }
 
     /// Makes the end a pipe, where the daemon and this process can: before all else that is done with it.
-    func beginAttaching(_ side: String) async throws(BridgeError) -> CallInFlight {
-        try await begin("attach", ["side": .string(side)], .withDescriptor)
+    func beginAttaching() async throws(BridgeError) -> CallInFlight {
+        try await begin("attach", ["side": .string(side.rawValue)], .withDescriptor)
     }
 
     /// Waits for the pipe.
@@ -73,6 +75,17 @@ final class StreamEnd {
         return (pipe, result)
     }
 
+    /// Closes it, where this side has counted so many bytes, and waits for the receipt.
+    ///
+    /// - Throws: `stream.closed` where the stream is not complete.
+    func close(_ byteCount: Int) async throws(BridgeError) {
+        var options = StreamOptions.close(byteCount)
+        options["side"] = .string(side.rawValue)
+        let receipt = try await result(of: try await begin("close", options))
+        finish()
+        try StreamReceipt.check(receipt)
+    }
+
     /// The stream is over here.
     func finish() { isOver = true }
 
@@ -84,6 +97,7 @@ final class StreamEnd {
         isOver = true
         var options = StreamOptions.leave(error)
         options["stream"] = .string(name)
+        options["side"] = .string(side.rawValue)
         options["call"] = worksOn.map { .number(JSONNumber($0)) }
         let request = CallRequest("bridge.stream.close", .object(options))
         // Ends when the daemon has answered. What it answers changes nothing.

@@ -23,7 +23,7 @@ final class StreamReading: ByteSource {
         let end = end
         attaching = Task.immediate { @LoopActor in
             do throws(BridgeError) {
-                return .success(try await end.beginAttaching("read"))
+                return .success(try await end.beginAttaching())
             } catch {
                 return .failure(error)
             }
@@ -82,7 +82,7 @@ final class DecodedStreams: StreamReaders {
     }
 
     func source(_ name: String) -> any ByteSource {
-        let reading = StreamReading(StreamEnd(name, for: call, calls))
+        let reading = StreamReading(StreamEnd(name, .read, for: call, calls))
         EventLoop.post { reading.take() }
         return reading
     }

@@ -45,7 +45,7 @@ final class StreamWriting: ByteSink {
     }
 
     private func attach() async throws(BridgeError) {
-        guard let attached = try await end.attached(by: try await end.beginAttaching("write")) else {
+        guard let attached = try await end.attached(by: try await end.beginAttaching()) else {
             return usesMessages = true
         }
         pipe = PipeWriting(end, attached.pipe)
@@ -68,10 +68,7 @@ final class StreamWriting: ByteSink {
     func close() async throws(BridgeError) {
         if let pipe { return try await pipe.close() }
         guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
-        let call = try await end.begin("close", StreamOptions.close(count))
-        let receipt = try await end.result(of: call)
-        end.finish()
-        try StreamReceipt.check(receipt)
+        try await end.close(count)
     }
 
     nonisolated var isOwnThread: Bool { LoopActor.isOnLoopThread }

@@ -6,7 +6,7 @@ extension Call {
     ///
     /// - Parameter name: The stream's name.
     public func readStream(_ name: String) -> ByteReader {
-        ByteReader(name, StreamReading(StreamEnd(name, sender)))
+        ByteReader(name, StreamReading(StreamEnd(name, .read, sender)))
     }
 
     /// Makes a stream for this call, and has `write` write it: its caller reads it, before or after the result, of
@@ -61,7 +61,7 @@ extension Call {
     public func writeStream(
         _ name: String, _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {
-        let stream = ByteStream(name, StreamWriting(StreamEnd(name, sender), roomBytes: 0))
+        let stream = ByteStream(name, StreamWriting(StreamEnd(name, .write, sender), roomBytes: 0))
         sender.write(stream) { try await stream.write(write) }
     }
 }
@@ -70,7 +70,7 @@ extension PluginContext {
     /// Reads the stream of a result that the plugin got in its own name. A member of the result of the type
     /// `ByteReader` is such a reader.
     public func readStream(_ name: String) -> ByteReader {
-        ByteReader(name, StreamReading(StreamEnd(name, sender)))
+        ByteReader(name, StreamReading(StreamEnd(name, .read, sender)))
     }
 
     /// Makes a stream for the calls that the plugin makes in its own name; see `Call.makeStream`.
@@ -90,7 +90,7 @@ extension Sender {
     ) async throws(BridgeError) -> ByteStream {
         let options = JSON.object(StreamOptions.new(type: type, totalBytes: totalBytes))
         let made = try MadeStream(try await call("bridge.stream.new", options))
-        let end = StreamEnd(made.name, Sender(runtime: runtime, parent: 0))
+        let end = StreamEnd(made.name, .write, Sender(runtime: runtime, parent: 0))
         return ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes))
     }
 

@@ -12,11 +12,13 @@ final class StreamEnd: Sendable {
     }
 
     let name: String
+    private let side: StreamOptions.Side
     private let state: Mutex<State>
 
     /// - Parameter sender: That of the call that the plugin works on, or its own.
-    init(_ name: String, _ sender: Sender) {
+    init(_ name: String, _ side: StreamOptions.Side, _ sender: Sender) {
         self.name = name
+        self.side = side
         state = Mutex(State(sender: sender))
     }
 
@@ -84,6 +86,7 @@ final class StreamEnd: Sendable {
         guard !wasOver else { return }
         var options = StreamOptions.leave(error)
         options["stream"] = .string(name)
+        options["side"] = .string(side.rawValue)
         takeSender().notify("bridge.stream.close", JSON.object(options))
     }
 }

@@ -65,6 +65,6 @@ final class DecodedStreams: StreamReaders {
 
     func source(_ name: String) -> any ByteSource {
         guard let runtime else { preconditionFailure("options are decoded before the plugin has a host") }
-        return StreamReading(StreamEnd(name, Sender(runtime: runtime, parent: call)))
+        return StreamReading(StreamEnd(name, .read, Sender(runtime: runtime, parent: call)))
     }
 }

@@ -41,7 +41,8 @@ extension TaskRuntime {
                 [unowned self] call, options throws(BridgeError) in
                 let options = try BridgeTasks.Task.decode(StreamClosing.self, options)
                 let error = try options.error.map { error throws(BridgeError) in try Self.closingError(error) }
-                try streams.close(call, options.stream, for: options.call, bytes: options.bytes, error)
+                try streams.close(
+                    call, options.stream, options.side?.side, for: options.call, bytes: options.bytes, error)
                 return nil
             },
         ]
@@ -90,6 +91,7 @@ extension TaskRuntime {
 
     private struct StreamClosing: Decodable {
         var stream: String
+        var side: StreamOptionSide?
         var call: UInt64?
         var bytes: UInt64?
         var error: JSON?

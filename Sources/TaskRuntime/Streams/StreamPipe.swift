@@ -31,5 +31,5 @@ package struct StreamPipeEvents {
 
 /// Makes a pipe, and reads and writes it in the turns of the clients of a uid.
 ///
-/// - Throws: `internal` where the system has no descriptor left.
+/// - Throws: `busy` where no descriptor is left.
 package typealias StreamPipeMaker = (_ uid: UInt32?, StreamPipeEvents) throws(BridgeError) -> any StreamPipe

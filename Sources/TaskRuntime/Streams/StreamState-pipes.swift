@@ -69,10 +69,10 @@ extension StreamState {
     /// The reader, whose end is a pipe, has got the end and every byte.
     ///
     /// - Parameter bytes: how many it has counted; nil: it has not.
-    /// - Returns: nil: it has not got the end yet, and closes before it.
+    /// - Returns: nil: it has not got the end, or not counted, and leaves before it has all.
     mutating func confirm(_ bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>]? {
-        guard awaitsReceipt, brokenBy == nil else { return nil }
-        readBytes = bytes ?? writtenBytes
+        guard awaitsReceipt, brokenBy == nil, let bytes else { return nil }
+        readBytes = bytes
         if readBytes != writtenBytes {
             breakOff(StreamBreak(side: .reader, cause: .miscounted(bytes: readBytes)))
         }

@@ -128,13 +128,14 @@ final class StreamTable {
     /// Closes the caller's end.
     ///
     /// - Parameters:
-    ///   - bytes: how many the writer has counted; nil: it has not.
+    ///   - side: nil: the side that the caller has, the writer's where it has both.
+    ///   - bytes: how many the caller has counted; nil: it has not.
     ///   - error: why the stream is not complete; nil: the writer has written all, or the reader has enough.
     func close(
-        _ call: Call, _ text: String, for id: UInt64?, bytes: UInt64?, _ error: BridgeError?
+        _ call: Call, _ text: String, _ side: StreamSide? = nil, for id: UInt64?, bytes: UInt64?, _ error: BridgeError?
     ) throws(BridgeError) {
         try error?.checkIsShort()
-        let (stream, waiter) = try find(text, nil, call, id)
+        let (stream, waiter) = try find(text, side, call, id)
         update(stream, for: waiter) {
             if error != nil { return $0.close(waiter.side, error, waiter) }
             if waiter.side == .writer { return $0.complete(bytes, waiter) }

@@ -19,7 +19,7 @@ class Reading(Generic[Pending]):
     """
 
     def __init__(self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall]) -> None:
-        self._end = End(begin, name, call)
+        self._end = End(begin, name, "read", call)
         self._attaching: Optional[Pending] = None
         self._pipe: Optional[PipeReading[Pending]] = None
         self._pending: Optional[Pending] = None
@@ -36,7 +36,7 @@ class Reading(Generic[Pending]):
         """Asks for a pipe, and at once for what is needed with it and without: the read ends with the stream, or has
         the first bytes."""
         self._is_taken = True
-        self._attaching = self._end.attach("read")
+        self._attaching = self._end.attach()
         try:
             self._pending = self._end.read()
         except BridgeError:

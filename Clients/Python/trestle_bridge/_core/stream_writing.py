@@ -67,7 +67,7 @@ class Writing(Generic[Pending]):
             room: how much may be sent; 0: not known.
             known_bytes: how many bytes there will be; None: that is not known.
         """
-        self._end = End(begin, name, call)
+        self._end = End(begin, name, "write", call)
         self._attaching: Optional[Pending] = None
         self._pipe: Optional[PipeWriting[Pending]] = None
         self._uses_messages = known_bytes is not None and known_bytes < SHORT_BYTES or not may_write_pipes()
@@ -93,7 +93,7 @@ class Writing(Generic[Pending]):
         if self._uses_messages or self._pipe is not None:
             return
         if self._attaching is None:
-            self._attaching = self._end.attach("write")
+            self._attaching = self._end.attach()
             # At once what is needed with a pipe and without: its answer says that the reader has left, or has the room.
             self._send(memoryview(b""))
         pipe = yield from self._end.attached(self._attaching)

@@ -52,8 +52,11 @@ Begin = Callable[[str, dict[str, Any], Optional[ProvidedCall]], Pending]
 class End(Generic[Pending]):
     """One end of a stream, and the calls of the daemon's tasks about it."""
 
-    def __init__(self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall]) -> None:
+    def __init__(
+            self, begin: Begin[Pending], name: str, side: Literal["write", "read"],
+            call: Optional[ProvidedCall]) -> None:
         self.name = name
+        self._side = side
         self._begin = begin
         # The end is taken for this call, with its first use.
         self._call = call
@@ -62,9 +65,9 @@ class End(Generic[Pending]):
         call, self._call = self._call, None
         return self._begin(task, {wire.STREAM: self.name, **more}, call)
 
-    def attach(self, side: Literal["write", "read"]) -> Pending:
+    def attach(self) -> Pending:
         """Asks for the end of a pipe. Where the daemon refuses, the next use takes the end."""
-        return self._begin(wire.STREAM_ATTACH, {wire.STREAM: self.name, wire.SIDE: side}, self._call)
+        return self._begin(wire.STREAM_ATTACH, {wire.STREAM: self.name, wire.SIDE: self._side}, self._call)
 
     def attached(self, attaching: Pending) -> Steps[Pending, Optional[Pipe]]:
         """Waits for the end of the pipe. None: the bytes go in messages."""
@@ -90,11 +93,11 @@ class End(Generic[Pending]):
 
     def complete(self, count: int) -> Pending:
         """The writer has written so many bytes, and that was all; or so many came through the reader's pipe."""
-        return self._begin_call(wire.STREAM_CLOSE, **{wire.BYTES: count})
+        return self._begin_call(wire.STREAM_CLOSE, **{wire.SIDE: self._side, wire.BYTES: count})
 
     def leave(self, error: Optional[BaseException] = None) -> Pending:
         """Ends the stream before it is complete; the other side gets the reason, where there is one."""
-        return self._begin_call(wire.STREAM_CLOSE, **_reason(error))
+        return self._begin_call(wire.STREAM_CLOSE, **{wire.SIDE: self._side}, **_reason(error))
 
 
 def making(side: Literal["write", "read"], type: Optional[str], total_bytes: Optional[int]) -> dict[str, Any]:
