@@ -1,6 +1,6 @@
 /* A task plugin in C that reads a stream and writes one: texts in ROT13, of any size. A piece is read, turned and
- * written before the next one is read, so that it holds one piece for each call, and a slow reader stops its writer. All
- * of it runs on the loop thread. */
+ * written before the next one is read, so that it holds one piece for each call, and a slow reader stops its writer.
+ * All of it runs on the loop thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@ public import BridgeJSON
 
 extension ByteReader {
     /// The next bytes, never none; nil: these were all. Blocks the thread: for one that may block, and where no Swift
-    /// task runs: in `Call.blocking`, in `BlockingThreads.run`, on a thread of your own. Of the first two, the read ends
-    /// where the Swift task that waits for them is cancelled.
+    /// task runs: in `Call.blocking`, in `BlockingThreads.run`, on a thread of your own. Of the first two, the read
+    /// ends where the Swift task that waits for them is cancelled.
     ///
     /// - Throws: As the sequence does; `call.cancelled` where it was cancelled; `internal` where nothing may block.
     public func readBlocking() throws(BridgeError) -> [UInt8]? {

@@ -1,13 +1,13 @@
 import Glibc
 
 /// The descriptors that the process keeps for itself: files, databases, plugins. What clients can have more and more of
-/// stays below them: what serves them still opens its files, and libdispatch, whose threads run Swift tasks, even ends the
-/// process where it can open none.
+/// stays below them. Otherwise what serves them could open no files, and libdispatch, whose threads run Swift tasks,
+/// would end the process.
 enum ReservedDescriptors {
     private static let count: rlim_t = 32
 
-    /// The first of them. The system hands out the lowest that is free, so that a number shows how many are taken. Asked
-    /// for every time: a limit can be changed while the process runs.
+    /// The first of them. The system hands out the lowest that is free, so that a number shows how many are taken.
+    /// Asked for every time: a limit can be changed while the process runs.
     static var first: Int32 {
         var limit = rlimit()
         // Cannot fail: the resource exists and the address is ours.

@@ -42,8 +42,8 @@ extension BridgeError {
     /// As long may be an error that ends a stream, as JSON.
     private static var maximumStreamErrorBytes: Int { 4 << 10 }
 
-    /// The error as it may end a stream. One that is too long is cut: it must not keep the stream open, and a plugin may
-    /// hand on another's.
+    /// The error as it may end a stream. One that is too long is cut: it must not keep the stream open, and a plugin
+    /// may hand on another's.
     var shortened: BridgeError {
         guard json.bytes.count > Self.maximumStreamErrorBytes else { return self }
         let isCode = code.rawValue.utf8.count <= 128

@@ -1,7 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// The pipes of streams: who may have one, and the bytes that go between a pipe and a stream's window. Loop thread only.
+/// The pipes of streams: who may have one, and the bytes that go between a pipe and a stream's window. Loop thread
+/// only.
 final class StreamPipes {
     /// How many streams may have a pipe of which the daemon keeps an end: of a user, and in all.
     private static let maximumOfUser = 64
