@@ -1,3 +1,4 @@
+import CLibuv
 import Glibc
 
 /// The descriptors that the process keeps for itself: files, databases, plugins. What clients can have more and more of
