@@ -9,7 +9,7 @@ struct IsolatedPluginStreams {
 
     /// As much as the options of a write have beside the bytes.
     private static let otherBytes = 1 << 10
-    /// As many bytes fit into a write. The plugin is told of no more room.
+    /// How many bytes fit into a write. The plugin gets no larger number as its room.
     private var writtenBytes: Int { (host.messageBytes - Self.otherBytes) / 4 * 3 }
 
     /// Makes a call.

@@ -23,7 +23,7 @@ BUILT = Path(os.environ.get("TRESTLE_BIN", ROOT / ".build/release")).resolve()
 def wait_until(what: str, condition: Callable[[], Any]) -> Any:
     """Returns what the condition returns once that is true; fails when it never is.
 
-    Looks again and again: of what kernel and strace do to a process, nobody is told.
+    Polls: neither the kernel nor strace reports what it does to a process.
     """
     end = time.monotonic() + LIMIT
     while not (found := condition()):

@@ -49,13 +49,13 @@ struct RecordTests {
         try withDaemon { daemon in
             let run = try daemon.home.trestle("replay", file)
             #expect(run.end == .exited(0), "\(run.output)\(run.errors)")
-            let told = try lines(run.output)
-            #expect(told.last?["kind"] == "summary")
-            #expect(told.last?["different"] == 0)
-            #expect(told.last?["skipped"]?["masked"] == 1)
-            #expect(told.last?["same"]?.int64Value ?? 0 >= 5)
-            #expect(told.last?["notCompared"] == 1)
-            #expect(told.last?["skipped"]?["cut"] == nil)
+            let shown = try lines(run.output)
+            #expect(shown.last?["kind"] == "summary")
+            #expect(shown.last?["different"] == 0)
+            #expect(shown.last?["skipped"]?["masked"] == 1)
+            #expect(shown.last?["same"]?.int64Value ?? 0 >= 5)
+            #expect(shown.last?["notCompared"] == 1)
+            #expect(shown.last?["skipped"]?["cut"] == nil)
             #expect(try daemon.connect().result("persistence.query", ["table": "t"]).text.contains("1.5"))
         }
         try withDaemon { daemon in
@@ -119,10 +119,10 @@ struct RecordTests {
         try withDaemon { daemon in
             let run = try daemon.home.trestle("replay", file)
             #expect(run.end == .exited(0), "\(run.output)\(run.errors)")
-            let told = try lines(run.output)
-            #expect(told.last?["skipped"]?["stream"] == 4, "\(run.output)")
-            #expect(told.filter { $0["reason"] == "stream" }.count == 4)
-            #expect(told.last?["different"] == 0)
+            let shown = try lines(run.output)
+            #expect(shown.last?["skipped"]?["stream"] == 4, "\(run.output)")
+            #expect(shown.filter { $0["reason"] == "stream" }.count == 4)
+            #expect(shown.last?["different"] == 0)
             let text = try daemon.home.trestle("replay", file, "--text")
             #expect(text.output.contains("4 not sent: one of their options, or their result, was a stream"))
         }

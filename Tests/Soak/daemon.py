@@ -49,7 +49,7 @@ class Life:
 
 
 class Readiness(asyncio.DatagramProtocol):
-    """Takes what the daemon tells a service manager: that it serves, for one."""
+    """Receives what the daemon sends to a service manager, such as that it is ready."""
 
     def __init__(self) -> None:
         self.told = asyncio.get_running_loop().create_future()
@@ -120,7 +120,7 @@ class Daemon:
         return self.life
 
     async def _listen(self) -> tuple[asyncio.DatagramTransport, Readiness]:
-        """Makes the socket to which the next life of the daemon's tells how it is."""
+        """Makes the socket to which the next process of the daemon reports its state."""
         Path(self.notify).unlink(missing_ok=True)
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notify.setblocking(False)

@@ -71,14 +71,14 @@ async def watch(soak: Soak, feed: Feed, eyes: Client, hand: Client, bursts: int,
 
 
 async def compare(soak: Soak, feed: Feed, eyes: Client, hand: Client, may: frozenset[str]) -> None:
-    """The feed tells what is in the table."""
+    """The feed shows what is in the table."""
     answer = await hand.call("persistence.query", {"table": feed.table, "limit": 1000}, may=may)
     if answer is None or answer.failed or may:
         return  # In a process that may crash, the watch may be gone by now.
     there = {record["key"]: record["version"] for record in answer.body["records"]}
 
     def wrong() -> Optional[str]:
-        return next((f"{key} has version {version}, and the feed told {feed.versions.get(key)}"
+        return next((f"{key} has version {version}, and the feed showed {feed.versions.get(key)}"
                      for key, version in there.items() if feed.versions.get(key) != version), None)
 
     await eyes.until(lambda: feed.missed or wrong() is None, soak.grace)

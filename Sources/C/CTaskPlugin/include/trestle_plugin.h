@@ -339,8 +339,8 @@ typedef struct trestle_host {
     trestle_call (*stream_read)(const struct trestle_host *host, const trestle_stream_use *use, size_t maximum);
     /* LOOP THREAD. Closes the plugin's end. The writer: these were all, where `error` is NULL; `bytes` is how many there
        were, or TRESTLE_STREAM_UNKNOWN; with `error` the stream fails. The reader: it has enough; `error` may say why.
-       Of the error the other side gets code, message and data; one of more than 4 KiB is cut. The answer to a writer without an
-       error comes when the reader has all or is gone; it has `count`, and either TRESTLE_STREAM_COMPLETE in `flags`
+       Of the error the other side gets code, message and data; one of more than 4 KiB is cut. The answer to a writer
+       without an error comes when the reader has all or is gone; it has `count`, and either TRESTLE_STREAM_COMPLETE in `flags`
        or `ended_by` and perhaps `error`. */
     trestle_call (*stream_close)(const struct trestle_host *host, const trestle_stream_use *use, uint64_t bytes,
                                  const trestle_error *error);
