@@ -200,6 +200,9 @@ class WireTests(unittest.TestCase):
         """Begins a call, and gives it the photo."""
         options = {"photo": "stream:photo", "width": 10, "height": 10}
         call = self.daemon.start_call("thumbnail", options, progress=True)
+        # No pipe: the photo comes in messages.
+        attach = self.daemon.next(task="bridge.stream.attach")
+        self.daemon.send({"callbackId": attach["callbackId"], "error": {"code": "busy", "message": "no pipe is left"}})
         self.answer("bridge.stream.read", {"base64": base64.b64encode(photo).decode("ascii")})
         self.answer("bridge.stream.read", {"end": True, "bytes": len(photo)})
         return call
