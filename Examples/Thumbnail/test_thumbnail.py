@@ -155,14 +155,16 @@ class DaemonTests(unittest.TestCase):
         for _ in range(2):
             writer = self.bridge.make_stream()
             call = self.bridge.submit("thumbnail", {"photo": writer.name, "width": 10, "height": 10})
-            # More than the daemon holds: it returns once the plugin reads.
+            # More than the daemon or a pipe holds: it returns once the plugin reads.
             writer.write(bytes(1 << 20))
             call.cancel()
             with self.assertRaises(BridgeError) as raised:
                 call.result(TEST_TIMEOUT)
             self.assertEqual(raised.exception.code, "call.cancelled")
+            # The plugin learns of it after the caller.
             with self.assertRaises(BridgeError) as raised:
-                writer.close()
+                while True:
+                    writer.write(bytes(1 << 20))
             self.assertEqual((raised.exception.code, raised.exception.data["by"]), ("stream.closed", "reader"))
         self.assertEqual(self.make(encoded(Image.new("RGB", (7, 5))))[1].size, (7, 5))
 

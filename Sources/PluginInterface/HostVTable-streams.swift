@@ -36,6 +36,11 @@ extension HostVTable {
             return perform(.close(bytes: bytes == .max ? nil : bytes, error), use, vtable)
         }
 
+    static let attachStream:
+        @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_stream_use>?) -> trestle_call = {
+            vtable, use in perform(.attach, use, vtable)
+        }
+
     private static func perform(
         _ work: PluginStreamUse.Work, _ use: UnsafePointer<trestle_stream_use>?,
         _ vtable: UnsafePointer<trestle_host>?

@@ -13,7 +13,8 @@ enum HostVTable {
             call: call,
             cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric,
             watch: watch, timer: timer, unwatch: unwatch, stream_new: makeStream, stream_write: writeStream,
-            stream_read: readStream, stream_close: closeStream)
+            stream_read: readStream, stream_close: closeStream,
+            stream_attach: attachStream)
     }
 
     /// The receiver behind a table, which lives as long as the process: no reference is counted.

@@ -1,4 +1,5 @@
 public import BridgeJSON
+public import BridgeMessage
 import CTaskPlugin
 
 /// Calls about streams that a plugin has made and that have not ended for it. Loop thread only.
@@ -27,6 +28,8 @@ public final class PluginStreamAnswer {
         case room(bytes: Int)
         /// Bytes were read.
         case bytes(UnsafeRawBufferPointer, type: String?, totalBytes: UInt64?)
+        /// The end is a pipe from now on.
+        case attached(PassedDescriptor, type: String?, totalBytes: UInt64?)
         /// The reader has all.
         case end(bytes: UInt64)
         /// The side that closes learns how far the stream came. `side` 0: it is complete.
@@ -66,6 +69,7 @@ extension PluginStreamAnswer.Value {
         answer.size = UInt32(MemoryLayout<trestle_stream_answer>.size)
         answer.abi = TRESTLE_ABI
         answer.total = .max
+        answer.descriptor = -1
         switch self {
         case .made(let name, let room):
             answer.room = UInt64(room)
@@ -78,6 +82,13 @@ extension PluginStreamAnswer.Value {
             body(&answer)
         case .bytes(let bytes, let type, let totalBytes):
             answer.bytes = trestle_bytes(bytes)
+            answer.total = totalBytes ?? .max
+            withBytes(type ?? "") {
+                answer.type = $0
+                body(&answer)
+            }
+        case .attached(let end, let type, let totalBytes):
+            answer.descriptor = end.release()
             answer.total = totalBytes ?? .max
             withBytes(type ?? "") {
                 answer.type = $0

@@ -11,6 +11,8 @@ public struct PluginStreamUse {
         case write(UnsafeRawBufferPointer, isEnd: Bool)
         /// Reads so many bytes at most; nil: as many as is usual.
         case read(maximumBytes: Int?)
+        /// Has the plugin's end be a pipe.
+        case attach
         /// Closes the plugin's end.
         case close(bytes: UInt64?, BridgeError?)
     }
@@ -21,6 +23,8 @@ public struct PluginStreamUse {
     public let call: trestle_call
     /// The stream's name.
     public let name: String
+    /// TRESTLE_STREAM_WRITER or TRESTLE_STREAM_READER: the end that is meant; 0: the one that the plugin has.
+    public let side: Int
     /// How long it may take; nil: any time.
     public let timeoutNanoseconds: UInt64?
     /// Who gets the answer.
@@ -31,6 +35,7 @@ public struct PluginStreamUse {
         call = use.call
         // A name that is too long is none: no more of it is read.
         name = use.name.buffer.count > Self.maximumNameBytes ? "" : use.name.string
+        side = Int(use.side)
         timeoutNanoseconds = use.timeout_ns > 0 ? UInt64(use.timeout_ns) : nil
         answer = PluginStreamAnswer(use.context, use.done)
     }

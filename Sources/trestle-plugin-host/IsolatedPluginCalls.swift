@@ -19,6 +19,10 @@ final class IsolatedPluginCalls {
     private var output: OutputBuffer { host.output }
     private var inFlight: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
+    /// Descriptors that came, in the order of the results that they belong to.
+    private var descriptors: [PassedDescriptor] = []
+    /// The task whose result has a descriptor beside it.
+    private static let attachTask = "bridge.stream.attach"
 
     init(_ host: IsolatedPluginHost) { self.host = host }
 
@@ -39,6 +43,11 @@ final class IsolatedPluginCalls {
                 case .failure(let error): error.withForeign { done?(context, trestle_bytes(), $0) }
                 }
             })
+        if request.pointee.task.string == Self.attachTask {
+            let reason = "the result of this task has a descriptor beside it: use the function stream_attach"
+            end(id, .failure(BridgeError(.streamInvalid, reason)))
+            return id
+        }
         if let fault = host.check.fault(in: options) {
             end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are no JSON: \(fault)")))
             return id
@@ -94,6 +103,14 @@ final class IsolatedPluginCalls {
     func cancel(_ id: UInt64) {
         if inFlight[id] != nil { MessageEncoder.cancel(id: id, to: output) }
     }
+
+    // MARK: From the daemon
+
+    /// A descriptor came. The daemon passes one with a result, so that there are not more than calls.
+    func add(_ descriptor: PassedDescriptor) { descriptors.append(descriptor) }
+
+    /// The descriptor that belongs to the result at hand; nil: the system could not pass it.
+    func takeDescriptor() -> PassedDescriptor? { descriptors.isEmpty ? nil : descriptors.removeFirst() }
 
     func receive(_ callback: CallbackMessage) {
         guard let id = callback.callbackID.number else { return }

@@ -55,6 +55,7 @@ final class IsolatedPluginHost: PluginReceiver {
         let channel = try MessageChannel(
             UnixSocket(adopting: descriptor), lineBytes: 256 << 20, output: host.output)
         channel.receive = { host.receive($0) }
+        channel.onDescriptor = { host.own.add(PassedDescriptor(adopting: $0.release())) }
         channel.ended = { _ in
             fflush(nil)
             _exit(0)

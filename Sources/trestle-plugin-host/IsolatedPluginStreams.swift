@@ -26,8 +26,20 @@ struct IsolatedPluginStreams {
         case .read(let maximumBytes):
             let wanted = maximumBytes.map { ["bytes": .number(JSONNumber($0))] as JSONObject }
             return call("read", options(use, wanted ?? [:]), use, Self.giveRead)
+        case .attach:
+            return call("attach", options(use, sided(use)), use) { result, answer in attached(result, use, answer) }
         case .close(let bytes, let error): return close(bytes, error, use, receipt)
         }
+    }
+
+    private func attached(_ result: JSON, _ use: PluginStreamUse, _ answer: PluginStreamAnswer) {
+        guard let end = host.own.takeDescriptor() else {
+            let error = BridgeError(.streamClosed, "the system passed no descriptor for the stream")
+            _ = close(nil, error, use) { _, _ in answer.give(.failure(error)) }
+            return
+        }
+        let totalBytes = result["totalBytes"].map(Self.count)
+        answer.give(.success(.attached(end, type: result["type"]?.stringValue, totalBytes: totalBytes)))
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, _ isEnd: Bool, _ use: PluginStreamUse) -> UInt64 {
@@ -55,7 +67,7 @@ struct IsolatedPluginStreams {
         _ bytes: UInt64?, _ error: BridgeError?, _ use: PluginStreamUse,
         _ give: @escaping (JSON, PluginStreamAnswer) -> Void
     ) -> UInt64 {
-        var more: JSONObject = [:]
+        var more = sided(use)
         more["bytes"] = bytes.map { .number(JSONNumber($0)) }
         more["error"] = error?.json
         return call("close", options(use, more), use, give)
@@ -66,6 +78,15 @@ struct IsolatedPluginStreams {
         options["stream"] = .string(use.name)
         return JSON.object(options).bytes
     }
+
+    /// The side that the plugin means, where it says one.
+    private func sided(_ use: PluginStreamUse) -> JSONObject {
+        var options: JSONObject = [:]
+        options["side"] = Self.sides[use.side].map(JSON.string)
+        return options
+    }
+
+    private static let sides = [Int(TRESTLE_STREAM_WRITER): "write", Int(TRESTLE_STREAM_READER): "read"]
 
     /// - Parameter give: hands the plugin the result.
     private func call(

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trestle_json.h"
 #include "trestle_plugin.h"
@@ -11,6 +12,8 @@
 static const trestle_host *host;
 /* Calls about streams that were made, and ends of them that were reported. */
 static unsigned made, ended;
+/* The end of a pipe that came last; -1: none. */
+static int32_t pipe_end = -1;
 
 static trestle_bytes text(const char *string) {
     return (trestle_bytes){.data = string, .size = strlen(string)};
@@ -28,6 +31,7 @@ typedef struct use {
     int64_t count;          /* How many bytes are written, or read at most. */
     int64_t total;          /* How many bytes are said to be there; negative: not said. */
     int64_t timeout;        /* Milliseconds; 0: none. */
+    int64_t side;           /* The end that is meant. */
     bool is_end, is_reader, is_nameless, is_typed;
     unsigned ended;         /* How often `done` was called. */
     uint64_t read;          /* How many bytes were read. */
@@ -53,12 +57,12 @@ static void describe(use *use, const trestle_stream_answer *got, const trestle_e
     snprintf(line, sizeof line,
              "{\"name\":\"%.*s\",\"room\":%" PRIu64 ",\"bytes\":%zu,\"text\":\"%.*s\",\"count\":%" PRIu64
              ",\"type\":\"%.*s\",\"total\":%" PRId64 ",\"flags\":%u,\"endedBy\":%u,\"given\":\"%.*s\",\"ended\":%u,"
-             "\"read\":%" PRIu64 "}",
+             "\"read\":%" PRIu64 ",\"attached\":%s}",
              (int)got->name.size, got->name.data ? got->name.data : "", got->room, got->bytes.size,
              got->bytes.size < 16 ? (int)got->bytes.size : 0, got->bytes.data ? got->bytes.data : "", got->count,
              (int)got->type.size, got->type.data ? got->type.data : "", total, got->flags, got->ended_by,
              got->error ? (int)got->error->code.size : 0, got->error ? got->error->code.data : "", use->ended,
-             use->read);
+             use->read, got->descriptor >= 0 ? "true" : "false");
     answer(use, line);
 }
 
@@ -67,6 +71,7 @@ static void done(void *context, const trestle_stream_answer *got, const trestle_
     ended++;
     use->ended++;
     if (got != NULL) use->read += got->bytes.size;
+    if (got != NULL && got->descriptor >= 0) pipe_end = got->descriptor;
     const bool is_over = error != NULL || (got->flags & TRESTLE_STREAM_END) != 0;
     if (strcmp(use->next, "again") == 0 && !is_over) return begin(use);
     if (use->next[0] != 0 && strcmp(use->next, "again") != 0 && error == NULL) {
@@ -85,7 +90,7 @@ static void begin(use *use) {
     const trestle_stream_use stream = {
         .size = sizeof stream, .abi = TRESTLE_ABI, .call = use->parent,
         .name = use->is_nameless ? (trestle_bytes){0} : text(use->name),
-        .timeout_ns = use->timeout * 1000000, .context = use, .done = done};
+        .timeout_ns = use->timeout * 1000000, .context = use, .done = done, .side = (uint32_t)use->side};
     const trestle_bytes reason = {.data = bytes, .size = 60000};
     const trestle_error error = {.size = sizeof error, .abi = TRESTLE_ABI, .code = text(use->error),
                                  .message = use->is_long ? reason : text("the test says so"), .retry_after_ns = -1};
@@ -99,9 +104,39 @@ static void begin(use *use) {
                            use->is_end ? TRESTLE_STREAM_END : 0);
     else if (strcmp(use->operation, "read") == 0)
         host->stream_read(host, &stream, (size_t)use->count);
+    else if (strcmp(use->operation, "attach") == 0)
+        host->stream_attach(host, &stream);
     else
         host->stream_close(host, &stream, use->total < 0 ? TRESTLE_STREAM_UNKNOWN : (uint64_t)use->total,
                            use->error[0] == 0 ? NULL : &error);
+}
+
+static void end_pipe(use *use) {
+    close(pipe_end);
+    pipe_end = -1;
+    char line[64];
+    snprintf(line, sizeof line, "{\"read\":%" PRIu64 "}", use->read);
+    answer(use, line);
+    free(use);
+}
+
+/* Reads the pipe to its end, and answers how many bytes came. `events` 0: it is to be waited for first. */
+static void read_pipe(void *argument, uint32_t events) {
+    static char bytes[64 << 10];
+    use *use = argument;
+    const ssize_t count = events == 0 ? -1 : read(pipe_end, bytes, sizeof bytes);
+    if (count == 0) return end_pipe(use);
+    if (count > 0) use->read += (uint64_t)count;
+    host->watch(host, pipe_end, TRESTLE_WATCH_READABLE, read_pipe, use);
+}
+
+/* Writes as many bytes to the pipe as fit, and closes it. */
+static void write_pipe(use *use) {
+    static char bytes[64 << 10];
+    memset(bytes, 'x', sizeof bytes);
+    const ssize_t count = write(pipe_end, bytes, (size_t)use->count);
+    use->read = count > 0 ? (uint64_t)count : 0;
+    end_pipe(use);
 }
 
 /* Off the loop thread: `done` comes later, and may free `use` at once. */
@@ -133,6 +168,7 @@ static void call(void *context, const trestle_request *request) {
     trestle_json_int(options, "count", &use->count);
     trestle_json_int(options, "total", &use->total);
     trestle_json_int(options, "timeout", &use->timeout);
+    trestle_json_int(options, "side", &use->side);
     trestle_json_bool(options, "end", &use->is_end);
     trestle_json_bool(options, "reader", &use->is_reader);
     trestle_json_bool(options, "nameless", &use->is_nameless);
@@ -142,6 +178,8 @@ static void call(void *context, const trestle_request *request) {
     trestle_json_bool(options, "thread", &is_thread);
     trestle_json_bool(options, "left", &is_left);
     use->parent = is_own ? 0 : request->call;
+    if (strcmp(use->operation, "readPipe") == 0) return read_pipe(use, 0);
+    if (strcmp(use->operation, "writePipe") == 0) return write_pipe(use);
     if (is_thread) return host->blocking(host, begin_there, nothing, use);
     /* Answered after the function was called: it holds the end by then. */
     const trestle_call self = use->call;

@@ -7,7 +7,7 @@ import Testing
 struct CStreamTests {
     static let isolations = ["none", "process"]
 
-    private func withPlugin(
+    func withPlugin(
         _ isolation: String, _ settings: String = "", _ body: (DaemonProcess, Wire) throws -> Void
     ) throws {
         let folder = try TemporaryFolder()
@@ -16,22 +16,22 @@ struct CStreamTests {
         try withDaemon(section, pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
     }
 
-    private func name(_ client: Wire, _ options: JSONObject = [:]) throws -> JSON {
+    func name(_ client: Wire, _ options: JSONObject = [:]) throws -> JSON {
         try client.result("bridge.stream.new", .object(options))["stream"] ?? .null
     }
 
     /// Has the plugin call one of the functions; returns what `done` got.
-    private func use(_ client: Wire, _ operation: JSON, _ stream: JSON, _ more: JSONObject = [:]) throws -> JSON {
+    func use(_ client: Wire, _ operation: JSON, _ stream: JSON, _ more: JSONObject = [:]) throws -> JSON {
         try client.result("cfixture.use", options(operation, stream, more))
     }
 
-    private func begin(
+    func begin(
         _ client: Wire, _ operation: JSON, _ stream: JSON, _ more: JSONObject = [:], id: JSON
     ) throws {
         try client.send(["task": "cfixture.use", "options": options(operation, stream, more), "callbackId": id])
     }
 
-    private func options(_ operation: JSON, _ stream: JSON, _ more: JSONObject) -> JSON {
+    func options(_ operation: JSON, _ stream: JSON, _ more: JSONObject) -> JSON {
         var options = more
         options["operation"] = operation
         options["stream"] = stream
@@ -39,14 +39,14 @@ struct CStreamTests {
     }
 
     /// Each call about a stream has ended, and `done` was called once for each.
-    private func expectAllEnded(_ client: Wire) throws {
+    func expectAllEnded(_ client: Wire) throws {
         let counts = try client.result("cfixture.counts")
         #expect(counts["made"] == counts["ended"], "\(counts)")
         #expect(try client.result("bridge.status")["streams"] == 0)
     }
 
     /// Sends bytes without waiting for the answer.
-    private func send(_ bytes: [UInt8], to stream: JSON, end: Bool = false, _ client: Wire) throws {
+    func send(_ bytes: [UInt8], to stream: JSON, end: Bool = false, _ client: Wire) throws {
         var text: [UInt8] = []
         bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
         let options: JSON = [
@@ -55,7 +55,7 @@ struct CStreamTests {
         try client.send(["task": "bridge.stream.write", "options": options, "callbackId": "sent"])
     }
 
-    private func answer(_ client: Wire, to id: JSON) throws -> JSON {
+    func answer(_ client: Wire, to id: JSON) throws -> JSON {
         let message = try client.receive { $0["callbackId"] == id }
         return message["result"] ?? message
     }

@@ -219,27 +219,19 @@ struct SocketTests {
         try withDaemon { daemon in
             let observer = try daemon.connect()
             try awaitSessions(1, observer)
-            let before = try descriptorCount(daemon)
+            let before = try daemon.descriptorCount()
             for round in 0..<20 {
                 let clients = try (0..<50).map { _ in try daemon.connect() }
                 for client in clients { try client.send(#"{"task":"Echo","options":\#(round),"callbackId":1}"#) }
                 for client in clients { _ = try client.receive() }
             }
             try awaitSessions(1, observer)
-            #expect(try descriptorCount(daemon) == before)
+            #expect(try daemon.descriptorCount() == before)
         }
     }
 
     /// Waits until so many clients are connected, as one of them sees it.
     private func awaitSessions(_ count: Int64, _ client: Wire) throws {
         try client.result("bridge.status") { $0["sessions"]?.int64Value == count }
-    }
-
-    private func descriptorCount(_ daemon: DaemonProcess) throws -> Int {
-        guard let directory = opendir("/proc/\(daemon.pid)/fd") else { throw TestFailure("/proc cannot be read") }
-        defer { closedir(directory) }
-        var count = 0
-        while readdir(directory) != nil { count += 1 }
-        return count
     }
 }

@@ -47,3 +47,12 @@ final class FakePipes {
         }
     }
 }
+
+/// A peer that gets descriptors.
+final class FakeReceiver: DescriptorReceiver {
+    /// What it has not received, as the runtime sees it.
+    var unreadDescriptors = 0
+    private(set) var passedCount = 0
+
+    func pass(_ descriptor: PassedDescriptor) { passedCount += 1 }
+}

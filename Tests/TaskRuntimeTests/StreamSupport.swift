@@ -49,6 +49,8 @@ final class StreamPlugin {
     private let bench: Bench
     private let instance: PluginInstance
     private let holder: StreamHolder?
+    /// Gets its descriptors; nil: it can get none.
+    var receiver: FakeReceiver?
 
     /// - Parameter holder: a process of the plugin's; nil: it runs in the daemon's.
     init(_ bench: Bench, _ instance: PluginInstance, holder: StreamHolder? = nil) {
@@ -72,7 +74,7 @@ final class StreamPlugin {
                         parent: parent, task: name,
                         options: UnsafeRawBufferPointer(rebasing: text.dropLast(MessageSplitter.paddingBytes)),
                         session: nil, deadline: .standard, onProgress: nil, holder: holder,
-                        completion: { answer.take($0) }),
+                        descriptorReceiver: receiver, completion: { answer.take($0) }),
                     by: instance)
             }
         }

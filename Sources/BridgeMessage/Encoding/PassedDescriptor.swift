@@ -1,5 +1,14 @@
 import Glibc
 
+/// A peer that descriptors are sent to, beside messages. Used on one thread.
+public protocol DescriptorReceiver: AnyObject {
+    /// How many were sent, or are to be, that the peer may not have received.
+    var unreadDescriptors: Int { get }
+
+    /// Has a descriptor go beside the message that is written next.
+    func pass(_ descriptor: PassedDescriptor)
+}
+
 /// A descriptor that goes beside a message, to a peer or from one. It is closed with this: once it has been sent, or
 /// where nobody wants it.
 public final class PassedDescriptor {

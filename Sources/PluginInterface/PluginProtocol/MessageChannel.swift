@@ -26,6 +26,8 @@ package final class MessageChannel {
     package var drained: (() -> Void)?
 
     private let stream: UnixStream
+    /// Descriptors that were written since the peer had received all.
+    private var sentDescriptors = 0
     private let lineBytes: Int
     private var splitter: MessageSplitter
     /// What an interceptor is asked and answers bears a call's options, or its result, one level deeper.
@@ -81,6 +83,7 @@ package final class MessageChannel {
                 isStalled = true
                 return
             }
+            if passed != nil { sentDescriptors += 1 }
             output.removeFirst(writtenBytes)
         }
         if isStalled {
@@ -191,6 +194,15 @@ package final class MessageChannel {
         }
         return isOver || lineAtWork == nil && pending.isEmpty
     }
+}
+
+extension MessageChannel: @LoopActor DescriptorReceiver {
+    package var unreadDescriptors: Int {
+        if sentDescriptors > 0, stream.isReceived { sentDescriptors = 0 }
+        return sentDescriptors + output.passedCount
+    }
+
+    package func pass(_ descriptor: PassedDescriptor) { output.pass(descriptor) }
 }
 
 extension MessageChannel: UnixStreamDelegate {

@@ -9,6 +9,7 @@ extension PluginStreamCall {
         let answer = use.answer
         self.init(
             parent: use.call == 0 ? nil : CallHandle(rawValue: use.call), stream: use.name,
+            side: StreamSide(number: use.side),
             deadline: use.timeoutNanoseconds.map { .after(.nanoseconds($0)) } ?? .none, Work(use.work)
         ) { answers.give($0, to: answer) }
     }
@@ -22,8 +23,20 @@ extension PluginStreamCall.Work {
                 .make(isReader ? .reader : .writer, type: type, totalBytes: totalBytes)
             case .write(let bytes, let isEnd): .write(bytes, isEnd: isEnd)
             case .read(let maximumBytes): .read(maximumBytes: maximumBytes)
+            case .attach: .attach
             case .close(let bytes, let error): .close(bytes: bytes, error)
             }
+    }
+}
+
+extension StreamSide {
+    /// The side that a plugin means; nil: it says none.
+    fileprivate init?(number: Int) {
+        switch number {
+        case Int(TRESTLE_STREAM_WRITER): self = .writer
+        case Int(TRESTLE_STREAM_READER): self = .reader
+        default: return nil
+        }
     }
 }
 

@@ -46,6 +46,8 @@ extension PluginStreamAnswer {
         case .success(.room(let bytes)): give(.success(.room(bytes: bytes)))
         case .success(.bytes(let bytes, let type, let totalBytes)):
             bytes.withUnsafeBytes { give(.success(.bytes($0, type: type, totalBytes: totalBytes))) }
+        case .success(.attached(let end, let type, let totalBytes)):
+            give(.success(.attached(end, type: type, totalBytes: totalBytes)))
         case .success(.end(let bytes)): give(.success(.end(bytes: bytes)))
         case .success(.receipt(let bytes, let fault)):
             give(.success(.receipt(bytes: bytes, side: fault?.number ?? 0, fault?.error)))

@@ -27,6 +27,8 @@ final class PluginProcessLink {
 
     /// What is said to the process.
     let output = OutputBuffer()
+    /// Gets descriptors that go beside what is said; nil: the process is not spoken to.
+    weak var descriptorReceiver: (any DescriptorReceiver)?
     /// The process's ends of streams.
     let streamHolder = StreamHolder()
     /// Calls that the process makes.

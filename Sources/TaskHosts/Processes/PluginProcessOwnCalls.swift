@@ -91,7 +91,7 @@ final class PluginProcessOwnCalls {
             PluginCall(
                 parent: parent, task: call.task, options: call.options, session: call.session,
                 deadline: call.timeout.map { .after($0) } ?? .standard, onProgress: progress,
-                holder: link.streamHolder,
+                holder: link.streamHolder, descriptorReceiver: id == nil ? nil : link.descriptorReceiver,
                 completion: { [weak self] outcome in
                     isOver = true
                     if let id { self?.inFlight[id] = nil } else { self?.oneWay.remove(handle) }

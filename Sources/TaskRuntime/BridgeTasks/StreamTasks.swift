@@ -32,8 +32,9 @@ extension TaskRuntime {
             ) {
                 [unowned self] call, options throws(BridgeError) in
                 let options = try BridgeTasks.Task.decode(StreamAttaching.self, options)
-                guard canPassDescriptor(to: call) else { throw .noDescriptors }
-                return try streams.attach(call, to: options.stream, options.side?.side, for: options.call)
+                let end = try streams.attach(call, to: options.stream, options.side?.side, for: options.call)
+                streams.answer(call, end)
+                return nil
             },
             BridgeTasks.Task(
                 stream: .edge, "bridge.stream.close", "Closes an end of a stream.", StreamClosing.self
@@ -95,12 +96,6 @@ extension TaskRuntime {
         var call: UInt64?
         var bytes: UInt64?
         var error: JSON?
-    }
-
-    /// Not in a batch, whose answers are one array.
-    private func canPassDescriptor(to call: Call) -> Bool {
-        let extras = call.record.pointee.extras
-        return call.origin == .session ? call.hasID && extras?.batch == nil : extras?.onDescriptor != nil
     }
 
     private func makeStream(_ call: Call, _ options: StreamMaking) throws(BridgeError) {

@@ -32,7 +32,9 @@ extension CallEngine {
         removeFromTables(call, isFailure: false)
         if monitor.isWatched { monitor.showEnd(of: call, result: result) }
         if call.hasExtras, let completion = call.completion {
-            if let extras = call.record.pointee.extras, let passed = extras.passed { extras.onDescriptor?(passed) }
+            if let extras = call.record.pointee.extras, let passed = extras.passed {
+                extras.descriptorReceiver?.pass(passed)
+            }
             completion(.result(result))
         } else if let session = receiver(of: call) {
             session._withUnsafeGuaranteedRef { session in

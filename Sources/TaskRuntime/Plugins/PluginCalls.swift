@@ -1,5 +1,5 @@
 import BridgeJSON
-import BridgeMessage
+public import BridgeMessage
 
 /// A call that a plugin makes to a task of the bridge.
 public struct PluginCall {
@@ -20,13 +20,14 @@ public struct PluginCall {
     /// The process of the plugin that makes it; nil: the plugin runs in the daemon's.
     public var holder: StreamHolder?
     /// Gets a descriptor that comes with the result, right before `completion`; nil: none can come.
-    public var onDescriptor: ((PassedDescriptor) -> Void)?
+    public var descriptorReceiver: (any DescriptorReceiver)?
 
     /// A call.
     public init(
         parent: CallHandle?, task: UnsafeRawBufferPointer, options: UnsafeRawBufferPointer, session: UInt64?,
         deadline: TaskDeadline, onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?,
-        holder: StreamHolder? = nil, completion: @escaping (CallOutcome) -> Void
+        holder: StreamHolder? = nil, descriptorReceiver: (any DescriptorReceiver)? = nil,
+        completion: @escaping (CallOutcome) -> Void
     ) {
         self.parent = parent
         self.task = task
@@ -36,6 +37,7 @@ public struct PluginCall {
         self.onProgress = onProgress
         self.completion = completion
         self.holder = holder
+        self.descriptorReceiver = descriptorReceiver
     }
 }
 
@@ -70,7 +72,7 @@ extension PluginDirectory {
         extras.target = target
         extras.completion = request.completion
         extras.onProgress = request.onProgress
-        extras.onDescriptor = request.onDescriptor
+        extras.descriptorReceiver = request.descriptorReceiver
         let handle = call.handle
         calls.dispatch(call, of: task, options: request.options)
         return handle

@@ -12,6 +12,8 @@ public struct PluginStreamCall {
         case write(UnsafeRawBufferPointer, isEnd: Bool)
         /// Reads so many bytes at most; nil: as many as is usual.
         case read(maximumBytes: Int?)
+        /// Has the plugin's end be a pipe, which it gets.
+        case attach
         /// Closes the plugin's end.
         case close(bytes: UInt64?, BridgeError?)
     }
@@ -20,6 +22,8 @@ public struct PluginStreamCall {
     public var parent: CallHandle?
     /// The stream's name; of no meaning where one is made.
     public var stream: String
+    /// The end that is meant, to attach and to close; nil: the one that the plugin has, the writer's where it has both.
+    public var side: StreamSide?
     /// How long it may take.
     public var deadline: TaskDeadline
     /// What is to be done.
@@ -32,15 +36,18 @@ public struct PluginStreamCall {
     /// - Parameters:
     ///   - parent: the call on whose behalf it is made; nil: in the plugin's own name.
     ///   - stream: the stream's name; of no meaning where one is made.
+    ///   - side: the end that is meant, to attach and to close; nil: the one that the plugin has, the writer's where
+    ///     it has both.
     ///   - deadline: how long it may take.
     ///   - work: what is to be done.
     ///   - completion: called at the end, once.
     public init(
-        parent: CallHandle?, stream: String, deadline: TaskDeadline, _ work: Work,
+        parent: CallHandle?, stream: String, side: StreamSide?, deadline: TaskDeadline, _ work: Work,
         completion: @escaping (Result<StreamResult, BridgeError>) -> Void
     ) {
         self.parent = parent
         self.stream = stream
+        self.side = side
         self.deadline = deadline
         self.work = work
         self.completion = completion
@@ -54,6 +61,7 @@ extension PluginStreamCall.Work {
         case .make: "bridge.stream.new"
         case .write: "bridge.stream.write"
         case .read: "bridge.stream.read"
+        case .attach: "bridge.stream.attach"
         case .close: "bridge.stream.close"
         }
     }
@@ -92,7 +100,7 @@ extension PluginDirectory {
         calls.noteBegin(of: call, task, options: UnsafeRawBufferPointer(start: nil, count: 0))
         call.state = .running
         do throws(BridgeError) {
-            try streams.perform(request.work, request.stream, call)
+            try streams.perform(request, call)
         } catch {
             calls.end(call, .failure(error))
         }
@@ -103,16 +111,16 @@ extension PluginDirectory {
 
 extension StreamTable {
     /// Does what a plugin asks for; the call is answered now or later.
-    fileprivate func perform(
-        _ work: PluginStreamCall.Work, _ stream: String, _ call: Call
-    ) throws(BridgeError) {
-        switch work {
+    fileprivate func perform(_ request: PluginStreamCall, _ call: Call) throws(BridgeError) {
+        let (stream, chosen) = (request.stream, request.side)
+        switch request.work {
         case .make(let side, let type, let totalBytes):
             let made = try make(call, side, for: nil, OpenStream.Announcement(type: type, totalBytes: totalBytes))
             answer(call, made)
         case .write(let bytes, let isEnd): try write(call, to: stream, for: nil, bytes, isEnd: isEnd)
         case .read(let maximumBytes): try read(call, from: stream, for: nil, maximumBytes: maximumBytes)
-        case .close(let bytes, let error): try close(call, stream, for: nil, bytes: bytes, error)
+        case .attach: answer(call, try attach(call, to: stream, chosen, for: nil))
+        case .close(let bytes, let error): try close(call, stream, chosen, for: nil, bytes: bytes, error)
         }
     }
 }

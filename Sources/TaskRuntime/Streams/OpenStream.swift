@@ -51,6 +51,8 @@ final class OpenStream {
     var state: StreamState<StreamWaiter>
     /// What an end of it is that is a pipe.
     var pipe: (any StreamPipe)?
+    /// Whether a plugin in the daemon's process has an end of the pipe.
+    var hasEndInDaemon = false
     private(set) var writer: StreamHolder?
     private(set) var reader: StreamHolder?
     /// The session that reads; nil: a plugin does, or nobody yet.

@@ -7,9 +7,11 @@ final class StreamPipes {
     /// How many streams may have a pipe of which the daemon keeps an end: of a user, and in all.
     private static let maximumOfUser = 64
     private static let maximum = 512
-    /// How many descriptors may be on their way that their receivers have not taken: to a session, and to a user. The
-    /// kernel counts them against the daemon.
-    private static let maximumUnreadOfSession = 16
+    /// How many ends of a session or a plugin may be pipes: a process can have a few hundred descriptors.
+    private static let maximumOfHolder = 64
+    /// How many descriptors may be on their way that their receivers have not taken: to a session or a plugin's
+    /// process, and to a user. The kernel counts them against the daemon.
+    private static let maximumUnreadOfReceiver = 16
     private static let maximumUnreadOfUser = 64
 
     /// Makes pipes; nil: there are none.
@@ -28,17 +30,19 @@ final class StreamPipes {
     /// Has a side of a stream use a pipe, where that is the first thing that is done with its end.
     ///
     /// - Parameters:
-    ///   - receiver: The session that gets the descriptor; nil: a plugin gets it.
+    ///   - receiver: Who gets the descriptor.
     ///   - events: What becomes of the pipe.
     /// - Returns: the end of the pipe.
     /// - Throws: `stream.invalid`, `stream.closed`; `busy` where the user has too many.
     func attach(
-        _ stream: OpenStream, _ side: StreamSide, for receiver: Session?, _ events: StreamPipeEvents
+        _ stream: OpenStream, _ side: StreamSide, for receiver: PipeReceiver, _ events: StreamPipeEvents
     ) throws(BridgeError) -> PassedDescriptor {
         guard let make else { throw .noDescriptors }
-        if let receiver { try checkUnread(of: receiver) }
+        try checkUnread(of: receiver)
         let uid = stream.charge.account?.uid
         if stream.pipe == nil { try checkKept(of: uid) }
+        let holder = stream.holder(of: side)
+        guard holder?.pipeCount ?? 0 < Self.maximumOfHolder else { throw .tooManyPipes }
         do throws(StreamFailure) {
             try stream.state.attach(side)
         } catch {
@@ -48,8 +52,13 @@ final class StreamPipes {
         if let made = stream.pipe { pipe = made } else { pipe = try make(uid, events) }
         stream.pipe = pipe
         guard let end = pipe.giveEnd(to: side) else { throw .noDescriptors }
-        if let receiver { receivers[receiver.peer.uid, default: []].insert(receiver.number) }
-        keep(stream.name, of: uid, !stream.state.isDirect)
+        holder?.notePipe(stream.name)
+        switch receiver {
+        case .session(let session): receivers[session.peer.uid, default: []].insert(session.number)
+        case .process: break
+        case .daemon: stream.hasEndInDaemon = true
+        }
+        keep(stream.name, of: uid, stream.hasEndInDaemon || !stream.state.isDirect)
         return end
     }
 
@@ -64,6 +73,15 @@ final class StreamPipes {
         if kept[uid]?.isEmpty == true { kept[uid] = nil }
     }
 
+    private func checkUnread(of receiver: PipeReceiver) throws(BridgeError) {
+        switch receiver {
+        case .session(let session): try checkUnread(of: session)
+        case .process(let process):
+            guard process.unreadDescriptors < Self.maximumUnreadOfReceiver else { throw .unreadDescriptors }
+        case .daemon: break
+        }
+    }
+
     /// At most so many sessions are looked at as descriptors may be unread.
     private func checkUnread(of session: Session) throws(BridgeError) {
         guard let own = session.transport?.unreadDescriptors() else { throw .noDescriptors }
@@ -74,7 +92,7 @@ final class StreamPipes {
             unread += count
         }
         if receivers[session.peer.uid]?.isEmpty == true { receivers[session.peer.uid] = nil }
-        guard own < Self.maximumUnreadOfSession, unread < Self.maximumUnreadOfUser else { throw .unreadDescriptors }
+        guard own < Self.maximumUnreadOfReceiver, unread < Self.maximumUnreadOfUser else { throw .unreadDescriptors }
     }
 
     // MARK: Bytes
@@ -103,10 +121,12 @@ extension BridgeError {
         .streamInvalid, "this caller cannot receive a descriptor: use bridge.stream.read and bridge.stream.write")
 
     fileprivate static let tooManyPipes = BridgeError(
-        .busy, "the user has too many streams with descriptors: use bridge.stream.read and bridge.stream.write",
+        .busy,
+        "the caller or its user has too many streams with descriptors: use bridge.stream.read and bridge.stream.write",
         data: ["started": false], isTransient: true)
 
     fileprivate static let unreadDescriptors = BridgeError(
-        .busy, "too many descriptors were sent to the user that have not been received", data: ["started": false],
+        .busy, "too many descriptors were sent to this caller or user that have not been received",
+        data: ["started": false],
         isTransient: true, retryAfter: .milliseconds(100))
 }

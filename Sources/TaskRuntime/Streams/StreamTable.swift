@@ -148,13 +148,16 @@ final class StreamTable {
     ///
     /// - Parameter side: nil: the side that the caller has, else the one that is free.
     /// - Throws: as ``StreamPipes/attach(_:_:for:_:)`` does.
-    func attach(_ call: Call, to text: String, _ side: StreamSide?, for id: UInt64?) throws(BridgeError) -> JSON {
+    func attach(
+        _ call: Call, to text: String, _ side: StreamSide?, for id: UInt64?
+    ) throws(BridgeError) -> StreamResult {
+        guard let receiver = call.pipeReceiver else { throw .noDescriptors }
         let (stream, waiter) = try find(text, side, call, id)
-        let receiver = call.origin == .session ? call.session : nil
         // Also where it throws: a side that is answered that the stream is broken has left it.
         defer { update(stream) { $0.serve() } }
-        call.extras.passed = try pipes.attach(stream, waiter.side, for: receiver, pipeEvents(of: stream.name))
-        return waiter.side == .reader ? StreamText.announcement(stream.takeAnnouncement()) : [:]
+        let end = try pipes.attach(stream, waiter.side, for: receiver, pipeEvents(of: stream.name))
+        let announcement = waiter.side == .reader ? stream.takeAnnouncement() : nil
+        return .attached(end, type: announcement?.type, totalBytes: announcement?.totalBytes)
     }
 
     private func pipeEvents(of name: StreamName) -> StreamPipeEvents {
@@ -228,6 +231,7 @@ final class StreamTable {
     /// Ends a call about a stream: with JSON text, unless it takes the result as it is.
     func answer(_ call: Call, _ result: StreamResult) {
         guard let reply = call.record.pointee.extras?.streamReply else {
+            if case .attached(let end, _, _) = result { call.extras.passed = end }
             return calls.answer(call.handle, text: .success(StreamText.text(result)))
         }
         reply.result = result

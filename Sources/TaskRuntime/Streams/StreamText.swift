@@ -25,6 +25,7 @@ enum StreamText {
         case .made(let name, let room): object(["stream": .string(name), "room": .number(JSONNumber(room))])
         case .room(let bytes): object(["room": .number(JSONNumber(bytes))])
         case .bytes(let bytes, let type, let totalBytes): read(bytes, type, totalBytes)
+        case .attached(_, let type, let totalBytes): attached(type, totalBytes)
         case .end(let bytes): object(["end": true, "bytes": .number(JSONNumber(bytes))])
         case .receipt(let bytes, let fault): receipt(bytes, fault)
         }
@@ -48,12 +49,11 @@ enum StreamText {
         value.write(to: &text)
     }
 
-    /// What a reader gets whose end is a pipe.
-    static func announcement(_ announcement: OpenStream.Announcement?) -> JSON {
+    private static func attached(_ type: String?, _ totalBytes: UInt64?) -> [UInt8] {
         var text: JSONObject = [:]
-        text["type"] = announcement?.type.map(JSON.string)
-        text["totalBytes"] = announcement?.totalBytes.map { .number(JSONNumber($0)) }
-        return .object(text)
+        text["type"] = type.map(JSON.string)
+        text["totalBytes"] = totalBytes.map { .number(JSONNumber($0)) }
+        return object(text)
     }
 
     private static func receipt(_ bytes: UInt64, _ fault: StreamFault?) -> [UInt8] {

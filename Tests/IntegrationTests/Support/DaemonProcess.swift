@@ -106,3 +106,14 @@ func withDaemon<R>(
 ) throws -> R {
     try withDaemon(in: DaemonHome(configuration, pluginDirectory: pluginDirectory), body)
 }
+
+extension DaemonProcess {
+    /// How many descriptors it has open.
+    func descriptorCount() throws -> Int {
+        guard let directory = opendir("/proc/\(pid)/fd") else { throw TestFailure("/proc cannot be read") }
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        return count
+    }
+}

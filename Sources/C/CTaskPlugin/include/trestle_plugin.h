@@ -210,10 +210,12 @@ typedef struct trestle_stream_answer {
     uint64_t count;             /* How many bytes the reader got of the whole stream. */
     trestle_bytes type;         /* With the first bytes: what the maker said of them; empty: nothing. */
     uint64_t total;             /* With the first bytes: as many as the maker said that there will be; else
-                                   TRESTLE_STREAM_UNKNOWN. */
+                                   TRESTLE_STREAM_UNKNOWN. So are both of a reader's answer of `stream_attach`. */
     uint32_t flags;             /* TRESTLE_STREAM_END, TRESTLE_STREAM_COMPLETE */
     uint32_t ended_by;          /* Who ended a stream that is not complete: TRESTLE_STREAM_WRITER, _READER, _DAEMON. */
     const trestle_error *error; /* The error with which it was ended; NULL: none was given. */
+    int32_t descriptor;         /* An end of a pipe, closed on exec, which the plugin has to close; -1: none. */
+    uint32_t reserved;          /* 0 */
 } trestle_stream_answer;
 
 /* The stream that a function is about, and who gets the answer. */
@@ -230,6 +232,9 @@ typedef struct trestle_stream_use {
     /* LOOP THREAD. The end of the call, exactly once. One of `answer` and `error` is NULL. It may use the stream, and
        close it. NULL: the plugin does not want to know. */
     void (*done)(void *context, const trestle_stream_answer *answer, const trestle_error *error);
+    uint32_t side;      /* Of `stream_attach` and `stream_close`: the end that is meant, TRESTLE_STREAM_WRITER or
+                           TRESTLE_STREAM_READER. 0: the one that the plugin has, the writer's where it has both. */
+    uint32_t reserved;  /* 0 */
 } trestle_stream_use;
 
 /* The sides of a stream, and who else may end one. */
@@ -313,8 +318,8 @@ typedef struct trestle_host {
        there are end with the plugin's `stop`. */
     void (*unwatch)(const struct trestle_host *host, int64_t watch);
 
-    /* The next four do what the daemon's tasks bridge.stream.new, write, read and close do, with bytes in place of base
-       64; docs/streams.md says what a stream is. Each makes a call, which ends with `done` of `use`, exactly once, never
+    /* The next five do what the daemon's tasks bridge.stream.new, write, read, close and attach do, with bytes in place
+       of base 64; docs/streams.md says what a stream is. Each makes a call, which ends with `done` of `use`, exactly once, never
        before the function returns. Calls that are still in flight when the plugin is to stop end with `call.cancelled`,
        before its `stop`. On another thread nothing is done, and `done` gets `stream.invalid`, on the loop thread. They
        return the call's handle, good for `cancel`, which does nothing where it has ended; a call that is cancelled, or
@@ -340,10 +345,19 @@ typedef struct trestle_host {
     /* LOOP THREAD. Closes the plugin's end. The writer: these were all, where `error` is NULL; `bytes` is how many there
        were, or TRESTLE_STREAM_UNKNOWN; with `error` the stream fails. The reader: it has enough; `error` may say why.
        Of the error the other side gets code, message and data; one of more than 4 KiB is cut. The answer to a writer
-       without an error comes when the reader has all or is gone; it has `count`, and either TRESTLE_STREAM_COMPLETE in `flags`
-       or `ended_by` and perhaps `error`. */
+       without an error comes when the reader has all or is gone; it has `count`, and either TRESTLE_STREAM_COMPLETE in
+       `flags` or `ended_by` and perhaps `error`. */
     trestle_call (*stream_close)(const struct trestle_host *host, const trestle_stream_use *use, uint64_t bytes,
                                  const trestle_error *error);
+    /* LOOP THREAD. Has the plugin's end be a pipe: the first thing that is done with that end, and before its bytes. The
+       answer has `descriptor`, which blocks until the plugin has it not block: `watch` does. An error with
+       `stream.invalid` or `busy` means that there is no pipe: the bytes go by `stream_read` and `stream_write`.
+       The reader calls `stream_read` once beside reading the descriptor: it brings no bytes, but the end with `count`,
+       or the error. The end of the pipe is not the end of the stream: that is where `count` bytes have been read, and
+       the reader then calls `stream_close` with its own count. The writer calls `stream_write` once, of no bytes:
+       the answer comes when the reader has left. It ends with `stream_close` and its count. docs/streams.md has the
+       whole of it. */
+    trestle_call (*stream_attach)(const struct trestle_host *host, const trestle_stream_use *use);
 } trestle_host;
 
 /* What a descriptor is watched for. */

@@ -81,8 +81,8 @@ final class CallExtras {
     var waitsForStream: StreamName?
     /// The descriptor that goes with its result.
     var passed: PassedDescriptor?
-    /// Gets that, of a plugin's call; nil: it cannot.
-    var onDescriptor: ((PassedDescriptor) -> Void)?
+    /// Gets that, where a plugin's process made the call with an id; nil: it cannot.
+    var descriptorReceiver: (any DescriptorReceiver)?
     /// Where it takes what it gets of a stream; nil: as JSON text.
     var streamReply: StreamReply?
     var children: [CallHandle] = []

@@ -5,6 +5,8 @@ public final class StreamHolder {
     private(set) var names: Set<StreamName> = []
     /// Of those, the ones whose read waits until the session has read on.
     var heldReads: Set<StreamName> = []
+    /// Of those, the ones of which its end is a pipe.
+    private var piped: Set<StreamName> = []
     /// When it took its newest end, or bytes last moved through one of them.
     private var moment = RuntimeInstant(nanoseconds: 0)
     /// How many streams count as its own: those that it made, or that were made for its calls.
@@ -26,12 +28,19 @@ public final class StreamHolder {
         if isFirst { onChange?() }
     }
 
+    /// How many of its ends are pipes.
+    var pipeCount: Int { piped.count }
+
+    /// Its end of this stream is a pipe from now on.
+    func notePipe(_ name: StreamName) { piped.insert(name) }
+
     /// Bytes have moved through one of its ends.
     func noteMove(at now: RuntimeInstant) { moment = now }
 
     /// Its end of this stream is over.
     func release(_ name: StreamName) {
         heldReads.remove(name)
+        piped.remove(name)
         if names.remove(name) != nil, names.isEmpty { onChange?() }
     }
 

@@ -1,4 +1,5 @@
 public import BridgeJSON
+public import BridgeMessage
 
 /// One of the two ends of a stream.
 public enum StreamSide: String, Sendable {
@@ -16,6 +17,8 @@ public enum StreamResult {
     case room(bytes: Int)
     /// What a read gets. The first one says what the maker said of the bytes.
     case bytes([UInt8], type: String?, totalBytes: UInt64?)
+    /// The end is a pipe from now on. A reader gets what the maker said of the bytes.
+    case attached(PassedDescriptor, type: String?, totalBytes: UInt64?)
     /// To a read: the stream is complete, with so many bytes.
     case end(bytes: UInt64)
     /// To the side that closes: how many bytes the reader got, and why the stream is not complete; nil: it is.

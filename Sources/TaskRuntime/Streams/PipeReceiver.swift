@@ -1,0 +1,24 @@
+import BridgeMessage
+
+/// Who gets an end of a stream's pipe.
+enum PipeReceiver {
+    case session(Session)
+    /// A plugin's process.
+    case process(any DescriptorReceiver)
+    /// A plugin in the daemon's process, which holds the end there.
+    case daemon
+}
+
+extension Call {
+    /// Who gets an end of a pipe with the result; nil: nobody can.
+    var pipeReceiver: PipeReceiver? {
+        let extras = record.pointee.extras
+        if origin == .session {
+            // Not in a batch, whose answers are one array.
+            guard let session, hasID, extras?.batch == nil else { return nil }
+            return .session(session)
+        }
+        if let receiver = extras?.descriptorReceiver { return .process(receiver) }
+        return extras?.streamReply == nil ? nil : .daemon
+    }
+}

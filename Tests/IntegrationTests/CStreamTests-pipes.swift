@@ -1,0 +1,97 @@
+import BridgeJSON
+import TestSupport
+import Testing
+
+// Ends of plugins in C that are pipes.
+extension CStreamTests {
+    @Test("It reads a pipe what a client writes in messages", arguments: isolations)
+    func readPipe(isolation: String) throws {
+        try withPlugin(isolation) { _, client in
+            let stream = try name(client, ["type": "text/plain", "bytes": 50_000])
+            let attached = try use(client, "attach", stream, ["side": 2])
+            #expect(attached["attached"] == true && attached["type"] == "text/plain" && attached["total"] == 50_000)
+            try begin(client, "readPipe", .null, id: "piped")
+            try begin(client, "read", stream, ["own": true], id: "end")
+            try send(Array(repeating: 104, count: 50_000), to: stream, end: true, client)
+            #expect(try answer(client, to: "piped") == ["read": 50_000])
+            let end = try answer(client, to: "end")
+            #expect(end["flags"] == 1 && end["count"] == 50_000 && end["bytes"] == 0)
+            #expect(try use(client, "close", stream, ["own": true, "total": 50_000])["flags"] == 2)
+            #expect(try answer(client, to: "sent") == ["bytes": 50_000, "complete": true])
+            try expectAllEnded(client)
+        }
+    }
+
+    @Test("It writes a pipe that a client reads in messages", arguments: isolations)
+    func writePipe(isolation: String) throws {
+        try withPlugin(isolation) { _, client in
+            let stream = try use(client, "new", .null)["name"] ?? .null
+            #expect(try use(client, "attach", stream, ["own": true, "side": 1])["attached"] == true)
+            #expect(try use(client, "writePipe", .null, ["count": 5_000]) == ["read": 5_000])
+            try begin(client, "close", stream, ["own": true, "total": 5_000], id: "closed")
+            let (bytes, end) = try client.read(stream)
+            #expect(bytes == Array(repeating: UInt8(ascii: "x"), count: 5_000))
+            #expect(end["result"] == ["end": true, "bytes": 5_000])
+            #expect(try answer(client, to: "closed")["flags"] == 2)
+            try expectAllEnded(client)
+        }
+    }
+
+    @Test("A writer whose pipe brought fewer bytes than it counts breaks the stream", arguments: isolations)
+    func fewer(isolation: String) throws {
+        try withPlugin(isolation) { _, client in
+            let stream = try use(client, "new", .null)["name"] ?? .null
+            _ = try use(client, "attach", stream, ["own": true, "side": 1])
+            _ = try use(client, "writePipe", .null, ["count": 5_000])
+            try begin(client, "close", stream, ["own": true, "total": 6_000], id: "closed")
+            #expect(try client.read(stream).end["error"]?["code"] == "stream.closed")
+            #expect(try answer(client, to: "closed")["flags"] == 0)
+            try expectAllEnded(client)
+        }
+    }
+
+    @Test("An end that was used stays as it is", arguments: isolations)
+    func used(isolation: String) throws {
+        try withPlugin(isolation) { _, client in
+            let stream = try use(client, "new", .null)["name"] ?? .null
+            try begin(client, "write", stream, ["own": true, "count": 1], id: "written")
+            #expect(try use(client, "attach", stream, ["own": true])["error"] == "stream.invalid")
+            try begin(client, "close", stream, ["own": true], id: "closed")
+            #expect(try client.read(stream).bytes == [UInt8(ascii: "x")])
+            #expect(try answer(client, to: "closed")["flags"] == 2)
+            try expectAllEnded(client)
+        }
+    }
+
+    @Test("Where it has both ends of a stream, it says which one it closes", arguments: isolations)
+    func side(isolation: String) throws {
+        try withPlugin(isolation) { _, client in
+            let stream = try use(client, "new", .null, ["own": true])["name"] ?? .null
+            try begin(client, "read", stream, ["own": true], id: "read")
+            let closed = try use(client, "close", stream, ["own": true, "side": 2])
+            #expect(closed["endedBy"] == 2)
+            #expect(try answer(client, to: "read")["error"] == "stream.closed")
+            #expect(try use(client, "write", stream, ["own": true, "count": 1])["error"] == "stream.closed")
+            try expectAllEnded(client)
+        }
+    }
+
+    @Test("Ends that nobody holds any longer leave no descriptor behind", arguments: isolations)
+    func unloadedWithPipes(isolation: String) throws {
+        try withPlugin(isolation, "stop_timeout = \"50ms\"") { daemon, client in
+            // The first round may open what stays.
+            var before: Int?
+            for _ in 0..<8 {
+                let stream = try use(client, "new", .null)["name"] ?? .null
+                _ = try use(client, "attach", stream, ["own": true, "side": 1])
+                _ = try use(client, "writePipe", .null, ["count": 1])
+                _ = try use(client, "close", stream, ["own": true, "error": "cfixture.over"])
+                #expect(try client.read(stream).end["error"]?["code"] == "stream.closed")
+                let count = try daemon.descriptorCount()
+                #expect(before ?? count == count)
+                before = count
+            }
+            try expectAllEnded(client)
+        }
+    }
+}
