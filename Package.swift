@@ -218,7 +218,7 @@ let package = Package(
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "ByteStreamsTests", dependencies: ["BlockingLanes", "BridgeJSON", "ByteStreams"],
+            name: "ByteStreamsTests", dependencies: ["BlockingLanes", "BridgeJSON", "ByteStreams", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "DurableDatabaseTests", dependencies: ["DiskTestSupport", "DurableDatabase", "TestSupport", grdb],

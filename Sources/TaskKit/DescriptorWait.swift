@@ -29,7 +29,7 @@ extension Call {
 /// A Swift task that waits for a descriptor.
 ///
 /// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
-private final class DescriptorWait: @unchecked Sendable {  // loop thread; see above
+final class DescriptorWait: @unchecked Sendable {  // loop thread; see above
     private let descriptor: Int32
     private let events: UInt32
     private let host: Host

@@ -19,25 +19,7 @@ struct Host: @unchecked Sendable {  // constant; see above
     }
 
     func fail(_ call: trestle_call, _ error: BridgeError) {
-        var code = error.code.rawValue
-        var message = error.message
-        let data = error.data?.bytes ?? []
-        code.withUTF8 { code in
-            message.withUTF8 { message in
-                data.withUnsafeBytes { data in
-                    var form = trestle_error()
-                    form.size = UInt32(MemoryLayout<trestle_error>.size)
-                    form.abi = TRESTLE_ABI
-                    form.code = trestle_bytes(UnsafeRawBufferPointer(code))
-                    form.message = trestle_bytes(UnsafeRawBufferPointer(message))
-                    form.data = trestle_bytes(data)
-                    form.retry_after_ns = error.retryAfter.map { max(0, $0.clampedNanoseconds) } ?? -1
-                    if error.isTransient { form.flags |= TRESTLE_ERROR_TRANSIENT }
-                    if error.isUnforeseen { form.flags |= TRESTLE_ERROR_UNFORESEEN }
-                    table.pointee.fail(table, call, &form)
-                }
-            }
-        }
+        error.withForeign { table.pointee.fail(table, call, $0) }
     }
 
     func progress(_ call: trestle_call, _ value: UnsafeRawBufferPointer) {
@@ -133,6 +115,25 @@ struct Host: @unchecked Sendable {  // constant; see above
     /// Ends a watch or a timer. Loop thread.
     func unwatch(_ watch: Int64) { table.pointee.unwatch(table, watch) }
 
+    // MARK: Streams. Loop thread
+
+    /// Whether the daemon has the functions below: an older one has not.
+    var hasStreams: Bool { Int(table.pointee.size) >= MemoryLayout<trestle_host>.size }
+
+    func makeStream(_ use: inout trestle_stream_use, _ type: trestle_bytes, _ totalBytes: UInt64) -> trestle_call {
+        table.pointee.stream_new(table, &use, UInt32(TRESTLE_STREAM_WRITER), type, totalBytes)
+    }
+    func writeStream(_ use: inout trestle_stream_use, _ bytes: trestle_bytes) -> trestle_call {
+        table.pointee.stream_write(table, &use, bytes, 0)
+    }
+    func readStream(_ use: inout trestle_stream_use) -> trestle_call { table.pointee.stream_read(table, &use, 0) }
+    func attachStream(_ use: inout trestle_stream_use) -> trestle_call { table.pointee.stream_attach(table, &use) }
+    func closeStream(
+        _ use: inout trestle_stream_use, _ bytes: UInt64, _ error: UnsafePointer<trestle_error>?
+    ) -> trestle_call {
+        table.pointee.stream_close(table, &use, bytes, error)
+    }
+
     // MARK: Metrics
 
     /// Declares a metric; none with a daemon whose table ends before these functions.
@@ -181,6 +182,29 @@ extension trestle_bytes {
 }
 
 extension BridgeError {
+    /// Hands `body` the error as the interface has it.
+    func withForeign<R>(_ body: (UnsafePointer<trestle_error>) -> R) -> R {
+        var code = code.rawValue
+        var message = message
+        let data = data?.bytes ?? []
+        return code.withUTF8 { code in
+            message.withUTF8 { message in
+                data.withUnsafeBytes { data in
+                    var form = trestle_error()
+                    form.size = UInt32(MemoryLayout<trestle_error>.size)
+                    form.abi = TRESTLE_ABI
+                    form.code = trestle_bytes(UnsafeRawBufferPointer(code))
+                    form.message = trestle_bytes(UnsafeRawBufferPointer(message))
+                    form.data = trestle_bytes(data)
+                    form.retry_after_ns = retryAfter.map { max(0, $0.clampedNanoseconds) } ?? -1
+                    if isTransient { form.flags |= TRESTLE_ERROR_TRANSIENT }
+                    if isUnforeseen { form.flags |= TRESTLE_ERROR_UNFORESEEN }
+                    return body(&form)
+                }
+            }
+        }
+    }
+
     /// The error that the daemon describes.
     init(_ error: UnsafePointer<trestle_error>) {
         self.init(

@@ -20,16 +20,16 @@ struct TestStreams: Sendable {
         var position = 0
         while position < bytes.count {
             let piece = bytes[position...].prefix(min(room, Self.pieceBytes))
-            room = StreamReceipt.roomBytes(try await send("write", StreamOptions.write(piece), made.name))
+            room = StreamAnswer.roomBytes(try await send("write", StreamOptions.write(piece), made.name))
             position += piece.count
         }
-        try StreamReceipt.check(try await send("close", StreamOptions.close(bytes.count), made.name))
+        try StreamReceipt(try await send("close", StreamOptions.close(bytes.count), made.name)).check()
     }
 
     /// Reads a stream to its end.
     func read(_ name: String) async throws -> [UInt8] {
         var (read, bytes) = (ReadBytes(), [UInt8]())
-        while let chunk = try read.take(try await send("read", [:], name)) { bytes += chunk }
+        while let chunk = try read.take(StreamChunk(try await send("read", [:], name))) { bytes += chunk }
         return bytes
     }
 

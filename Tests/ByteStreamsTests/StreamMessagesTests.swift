@@ -16,10 +16,12 @@ struct StreamMessagesTests {
     @Test("The end is an error unless as many bytes have come as were written")
     func count() throws {
         var read = ReadBytes()
-        #expect(try read.take(["base64": "AAAA"]) == [0, 0, 0])
-        #expect(error { () throws(BridgeError) in try read.take(["end": true, "bytes": 4]) }?.code == .streamInvalid)
-        #expect(error { () throws(BridgeError) in try read.take(["end": true]) }?.code == .streamInvalid)
-        #expect(try read.take(["end": true, "bytes": 3]) == nil)
+        #expect(try read.take(StreamChunk(["base64": "AAAA"])) == [0, 0, 0])
+        #expect(
+            error { () throws(BridgeError) in try read.take(StreamChunk(["end": true, "bytes": 4])) }?.code
+                == .streamInvalid)
+        #expect(error { () throws(BridgeError) in try read.take(StreamChunk(["end": true])) }?.code == .streamInvalid)
+        #expect(try read.take(StreamChunk(["end": true, "bytes": 3])) == nil)
     }
 
     @Test(
@@ -27,24 +29,24 @@ struct StreamMessagesTests {
         arguments: [[:], ["base64": ""], ["base64": "A"], ["base64": 7]] as [JSON])
     func noBytes(answer: JSON) {
         var read = ReadBytes()
-        #expect(error { () throws(BridgeError) in try read.take(answer) }?.code == .streamInvalid)
+        #expect(error { () throws(BridgeError) in try read.take(StreamChunk(answer)) }?.code == .streamInvalid)
     }
 
     @Test("What the maker says of the bytes comes with the first of them")
     func announcement() throws {
         var read = ReadBytes()
         #expect(read.announcement == nil)
-        _ = try read.take(["base64": "AAAA", "type": "image/png", "totalBytes": 6])
-        _ = try read.take(["base64": "AAAA"])
+        _ = try read.take(StreamChunk(["base64": "AAAA", "type": "image/png", "totalBytes": 6]))
+        _ = try read.take(StreamChunk(["base64": "AAAA"]))
         #expect(read.announcement?.type == "image/png" && read.announcement?.totalBytes == 6)
     }
 
     @Test("A receipt that is not complete says who ended the stream, after how many bytes, and why")
     func receipt() {
-        #expect(error { () throws(BridgeError) in try StreamReceipt.check(["complete": true, "bytes": 3]) } == nil)
+        #expect(error { () throws(BridgeError) in try StreamReceipt(["complete": true, "bytes": 3]).check() } == nil)
         let given: JSON = ["code": "album.full", "message": "the album is full"]
         let failure = error { () throws(BridgeError) in
-            try StreamReceipt.check(["complete": false, "by": "reader", "bytes": 3, "error": given])
+            try StreamReceipt(["complete": false, "by": "reader", "bytes": 3, "error": given]).check()
         }
         #expect(failure?.code == .streamClosed)
         #expect(

@@ -147,4 +147,40 @@ struct StreamPluginTests {
             #expect(status["streams"] == 0)
         }
     }
+
+    @Test("A plugin that reads without end leaves turns for all others", arguments: ["none", "process"])
+    func endless(isolation: String) throws {
+        try withFixture(isolation) { _, daemon, client in
+            let writer = try SpawnedProcess(
+                Paths.program("trestle"),
+                ["--socket", daemon.home.socketPath, "call", "fixture.read.later", "photo=@/dev/zero"])
+            while try client.result("bridge.status")["streams"] != 1 {}
+            for _ in 0..<50 { _ = try client.result("fixture.caller") }
+            #expect(try client.result("bridge.status")["streams"] == 1)
+            kill(writer.pid, SIGKILL)
+            _ = try writer.wait()
+            try client.result("bridge.status") { $0["streams"] == 0 }
+        }
+    }
+
+    @Test("Beyond as many pipes as there may be, bytes go in messages", arguments: ["none", "process"])
+    func manyPipes(isolation: String) throws {
+        try withFixture(isolation) { _, daemon, client in
+            let holder = try daemon.connect()
+            for number in 0..<64 {
+                let stream = try holder.result("bridge.stream.new")["stream"] ?? .null
+                try holder.send(
+                    [
+                        "task": "fixture.read.later", "options": ["photo": stream],
+                        "callbackId": .number(JSONNumber(number)),
+                    ])
+            }
+            for number in 0..<64 { _ = try holder.receive { $0["callbackId"] == .number(JSONNumber(number)) } }
+            let bytes = (0..<300_001).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+            #expect(try turn(bytes, client) == ["end": true, "bytes": 300_001])
+            holder.close()
+            try client.result("bridge.status") { $0["streams"] == 0 }
+            #expect(try turn(bytes, client) == ["end": true, "bytes": 300_001])
+        }
+    }
 }

@@ -9,9 +9,7 @@ final class PipeReading {
 
     private let end: StreamEnd
     private let pipe: PipeEnd
-    private var count: UInt64 = 0
-    /// How many bytes there are in all, or why the stream is not complete; nil: the daemon has not said yet.
-    private var outcome: Result<UInt64, BridgeError>?
+    private var state = ReadPipe()
     /// The sequence has ended, or thrown.
     private var isOver = false
     /// Bytes, or the outcome.
@@ -26,9 +24,9 @@ final class PipeReading {
     private func awaitOutcome() async {
         do throws(BridgeError) {
             let result = try await end.result(of: try await end.begin("read"))
-            outcome = .success(UInt64(clamping: result["bytes"]?.int64Value ?? 0))
+            state.outcome = .success(UInt64(clamping: result["bytes"]?.int64Value ?? 0))
         } catch {
-            outcome = .failure(error)
+            state.outcome = .failure(error)
         }
         news.resumeAll(())
     }
@@ -36,19 +34,11 @@ final class PipeReading {
     /// - Returns: the next bytes, never none; nil: these were all.
     func next() async throws(BridgeError) -> [UInt8]? {
         while !isOver {
-            if case .success(count) = outcome { return try await finish() }
-            let known = outcome
-            let bytes = read()
-            if let bytes, !bytes.isEmpty {
-                count += UInt64(bytes.count)
-                return bytes
-            }
-            switch known {
+            switch state.next(read) {
+            case .bytes(let bytes): return bytes
+            case .all(let bytes): return try await finish(bytes)
             case .failure(let error): throw stop(error)
-            // A process that the writer has begun may keep its end open: the number alone says that it is the end.
-            case .success(let total) where bytes != nil:
-                throw stop(BridgeError(.streamInvalid, "\(count) of the \(total) bytes of the stream came"))
-            case .success, nil: try await awaitNews(orBytes: bytes == nil)
+            case .wait(let forBytes): try await awaitNews(orBytes: forBytes)
             }
         }
         return nil
@@ -66,10 +56,10 @@ final class PipeReading {
         }
     }
 
-    private func finish() async throws(BridgeError) -> [UInt8]? {
+    private func finish(_ byteCount: UInt64) async throws(BridgeError) -> [UInt8]? {
         isOver = true
         pipe.close()
-        try await end.close(Int(count))
+        try await end.close(Int(byteCount))
         return nil
     }
 

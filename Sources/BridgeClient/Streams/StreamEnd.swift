@@ -83,7 +83,7 @@ final class StreamEnd {
         options["side"] = .string(side.rawValue)
         let receipt = try await result(of: try await begin("close", options))
         finish()
-        try StreamReceipt.check(receipt)
+        try StreamReceipt(receipt).check()
     }
 
     /// The stream is over here.

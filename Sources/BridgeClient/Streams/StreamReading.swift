@@ -36,7 +36,7 @@ final class StreamReading: ByteSource {
         guard !end.isOver else { return nil }
         let result = try await end.result(of: try await call())
         do throws(BridgeError) {
-            guard let bytes = try read.take(result) else {
+            guard let bytes = try read.take(StreamChunk(result)) else {
                 end.finish()
                 return nil
             }
@@ -53,7 +53,7 @@ final class StreamReading: ByteSource {
         if attaching == nil { take() }
         guard let call = try await attaching?.value.get() else { return }
         guard let attached = try await end.attached(by: call) else { return usesMessages = true }
-        attachedAnnouncement = ReadBytes.announcement(in: attached.result)
+        attachedAnnouncement = StreamChunk.announcement(in: attached.result)
         pipe = PipeReading(end, attached.pipe)
     }
 

@@ -62,7 +62,7 @@ final class StreamWriting: ByteSink {
         guard let first = unanswered.first else { return }
         let result = try await end.result(of: first.call)
         unanswered.removeFirst()
-        room.noteAnswer(of: first.bytes, roomBytes: StreamReceipt.roomBytes(result))
+        room.noteAnswer(of: first.bytes, roomBytes: StreamAnswer.roomBytes(result))
     }
 
     func close() async throws(BridgeError) {

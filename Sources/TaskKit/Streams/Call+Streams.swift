@@ -88,10 +88,11 @@ extension Sender {
     fileprivate func makeStream(
         _ type: String?, _ totalBytes: Int?
     ) async throws(BridgeError) -> ByteStream {
-        let options = JSON.object(StreamOptions.new(type: type, totalBytes: totalBytes))
-        let made = try MadeStream(try await call("bridge.stream.new", options))
+        let address = StreamCall.Address(stream: "", side: .write, parent: parent)
+        let making = StreamCall(.make(type: type, totalBytes: totalBytes), address, runtime.host)
+        let made = try await making.outcome().get()
         let end = StreamEnd(made.name, .write, Sender(runtime: runtime, parent: 0))
-        return ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes))
+        return ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes, totalBytes: totalBytes))
     }
 
     /// Writes a stream beside the call.

@@ -1,43 +1,121 @@
 internal import CTaskPlugin
 internal import Synchronization
 
-/// What is behind a reader. One reader, any thread.
+/// What is behind a reader: a pipe, where the daemon can pass one, else messages. One reader, any thread.
 final class StreamReading: ByteSource {
     private struct State {
-        /// The read that has been made: the next chunk is asked for while the last one is used.
+        /// The call that asks for a pipe; nil: it has been answered.
+        var attaching: PendingStreamCall?
+        /// The read that has been made: the next chunk is asked for while the last one is used. Of a pipe, it brings no
+        /// bytes but the end.
         var pending: PendingStreamCall?
-        var read = ReadBytes()
+        var messages = ReadBytes()
+        var pipe: (end: PluginPipe, reading: ReadPipe)?
+        var pipeAnnouncement: ByteReader.Announcement?
+        /// Whether bytes were read since the loop had a turn.
+        var hasRead = false
     }
 
     private let end: StreamEnd
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+    private let bell: Bell
 
-    /// Takes the end at once, by asking for the first bytes: the call for which it is taken may end before they are
-    /// read.
+    /// Takes the end at once: the call for which it is taken may end before the bytes are read.
     init(_ end: StreamEnd) {
         self.end = end
-        ask()
+        bell = Bell(end.runtime.host)
+        let calls = end.take(.read)
+        state = Mutex(State(attaching: calls.attaching, pending: calls.first))
     }
 
-    private func ask() {
-        let call = end.begin("read", ["bytes": .number(JSONNumber(Self.chunkBytes))])
-        state.withLock { $0.pending = call }
+    var announcement: ByteReader.Announcement? {
+        get async { state.withLock { $0.pipeAnnouncement ?? $0.messages.announcement } }
     }
-
-    /// Base 64 of so many bytes is decoded on the loop.
-    private static let chunkBytes = 45_000
-
-    var announcement: ByteReader.Announcement? { get async { state.withLock { $0.read.announcement } } }
 
     func next() async throws(BridgeError) -> [UInt8]? {
-        guard !end.isOver, let call = state.withLock({ $0.pending.take() }) else { return nil }
-        let result = try await end.result(of: call)
+        if let call = state.withLock({ $0.attaching }) { await attach(call) }
+        guard !end.isOver else { return nil }
+        return state.withLock { $0.pipe != nil } ? try await nextOfPipe() : try await nextMessage()
+    }
+
+    // MARK: A pipe
+
+    /// Where there is none, the read, which was made too, says why, or brings the first bytes.
+    private func attach(_ call: PendingStreamCall) async {
+        let outcome = await end.outcome(of: call)
+        let pending = state.withLock { state -> PendingStreamCall? in
+            state.attaching = nil
+            guard case .success(let answer) = outcome, let pipe = answer.pipe else { return nil }
+            state.pipe = (pipe, ReadPipe())
+            state.pipeAnnouncement = answer.announcement
+            return state.pending
+        }
+        guard let pending else { return }
+        // Ends with the stream.
+        Task { [weak self] in
+            let outcome = await pending.value
+            self?.take(outcome)
+        }
+    }
+
+    private func take(_ outcome: StreamCall.Outcome) {
+        state.withLock { $0.pipe?.reading.outcome = outcome.map(\.count) }
+        bell.ring()
+    }
+
+    private func nextOfPipe() async throws(BridgeError) -> [UInt8]? {
+        while let pipe = state.withLock({ $0.pipe?.end }) {
+            // The loop serves others between any two reads.
+            if state.withLock({ $0.hasRead }) { await Task.yield() }
+            let step = state.withLock { state in
+                state.hasRead = false
+                return state.pipe?.reading.next(pipe.read)
+            }
+            switch step {
+            case .bytes(let bytes):
+                state.withLock { $0.hasRead = true }
+                return bytes
+            case .all(let bytes):
+                pipe.close()
+                let receipt = try await end.call(.close(bytes: bytes, nil)).receipt
+                end.finish()
+                try receipt.check()
+                return nil
+            case .failure(let error):
+                pipe.close()
+                end.leave(error)
+                throw error
+            case .wait(let forBytes): try await wait(pipe, forBytes: forBytes)
+            case nil: break
+            }
+        }
+        return nil
+    }
+
+    private func wait(_ pipe: PluginPipe, forBytes: Bool) async throws(BridgeError) {
+        if forBytes { pipe.ring(bell, when: TRESTLE_WATCH_READABLE, end.runtime) }
+        do {
+            try await bell.wait()
+        } catch {
+            let error = BridgeError(.callCancelled, "the Swift task that read the stream was cancelled")
+            pipe.close()
+            end.leave(error)
+            throw error
+        }
+    }
+
+    // MARK: Messages
+
+    private func nextMessage() async throws(BridgeError) -> [UInt8]? {
+        guard let call = state.withLock({ $0.pending.take() }) else { return nil }
+        let chunk = try await end.answer(to: call).chunk
         do throws(BridgeError) {
-            guard let bytes = try take(result) else {
+            guard let bytes = try take(chunk) else {
                 end.finish()
                 return nil
             }
-            ask()
+            let next = end.begin(.read)
+            state.withLock { $0.pending = next }
             return bytes
         } catch {
             end.leave(error)
@@ -45,13 +123,21 @@ final class StreamReading: ByteSource {
         }
     }
 
-    private func take(_ result: JSON) throws(BridgeError) -> [UInt8]? {
-        try state.withLock { state in Result { () throws(BridgeError) in try state.read.take(result) } }.get()
+    private func take(_ chunk: StreamChunk) throws(BridgeError) -> [UInt8]? {
+        try state.withLock { state in
+            Result { () throws(BridgeError) in try state.messages.take(chunk) }
+        }.get()
     }
 
     var isOwnThread: Bool { end.isOwnThread }
 
-    func leave() { end.leave(nil) }
+    func leave() {
+        let byteCount = state.withLock { state in
+            state.pipe?.end.close()
+            return state.pipe?.reading.byteCount
+        }
+        end.leave(nil, bytes: byteCount)
+    }
 }
 
 /// Makes the readers in options or a result that are decoded. From one thread at a time.

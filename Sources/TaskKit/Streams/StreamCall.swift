@@ -1,0 +1,170 @@
+internal import CTaskPlugin
+internal import Glibc
+
+/// What the host answers to a call about a stream.
+struct StreamCallAnswer: Sendable {
+    let name: String
+    let roomBytes: Int
+    let bytes: [UInt8]
+    let announcement: ByteReader.Announcement?
+    let isEnd: Bool
+    /// How many bytes the reader got.
+    let count: UInt64
+    let receipt: StreamReceipt
+    /// The end of a pipe, where it is one from now on.
+    let pipe: PluginPipe?
+
+    fileprivate init(_ answer: trestle_stream_answer) {
+        name = String(decoding: answer.name.buffer, as: UTF8.self)
+        roomBytes = Int(clamping: answer.room)
+        bytes = Array(answer.bytes.buffer)
+        let type = answer.type.buffer
+        announcement = ByteReader.Announcement(
+            type: type.isEmpty ? nil : String(decoding: type, as: UTF8.self),
+            totalBytes: answer.total == .max ? nil : answer.total)
+        isEnd = answer.flags & TRESTLE_STREAM_END != 0
+        count = answer.count
+        receipt = StreamReceipt(
+            bytes: answer.count,
+            endedBy: answer.flags & TRESTLE_STREAM_COMPLETE != 0 ? nil : Self.side(answer.ended_by),
+            answer.error.map { BridgeError($0) })
+        pipe = answer.descriptor < 0 ? nil : PluginPipe(adopting: answer.descriptor)
+    }
+
+    private static func side(_ number: UInt32) -> String {
+        switch Int(number) {
+        case Int(TRESTLE_STREAM_WRITER): "writer"
+        case Int(TRESTLE_STREAM_READER): "reader"
+        default: "daemon"
+        }
+    }
+
+    /// The answer to a read.
+    var chunk: StreamChunk { isEnd ? .end(bytes: count) : .bytes(bytes, announcement) }
+}
+
+/// A call of one of the host's functions about streams: from a task's `await` to the daemon and back.
+///
+/// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
+final class StreamCall: @unchecked Sendable {  // loop thread; see above
+    /// What is to be done.
+    enum Work: Sendable {
+        /// Makes a stream, and holds the writer's end.
+        case make(type: String?, totalBytes: Int?)
+        case write(ArraySlice<UInt8>)
+        case read
+        /// Makes the end a pipe.
+        case attach
+        /// Closes the end. The writer has written so many bytes, or the reader has got them; nil: not all.
+        case close(bytes: UInt64?, BridgeError?)
+    }
+
+    /// Which end of which stream it is about, and for whom.
+    struct Address: Sendable {
+        var stream: String
+        var side: StreamOptions.Side
+        /// The call on whose behalf it is made; 0: the plugin's own.
+        var parent: trestle_call
+    }
+
+    typealias Outcome = Result<StreamCallAnswer, BridgeError>
+
+    private let work: Work
+    private let address: Address
+    private let host: Host
+    private var handle: trestle_call = 0
+    private var continuation: CheckedContinuation<Outcome, Never>?
+
+    init(_ work: Work, _ address: Address, _ host: Host) {
+        (self.work, self.address, self.host) = (work, address, host)
+    }
+
+    /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
+    func outcome() async -> Outcome {
+        if Task.isCancelled {
+            let message = "the stream was not used: the one that wanted it had been cancelled"
+            return .failure(BridgeError(.callCancelled, message, data: ["started": false]))
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                host.onLoopThread { self.start(continuation) }
+            }
+        } onCancel: {
+            // Never at once: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            host.post { self.cancel() }
+        }
+    }
+
+    /// Makes a call whose end no one waits for. Any thread.
+    static func notify(_ work: Work, _ address: Address, _ host: Host) {
+        host.onLoopThread { if host.hasStreams { _ = make(work, address, host) { _ in } } }
+    }
+
+    private func start(_ continuation: CheckedContinuation<Outcome, Never>) {
+        guard host.hasStreams else {
+            let error = BridgeError(.streamInvalid, "this daemon is older than the streams of plugins: update it")
+            return continuation.resume(returning: .failure(error))
+        }
+        self.continuation = continuation
+        handle = Self.make(work, address, host) { use in
+            // Kept alive by the daemon's pointer until `done`.
+            use.context = Unmanaged.passRetained(self).toOpaque()
+            use.done = { context, answer, error in
+                let outcome: Outcome
+                if let answer {
+                    outcome = .success(StreamCallAnswer(answer.pointee))
+                } else {
+                    // `!` in both: one of the two is there, and the context given above.
+                    outcome = .failure(BridgeError(error!))
+                }
+                Unmanaged<StreamCall>.fromOpaque(context!).takeRetainedValue().end(outcome)
+            }
+        }
+    }
+
+    /// - Parameter complete: Adds who gets its end.
+    private static func make(
+        _ work: Work, _ address: Address, _ host: Host, _ complete: (inout trestle_stream_use) -> Void
+    ) -> trestle_call {
+        var name = address.stream
+        return name.withUTF8 { name in
+            var use = trestle_stream_use()
+            use.size = UInt32(MemoryLayout<trestle_stream_use>.size)
+            use.abi = TRESTLE_ABI
+            use.call = address.parent
+            use.name = trestle_bytes(UnsafeRawBufferPointer(name))
+            use.side = UInt32(address.side == .write ? TRESTLE_STREAM_WRITER : TRESTLE_STREAM_READER)
+            complete(&use)
+            return host.use(&use, work)
+        }
+    }
+
+    private func end(_ outcome: Outcome) {
+        continuation?.resume(returning: outcome)
+        continuation = nil
+    }
+
+    private func cancel() {
+        // Without a continuation the call has ended.
+        if continuation != nil { host.cancel(handle) }
+    }
+}
+
+extension Host {
+    /// Calls the function for this work. Loop thread.
+    fileprivate func use(_ use: inout trestle_stream_use, _ work: StreamCall.Work) -> trestle_call {
+        switch work {
+        case .make(let type, let totalBytes):
+            var type = type ?? ""
+            return type.withUTF8 {
+                makeStream(&use, trestle_bytes(UnsafeRawBufferPointer($0)), totalBytes.map { UInt64($0) } ?? .max)
+            }
+        case .write(let bytes): return bytes.withUnsafeBytes { writeStream(&use, trestle_bytes($0)) }
+        case .read: return readStream(&use)
+        case .attach: return attachStream(&use)
+        case .close(let bytes, let error):
+            guard let error else { return closeStream(&use, bytes ?? .max, nil) }
+            return error.withForeign { closeStream(&use, bytes ?? .max, $0) }
+        }
+    }
+}
