@@ -120,7 +120,7 @@ extension TaskRuntime {
     private static func bytes(_ text: UnsafeRawBufferPointer?) -> [UInt8]? {
         guard let text, text.count >= 2, text.first == UInt8(ascii: "\"") else { return nil }
         let content = UnsafeRawBufferPointer(rebasing: text[1..<text.count - 1])
-        guard content.contains(UInt8(ascii: "\\")) else { return Base64Coding.decode(content) }
+        if let bytes = Base64Coding.decode(content) { return bytes }
         return unescaped(content)?.withUnsafeBytes { Base64Coding.decode($0) }
     }
 

@@ -24,8 +24,11 @@ struct StreamName: Hashable {
     private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for byte in text {
-            guard let digit = digits.firstIndex(of: byte) else { return nil }
-            number = number << 4 | UInt64(digit)
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
         }
         return number
     }
