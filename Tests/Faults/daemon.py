@@ -16,21 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/Service"))
 
 from bridge import LIMIT, Bridge  # noqa: E402
+from manager import Manager  # noqa: E402
 
 BUILT = Path(os.environ.get("TRESTLE_BIN", ROOT / ".build/release")).resolve()
-
-
-def wait_until(what: str, condition: Callable[[], Any]) -> Any:
-    """Returns what the condition returns once that is true; fails when it never is.
-
-    Polls: neither the kernel nor strace reports what it does to a process.
-    """
-    end = time.monotonic() + LIMIT
-    while not (found := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"after {LIMIT} s still not: {what}")
-        time.sleep(0.05)
-    return found
 
 
 class Home:
@@ -41,10 +29,12 @@ class Home:
         self.socket = str(self.folder / "s")
         self.state = state or self.folder / "state"
         self.log_file = self.folder / "log"
+        self.manager = Manager(str(self.folder / "notify"))
         # Also so that the machine's own configuration is not read.
         (self.folder / "trestled.toml").write_text(configuration)
 
     def remove(self) -> None:
+        self.manager.close()
         shutil.rmtree(self.folder)
 
     @property
@@ -60,37 +50,40 @@ class Daemon:
     """A process of the daemon."""
 
     def __init__(self, home: Home, arguments: tuple[str, ...] = (), **environment: str) -> None:
-        """Starts it, and does not wait for anything."""
+        """Starts it, and does not wait for anything. `FDSTORE` in the environment: it hands over to the next one."""
         self.home = home
-        paths = ["--socket", home.socket, "--state-dir", str(home.state)]
+        home.manager.forget()
+        kept = home.manager.stored
+        command = [str(BUILT / "trestled"), "--socket", home.socket, "--state-dir", str(home.state), *arguments]
+        if kept:
+            names = ":".join(stored.name for stored in kept)
+            # They are to have the numbers from 3 on, and are meant for the process that becomes the daemon. (A plain sh
+            # may know only numbers of one digit.)
+            moved = " ".join(f"{number}<&{stored.descriptor}" for number, stored in enumerate(kept, 3))
+            exported = f"export LISTEN_PID=$$ LISTEN_FDS={len(kept)} LISTEN_FDNAMES={names}"
+            command = ["bash", "-c", f'{exported}; exec "$@" {moved}', "bash", *command]
         with home.log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                [BUILT / "trestled", *paths, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={"PATH": os.environ["PATH"], "CONFIGURATION_DIRECTORY": str(home.folder), **environment})
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                pass_fds=[stored.descriptor for stored in kept],
+                env={"PATH": os.environ["PATH"], "CONFIGURATION_DIRECTORY": str(home.folder),
+                     "NOTIFY_SOCKET": home.manager.path, **environment})
 
     @classmethod
     def ready(cls, home: Home, arguments: tuple[str, ...] = (), **environment: str) -> Daemon:
-        """Starts one, and waits until it answers."""
+        """Starts one, and waits until it serves."""
         daemon = cls(home, arguments, **environment)
-        try:
-            wait_until("the daemon answers", daemon.answers)
-        except AssertionError:
-            daemon.kill()
-            raise
+        if not daemon.serves():
+            raise AssertionError(f"the daemon ended with {daemon.process.returncode}:\n{home.log}")
         return daemon
 
     @property
     def pid(self) -> int:
         return self.process.pid
 
-    def answers(self) -> bool:
-        if self.process.poll() is not None:
-            raise AssertionError(f"the daemon ended with {self.process.returncode}:\n{self.home.log}")
-        try:
-            with self.connect() as bridge:
-                return "result" in bridge.call("bridge.ping")
-        except OSError:
-            return False
+    def serves(self) -> bool:
+        """Waits until it serves. False: it has ended."""
+        return self.home.manager.is_ready(self.process)
 
     def connect(self) -> Bridge:
         return Bridge(self.home.socket)
@@ -105,6 +98,18 @@ class Daemon:
         with self.connect() as bridge:
             return bridge.call(task, options)
 
+    def ask_until(self, what: str, bridge: Bridge, condition: Callable[[dict[str, Any]], bool]) -> None:
+        """Asks for the daemon's status until the condition holds: each answer is another turn of its loop.
+
+        There is no event for the end of a stream or of a session.
+        """
+        end = time.monotonic() + LIMIT
+        while not condition(status := bridge.call("bridge.status")["result"]):
+            assert time.monotonic() < end, f"after {LIMIT} s still not: {what}: {status}"
+
+    def descriptors(self) -> int:
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
     def kill(self) -> None:
         """As the kernel does where memory is short: without a chance to do anything."""
         self.process.kill()
@@ -114,8 +119,8 @@ class Daemon:
         """Asks it to end. Its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.wait()
 
     def wait(self) -> int:
         """The exit status of one that ends by itself."""
-        return self.process.wait(60)
+        return self.home.manager.has_ended(self.process)

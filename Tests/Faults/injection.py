@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import os
 import signal
 import subprocess
-import tempfile
-from pathlib import Path
+import threading
 
-from daemon import wait_until  # also makes the path known
+from bridge import LIMIT
 
 SYNC = "fsync,fdatasync"
 WRITE = "pwrite64"
@@ -19,36 +18,48 @@ class Injected:
 
     def __init__(self, process: int, calls: str, how: str, also: str = "") -> None:
         """Calls in `also` are written down, and left alone."""
-        self.process = process
-        self.calls = calls
-        self.trace_file = Path(tempfile.mkstemp(prefix="trestle-faults-trace-")[1])
         traced = f"trace={calls},{also}" if also else f"trace={calls}"
         self.command = [
-            "strace", "-f", "-qq", "-s", "300", "-o", str(self.trace_file), "-e", traced,
-            "-e", f"inject={calls}:{how}", "-p", str(process),
+            "strace", "-f", "-s", "300", "-e", traced, "-e", f"inject={calls}:{how}", "-p", str(process),
         ]
+        self.lines: list[str] = []
+        self.is_hit = threading.Event()
+        self.reading = threading.Thread(target=self.read)
 
     def __enter__(self) -> Injected:
-        self.tracer = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        wait_until("strace is attached", self.is_attached)
+        output, written = os.pipe()
+        self.output = os.fdopen(output)
+        self.tracer = subprocess.Popen(
+            [*self.command, "-o", f"/dev/fd/{written}"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            pass_fds=[written])
+        os.close(written)
+        assert self.tracer.stderr is not None
+        # "strace: Process 1 attached with 4 threads", once all of them are.
+        said = self.tracer.stderr.readline()
+        if " attached" not in said:
+            raise AssertionError(f"strace is not attached: {said}{self.tracer.communicate()[1]}")
+        self.reading.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         # Lets go of the process, which runs on.
         self.tracer.send_signal(signal.SIGINT)
-        self.tracer.communicate(timeout=60)
-        self.trace = self.trace_file.read_text()
-        self.trace_file.unlink()
+        self.tracer.communicate(timeout=LIMIT)
+        self.reading.join()
+        self.output.close()
 
-    def is_attached(self) -> bool:
-        if self.tracer.poll() is not None:
-            raise AssertionError(f"strace ended: {self.tracer.communicate()[1]}")
-        tracers = [re.search(r"^TracerPid:\t(\d+)", status.read_text(), re.MULTILINE)
-                   for status in Path(f"/proc/{self.process}/task").glob("*/status")]
-        return all(tracer and int(tracer[1]) == self.tracer.pid for tracer in tracers)
+    def read(self) -> None:
+        """Takes what strace writes, as it comes."""
+        for line in self.output:
+            self.lines.append(line)
+            if "INJECTED" in line or "DELAYED" in line:
+                self.is_hit.set()
+
+    @property
+    def trace(self) -> str:
+        return "".join(self.lines)
 
     @property
     def count(self) -> int:
         """How many calls were hit."""
-        trace = getattr(self, "trace", None) or self.trace_file.read_text()
-        return trace.count("INJECTED") + trace.count("DELAYED")
+        return self.trace.count("INJECTED") + self.trace.count("DELAYED")

@@ -32,6 +32,7 @@ ORDER: list[type[unittest.TestCase]] = [
     test_resources.SlowDisk,
     test_resources.Memory,
     test_streams.Cuts,
+    test_streams.Kills,
     test_attacks.Strangers,
     test_attacks.Forgers,
     test_attacks.Origins,

@@ -19,10 +19,11 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import BinaryIO
 
-from daemon import BUILT, Bridge, wait_until
+from daemon import BUILT, Bridge
 from load import Ledger, Writer
 from settings import SEED
 
@@ -85,15 +86,18 @@ class Machine:
         self.port.unlink(missing_ok=True)
         with (self.folder / "console").open("ab") as console:
             machine = self.switch_on(console)
-        bridge = wait_until("the machine begins", self.connect)
+        bridge = self.connect(machine)
         assert "result" in bridge.call("bridge.ping")
         return machine, bridge
 
-    def connect(self) -> Bridge | None:
-        try:
-            return Bridge(str(self.port), timeout=300)
-        except OSError:
-            return None
+    def connect(self, machine: subprocess.Popen[bytes]) -> Bridge:
+        """Waits until the machine listens. Polls: for a socket that listens there is no event."""
+        while machine.poll() is None:
+            try:
+                return Bridge(str(self.port))
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError(f"the machine ended with {machine.returncode}")
 
     def switch_on(self, console: BinaryIO) -> subprocess.Popen[bytes]:
         return subprocess.Popen([

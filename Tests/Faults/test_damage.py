@@ -8,7 +8,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 
-from daemon import BUILT, Daemon, Home, wait_until
+from daemon import BUILT, Daemon, Home
 from load import Ledger, Writer
 from report import FaultTest
 from settings import DAMAGES, SEED
@@ -89,8 +89,7 @@ class Damaged(FaultTest):
         """Whether it was refused, as it should be; not where nothing of what is stored is damaged."""
         said = len(self.home.log)
         daemon = Daemon(self.home)
-        wait_until("it serves, or is gone", lambda: daemon.process.poll() is not None or daemon.answers())
-        if daemon.process.poll() is None:
+        if daemon.serves():
             self.check_served(daemon, kind)
             return False
         self.assertEqual(daemon.process.returncode, 1, kind)

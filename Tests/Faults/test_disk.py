@@ -6,7 +6,7 @@ import random
 import re
 from typing import Any
 
-from daemon import Daemon, Home, wait_until
+from daemon import Daemon, Home
 from disks import Disk, ImageDisk, MemoryDisk
 from injection import SYNC, WRITE, Injected
 from load import Ledger, Writer, read_table, record
@@ -207,11 +207,7 @@ class FullDisks(DiskTest):
 
     def begins_or_says_why(self) -> bool:
         """Whether it was refused."""
-        def is_settled() -> bool:
-            return self.daemon.process.poll() is not None or self.daemon.answers()
-
-        wait_until("it serves, or is gone", is_settled)
-        if self.daemon.process.poll() is None:
+        if self.daemon.serves():
             self.check_reads()
             return False
         self.assertEqual(self.daemon.process.returncode, 1, self.home.log)

@@ -7,7 +7,7 @@ import shutil
 import time
 from contextlib import ExitStack
 
-from daemon import ROOT, Daemon, Home, wait_until
+from daemon import LIMIT, ROOT, Daemon, Home
 from injection import SYNC, Injected
 from load import Ledger, Writer
 from report import FaultTest
@@ -41,7 +41,6 @@ class Descriptors(FaultTest):
                     self.assertIn("result", message)
                     self.assertIn("result", early.call("persistence.query", {"table": "t"}))
                 self.limit(4_096)
-                wait_until("connections are served", self.daemon.answers)
                 self.check_serves(number)
         self.assertIn("too many open files", self.home.log)
         lines = self.home.log.count("too many open files")
@@ -83,7 +82,7 @@ class Descriptors(FaultTest):
             with self.daemon.connect() as early, Injected(
                     self.daemon.pid, "accept,accept4", f"error={error}") as injected:
                 late = self.daemon.connect()
-                wait_until("accept has failed", lambda: injected.count > 0)
+                self.assertTrue(injected.is_hit.wait(LIMIT))
                 for _ in range(100):
                     self.assertIn("result", early.call("Echo"))
             # It was not turned away, because not even that was possible: it waited.

@@ -2,77 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import random
 import threading
-from dataclasses import dataclass, field
+from collections import Counter
+from typing import Any
 
-from daemon import Bridge, Daemon, Home, wait_until
+from daemon import Daemon, Home
 from report import FaultTest
-from settings import SEED
+from settings import CUTS, SEED
+from stream_ends import EndProcess, MessageReader, MessageWriter, Plan, Side
 
-ROUNDS = 1_000
 MAX_BYTES = 600_000
-PIECE_BYTES = 24_000
+# What a side gets whose other side is gone; where it comes later, nobody knows of the stream any more.
+GONE = ["stream.closed", "stream.not_found"]
 
 
-@dataclass
-class Side:
-    """One end of a stream, and what came of it."""
+class StreamTest(FaultTest):
+    """A daemon of which nothing is left when its streams are over."""
 
-    bridge: Bridge
-    # After so many bytes its connection is closed without a word; None: never.
-    cut_at: int | None
-    count: int = 0
-    # How it ended: "complete", "cut", or the code of an error.
-    end: str = ""
-    data: list[bytes] = field(default_factory=list)
-
-    def is_cut(self) -> bool:
-        """Closes the connection where that is due."""
-        if self.cut_at is None or self.count < self.cut_at:
-            return False
-        self.bridge.__exit__()
-        self.end = "cut"
-        return True
-
-
-def write(side: Side, stream: str, data: bytes) -> None:
-    while not side.is_cut():
-        piece = data[side.count:side.count + PIECE_BYTES]
-        if side.cut_at is not None:
-            piece = piece[:max(1, side.cut_at - side.count)]
-        if not piece:
-            message = side.bridge.call("bridge.stream.close", {"stream": stream, "bytes": side.count})
-            complete = message.get("result", {}).get("complete")
-            side.end = "complete" if complete else message.get("error", {"code": "incomplete"})["code"]
-            return
-        text = base64.b64encode(piece).decode()
-        message = side.bridge.call("bridge.stream.write", {"stream": stream, "base64": text})
-        if "error" in message:
-            side.end = message["error"]["code"]
-            return
-        side.count += len(piece)
-
-
-def read(side: Side, stream: str) -> None:
-    while not side.is_cut():
-        options = {"stream": stream}
-        if side.cut_at is not None:
-            options["bytes"] = max(1, side.cut_at - side.count)
-        message = side.bridge.call("bridge.stream.read", options)
-        if "error" in message:
-            side.end = message["error"]["code"]
-            return
-        if message["result"].get("end"):
-            side.end = "complete" if message["result"]["bytes"] == side.count else "miscounted"
-            return
-        side.data.append(base64.b64decode(message["result"]["base64"]))
-        side.count += len(side.data[-1])
-
-
-class Cuts(FaultTest):
     def setUp(self) -> None:
         self.home = Home()
         self.addCleanup(self.home.remove)
@@ -80,43 +28,48 @@ class Cuts(FaultTest):
         self.addCleanup(lambda: self.daemon.kill())
         self.random = random.Random(SEED)
         self.bytes = self.random.randbytes(MAX_BYTES)
+        self.watcher = self.daemon.connect()
+        self.watcher.call("bridge.ping")
+        self.descriptors = self.daemon.descriptors()
 
+    def check_nothing_left(self) -> None:
+        self.daemon.ask_until(
+            "nothing is left", self.watcher,
+            lambda status: not status["streams"] and not status["streamBytes"] and status["sessions"] == 1
+            and not status["queuedBytes"] and self.daemon.descriptors() == self.descriptors)
+
+    def size(self) -> int:
+        return self.random.choice([0, 1, self.random.randrange(100), self.random.randrange(MAX_BYTES)])
+
+
+class Cuts(StreamTest):
     def test_cuts(self) -> None:
         """A stream whose writer or reader is gone at any byte is complete for nobody, and leaves nothing"""
-        watcher = self.daemon.connect()
-        descriptors = self.descriptors()
         ends = {"complete": 0, "cut": 0}
-        for number in range(ROUNDS):
+        for number in range(CUTS):
             ends[self.play(number)] += 1
-        wait_until("no stream is left", lambda: self.streams(watcher) == (0, 0))
-        wait_until("no descriptor is left", lambda: self.descriptors() <= descriptors)
+        self.check_nothing_left()
         self.assertGreater(min(ends.values()), 0)
-        self.row("one end of a stream is closed at a random byte", f"{ROUNDS} times, either end, made by either",
+        self.row("one end of a stream is closed at a random byte", f"{CUTS} times, either end, made by either",
                  "the other end gets an error behind the bytes that are there; whole and complete only where nothing "
                  "was cut; nothing is left in the daemon",
                  f"{ends['cut']} cut, {ends['complete']} complete, each as promised; "
                  "no stream, byte or descriptor left")
 
-    def streams(self, watcher: Bridge) -> tuple[int, int]:
-        status = watcher.call("bridge.status")["result"]
-        return status["streams"], status["streamBytes"]
-
-    def descriptors(self) -> int:
-        return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
-
     def play(self, number: int) -> str:
         """One stream. Whether it was cut."""
-        size = self.random.choice([0, 1, self.random.randrange(100), self.random.randrange(MAX_BYTES)])
+        size = self.size()
         victim = self.random.choice(["writer", "reader", "none"])
         # A side that never uses the name makes the other side wait for a minute.
         cut_at = self.random.randint(1, max(1, size))
         data = self.bytes[:size]
-        writer = Side(self.daemon.connect(), cut_at if victim == "writer" else None)
-        reader = Side(self.daemon.connect(), cut_at if victim == "reader" else None)
-        maker, side = self.random.choice([(writer, "write"), (reader, "read")])
-        stream = maker.bridge.call("bridge.stream.new", {"side": side})["result"]["stream"]
-        threads = [threading.Thread(target=write, args=(writer, stream, data)),
-                   threading.Thread(target=read, args=(reader, stream))]
+        bridges = [self.daemon.connect(), self.daemon.connect()]
+        writer = Side(cut_at if victim == "writer" else None, bridges[0].__exit__)
+        reader = Side(cut_at if victim == "reader" else None, bridges[1].__exit__)
+        maker, side = self.random.choice([(bridges[0], "write"), (bridges[1], "read")])
+        stream = maker.call("bridge.stream.new", {"side": side})["result"]["stream"]
+        threads = [threading.Thread(target=writer.write, args=(MessageWriter(bridges[0], stream), data)),
+                   threading.Thread(target=reader.read, args=(MessageReader(bridges[1], stream),))]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -124,14 +77,59 @@ class Cuts(FaultTest):
         case = f"round {number}: {size} bytes, {victim} cut at {cut_at}, made by {side}: {writer.end}, {reader.end}"
         self.assertEqual(b"".join(reader.data), data[:reader.count], case)
         is_cut = "cut" in (writer.end, reader.end)
-        if not is_cut:
-            self.assertEqual((writer.end, reader.end, reader.count), ("complete", "complete", size), case)
-        elif victim == "writer":
-            # Where the reader came later, nobody knows of the stream any more.
-            self.assertIn(reader.end, ["stream.closed", "stream.not_found"], case)
+        if is_cut:
+            self.assertIn(reader.end if victim == "writer" else writer.end, GONE, case)
         else:
-            self.assertIn(writer.end, ["stream.closed", "stream.not_found", "incomplete"], case)
-        for end in (writer, reader):
-            if end.end != "cut":
-                end.bridge.__exit__()
+            self.assertEqual((writer.end, reader.end, reader.count), ("complete", "complete", size), case)
+        for bridge in bridges:
+            bridge.__exit__()
         return "cut" if is_cut else "complete"
+
+
+class Kills(StreamTest):
+    def test_kills(self) -> None:
+        """A stream of which one process is killed at any byte is complete for nobody, and leaves nothing"""
+        seen: Counter[str] = Counter()
+        for number in range(CUTS):
+            seen[self.play(number)] += 1
+        self.row("the process of one end of a [stream](streams.md) is killed (SIGKILL) at a random byte, by itself or "
+                 "by the other end", f"{CUTS} times: either end, made by either; by messages, by one descriptor and by both",
+                 "what the reader has is a beginning of what was written, and the other end gets an error; complete only "
+                 "where every byte had been delivered before; nothing is left in the daemon",
+                 f"{seen['error']} errors, {seen['complete']} complete, each as promised; no stream, session, byte or "
+                 "descriptor left after any of them")
+
+    def play(self, number: int) -> str:
+        """One stream. What its survivor got."""
+        size = 1 + self.size()
+        data = self.bytes[:size]
+        side, other = self.random.sample(["write", "read"], 2)
+        by_itself = self.random.random() < 0.5
+        cut_at = self.random.randint(1, size)
+        maker = self.random.choice([side, other])
+        names, taken = os.pipe(), os.pipe()
+
+        def start(which: str, **more: Any) -> EndProcess:
+            by = self.random.choice(["messages", "descriptor"])
+            return EndProcess(Plan(self.home.socket, which, by, data, makes=maker == which, **more), names, taken)
+
+        victim = start(side, cut_at=cut_at) if by_itself else start(side)
+        survivor = start(other) if by_itself else start(other, cut_at=cut_at, victim=victim.pid)
+        report, last = survivor.report(), victim.report()
+        for descriptor in (*names, *taken):
+            os.close(descriptor)
+        case = (f"round {number}: {size} bytes; the {side}r, by {victim.plan.by}, killed by "
+                f"{'itself' if by_itself else 'the other'}, by {survivor.plan.by}, at {cut_at}, made by the {maker}r: "
+                f"{report}, {last}")
+        self.assertIsNone(last if by_itself or last is None or last["end"] != "complete" else None, case)
+        assert report is not None, case
+        self.assertTrue(report.get("isBeginning"), case)
+        self.check_nothing_left()
+        if report["end"] == "complete":
+            # Killed too late to cut anything: a writer that had closed the stream, or a reader whose last read the
+            # daemon answered before its connection ended. One that has a descriptor confirms every byte.
+            self.assertEqual((by_itself, report["count"]), (False, size), case)
+            self.assertTrue(other == "read" or victim.plan.by == "messages", case)
+            return "complete"
+        self.assertIn(report["end"], GONE, case)
+        return "error"

@@ -1,0 +1,236 @@
+"""Ends of streams that are cut off at any byte: by messages, and by the Python client, which uses a descriptor."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from daemon import LIMIT, ROOT, Bridge
+
+sys.path.insert(0, str(ROOT / "Clients/Python"))
+
+import trestle_bridge  # noqa: E402
+from trestle_bridge import BridgeError  # noqa: E402
+
+PIECE_BYTES = 24_000
+
+
+def result(bridge: Bridge, task: str, options: Any) -> Any:
+    message = bridge.call(f"bridge.stream.{task}", options)
+    if "error" in message:
+        raise BridgeError(message["error"]["code"], message["error"]["message"])
+    return message["result"]
+
+
+class Output(Protocol):
+    def write(self, data: bytes, /) -> object: ...
+    def close(self) -> None:
+        """Raises where the reader has not got every byte."""
+
+
+class Input(Protocol):
+    def read(self, count: int, /) -> bytes | None:
+        """At most so many bytes; none: the stream is complete."""
+
+
+class MessageWriter:
+    """Writes by messages alone."""
+
+    def __init__(self, bridge: Bridge, stream: str) -> None:
+        self.bridge = bridge
+        self.stream = stream
+        self.count = 0
+
+    def write(self, data: bytes) -> None:
+        result(self.bridge, "write", {"stream": self.stream, "base64": base64.b64encode(data).decode()})
+        self.count += len(data)
+
+    def close(self) -> None:
+        if result(self.bridge, "close", {"stream": self.stream, "bytes": self.count})["complete"] is not True:
+            raise BridgeError("stream.closed", "the stream is not complete")
+
+
+class MessageReader:
+    """Reads by messages alone."""
+
+    def __init__(self, bridge: Bridge, stream: str) -> None:
+        self.bridge = bridge
+        self.stream = stream
+        self.count = 0
+
+    def read(self, count: int) -> bytes:
+        answer = result(self.bridge, "read", {"stream": self.stream, "bytes": count})
+        if answer.get("end"):
+            assert answer["bytes"] == self.count, f"{self.count} of {answer['bytes']} bytes came"
+            return b""
+        data = base64.b64decode(answer["base64"])
+        self.count += len(data)
+        return data
+
+
+@dataclass
+class Side:
+    """One side of a stream, and what came of it."""
+
+    # After so many bytes `cut` is called; None: never.
+    cut_at: int | None
+    cut: Callable[[], None]
+    # It is this side that is cut, and goes no further.
+    is_victim: bool = True
+    count: int = 0
+    # How it ended: "complete", "cut", or the code of an error.
+    end: str = ""
+    data: list[bytes] = field(default_factory=list)
+
+    def is_cut(self) -> bool:
+        """Cuts where that is due."""
+        if self.cut_at is None or self.count < self.cut_at:
+            return False
+        self.cut()
+        self.cut_at = None
+        if self.is_victim:
+            self.end = "cut"
+        return self.is_victim
+
+    def most(self) -> int:
+        """How many bytes go in one step."""
+        return PIECE_BYTES if self.cut_at is None else min(PIECE_BYTES, self.cut_at - self.count)
+
+    def write(self, output: Output, data: bytes) -> None:
+        try:
+            while not self.is_cut():
+                if self.count == len(data):
+                    output.close()
+                    self.end = "complete"
+                    return
+                piece = data[self.count:self.count + self.most()]
+                output.write(piece)
+                self.count += len(piece)
+        except BridgeError as error:
+            self.end = error.code
+
+    def read(self, source: Input) -> None:
+        try:
+            while not self.is_cut():
+                piece = source.read(self.most())
+                if not piece:
+                    self.end = "complete"
+                    return
+                self.data.append(piece)
+                self.count += len(piece)
+        except BridgeError as error:
+            self.end = error.code
+
+
+@dataclass
+class Plan:
+    """What a process does with its end."""
+
+    socket: str
+    side: str  # "write" or "read"
+    by: str  # "messages" or "descriptor"
+    data: bytes
+    cut_at: int | None = None
+    # Who is killed there; 0: this process itself.
+    victim: int = 0
+    makes: bool = False
+
+
+class EndProcess:
+    """A process that has one end of a stream. It is forked: its parent has no threads."""
+
+    def __init__(self, plan: Plan, names: tuple[int, int], taken: tuple[int, int]) -> None:
+        """
+        Args:
+            names: a pipe for the name of the stream, from who makes it to the other.
+            taken: a pipe that has a byte once the end is taken that is to be killed.
+        """
+        self.plan, self.names, self.taken = plan, names, taken
+        self.reports, report = os.pipe()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(report)
+            return
+        try:
+            os.write(report, json.dumps(self.play()).encode())
+        except BaseException as error:
+            os.write(report, json.dumps({"end": f"{type(error).__name__}: {error}"}).encode())
+        finally:
+            os._exit(0)
+
+    def play(self) -> dict[str, Any]:
+        side = Side(self.plan.cut_at, self.kill, is_victim=self.plan.victim == 0)
+        if self.plan.by == "messages":
+            with Bridge(self.plan.socket) as bridge:
+                stream = self.name(lambda: result(bridge, "new", {"side": self.plan.side})["stream"])
+                if self.plan.side == "write":
+                    side.write(self.noting(MessageWriter(bridge, stream)), self.plan.data)
+                else:
+                    side.read(self.noting(MessageReader(bridge, stream)))
+        else:
+            with trestle_bridge.connect(self.plan.socket) as client:
+                made: list[Any] = []
+                stream = self.name(lambda: self.make(client, made))
+                if self.plan.side == "write":
+                    side.write(self.noting(made[0] if made else client.write_stream(stream)), self.plan.data)
+                else:
+                    side.read(self.noting(made[0] if made else client.read_stream(stream)))
+        whole = b"".join(side.data)
+        return {"end": side.end, "count": side.count, "isBeginning": self.plan.data.startswith(whole)}
+
+    def make(self, client: trestle_bridge.Bridge, made: list[Any]) -> str:
+        made.append(client.make_stream() if self.plan.side == "write" else client.make_stream_to_read())
+        return str(made[0].name)
+
+    def name(self, make: Callable[[], str]) -> str:
+        if not self.plan.makes:
+            return os.read(self.names[0], 64).decode()
+        name = make()
+        os.write(self.names[1], name.encode())
+        return name
+
+    def noting(self, end: Any) -> Any:
+        """The end, which notes when it was first used."""
+        return end if self.plan.side == "write" else Noting(end, self.taken[1])
+
+    def kill(self) -> None:
+        if self.plan.victim:
+            # One that never used the name would make this side wait for a minute.
+            os.read(self.taken[0], 1)
+        os.kill(self.plan.victim or os.getpid(), signal.SIGKILL)
+
+    def report(self) -> dict[str, Any] | None:
+        """What came of it, once the process has ended; None: it was killed."""
+        text = b""
+        try:
+            while select.select([self.reports], [], [], LIMIT)[0]:
+                if not (part := os.read(self.reports, 4_096)):
+                    return json.loads(text) if text else None
+                text += part
+            os.kill(self.pid, signal.SIGKILL)
+            raise AssertionError(f"after {LIMIT} s the {self.plan.side}r still waits")
+        finally:
+            os.close(self.reports)
+            os.waitpid(self.pid, 0)
+
+
+class Noting:
+    """An input that says when bytes have come: from then on its end is taken."""
+
+    def __init__(self, source: Input, taken: int) -> None:
+        self.source = source
+        self.taken: int | None = taken
+
+    def read(self, count: int) -> bytes | None:
+        data = self.source.read(count)
+        if self.taken is not None:
+            os.write(self.taken, b"t")
+            self.taken = None
+        return data
