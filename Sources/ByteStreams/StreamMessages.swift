@@ -28,11 +28,24 @@ package enum StreamOptions {
     /// Of `close`, by a side that has counted so many bytes.
     package static func close(_ byteCount: Int) -> JSONObject { ["bytes": .number(JSONNumber(byteCount))] }
 
+    /// The longest message of such an error, as JSON: the line fits into the shortest message, of 1 KiB.
+    private static let maximumReasonBytes = 600
+
     /// Of `close` before the end.
     ///
-    /// - Parameter error: What the other side gets as the reason; nil: nothing.
+    /// - Parameter error: What the other side gets as the reason, cut where it is too long; nil: nothing.
     package static func leave(_ error: BridgeError?) -> JSONObject {
         guard let error else { return [:] }
-        return ["error": ["code": .string(error.code.rawValue), "message": .string(error.message)]]
+        return ["error": ["code": .string(error.code.rawValue), "message": .string(reason(error.message))]]
+    }
+
+    private static func reason(_ text: String) -> String {
+        var reason = text
+        while true {
+            let byteCount = JSON.string(reason).bytes.count
+            guard byteCount > maximumReasonBytes else { return reason }
+            let scalars = reason.unicodeScalars
+            reason = String(String.UnicodeScalarView(scalars.prefix(scalars.count * maximumReasonBytes / byteCount)))
+        }
     }
 }

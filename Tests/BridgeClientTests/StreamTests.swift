@@ -1,9 +1,10 @@
-import BridgeClient
 import BridgeJSON
 import EventLoop
 import Foundation
 import TaskRuntime
 import Testing
+
+@testable import BridgeClient
 
 /// Streams against the daemon's own server and runtime.
 @Suite @LoopActor struct StreamTests {
@@ -41,6 +42,31 @@ import Testing
                 #expect(announcement?.type == "image/png" && announcement?.totalBytes == count)
                 try await writing.value
             }
+        }
+    }
+
+    @Test("Where a daemon takes short messages only, bytes and reasons go in short ones")
+    func shortMessages() async throws {
+        var limits = RuntimeLimits()
+        limits.messageBytes = 1_024
+        try await withClients(limits: limits) { writer, reader in
+            let data = bytes(60_000)
+            // Known to be so short, it goes in messages.
+            let stream = try await writer.makeStream(totalBytes: data.count)
+            async let writing: Void = stream.write { out in try await out.write(data) }
+            let received = await reader.readStream(stream.name)
+            #expect(try await received.collect(upTo: data.count) == data)
+            try await writing
+            let reason = String(repeating: "\"", count: 10_000)
+            let broken = try await writer.makeStream()
+            let breaking = Task {
+                try await broken.write { _ in throw BridgeError(.internal, reason) }
+            }
+            let rest = await reader.readStream(broken.name)
+            let failure = await error { () async throws(BridgeError) in _ = try await rest.collect(upTo: 9) }
+            let given = failure?.data?["error"]?["message"]?.stringValue ?? ""
+            #expect(given.count > 100 && reason.hasPrefix(given))
+            await #expect(throws: BridgeError.self) { try await breaking.value }
         }
     }
 
@@ -166,6 +192,28 @@ import Testing
                 failure = error as? BridgeError
             }
             #expect(failure?.code == .streamClosed && failure?.data?["by"] == "reader")
+        }
+    }
+
+    @Test("A writer that is cancelled while a write waits to be sent ends the stream")
+    func unsent() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            async let made = client.makeStream(totalBytes: 60_000)
+            connection.answer(await connection.next(), ["stream": "stream:1", "room": 1_048_576])
+            let stream = try await made
+            client.session.link.openConnection?.roomBytes = 1
+            connection.stopReading()
+            // More than the socket holds, and fewer writes than may be unanswered.
+            let data = bytes(600_000)
+            let writing = Task { try await stream.write { out in try await out.write(data) } }
+            writing.cancel()
+            let failure = await #expect(throws: BridgeError.self) { try await writing.value }
+            #expect(failure?.code == .callCancelled)
+            connection.startReading()
+            var close = await connection.next()
+            while close["task"] == "bridge.stream.write" { close = await connection.next() }
+            #expect(close["task"] == "bridge.stream.close")
+            #expect(close["options"]?["error"]?["code"] == "call.cancelled")
         }
     }
 

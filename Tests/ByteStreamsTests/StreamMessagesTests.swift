@@ -55,6 +55,15 @@ struct StreamMessagesTests {
         #expect(failure?.data?["by"] == "reader" && failure?.data?["bytes"] == 3)
     }
 
+    @Test("The reason of an end is cut to 600 bytes of JSON", arguments: ["a", "\"", "\u{1}", "\u{1F600}"])
+    func reason(unit: String) {
+        let text = String(repeating: unit, count: 3_000)
+        let reason = StreamOptions.leave(BridgeError(.internal, text))["error"]?["message"] ?? .null
+        #expect(reason.bytes.count > 500 && reason.bytes.count <= 600)
+        #expect(text.hasPrefix(reason.stringValue ?? "no text"))
+        #expect(StreamOptions.leave(BridgeError(.internal, unit))["error"]?["message"]?.stringValue == unit)
+    }
+
     @Test("A piece fits into a message, however short these may be", arguments: [1_024, 2_048, 32_768, 1 << 20])
     func pieces(messageBytes: Int) {
         let size = StreamRoom(bytes: 1 << 20, messageBytes: messageBytes).size(of: 1 << 20)

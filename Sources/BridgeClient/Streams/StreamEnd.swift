@@ -26,12 +26,15 @@ final class StreamEnd {
     ) async throws(BridgeError) -> CallInFlight {
         var options = more
         options["stream"] = .string(name)
-        options["call"] = worksOn.map { .number(JSONNumber($0)) }
+        let call = worksOn
+        options["call"] = call.map { .number(JSONNumber($0)) }
         worksOn = nil
         do throws(BridgeError) {
             return try await calls.begin(CallRequest("bridge.stream.\(task)", .object(options)), kind)
         } catch {
-            isOver = true
+            // It was not sent, and the other side does not learn of it.
+            worksOn = call
+            leave(error)
             throw error
         }
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Generic, Optional
+from typing import Any, Callable, Generic, Optional
 
 from . import wire
 from .errors import CALL_CANCELLED, BridgeError
@@ -14,7 +14,10 @@ from .stream_values import Bytes
 from .streaming import Begin, End, Pending, Steps, check_receipt
 
 PIECE_BYTES = 24_000
-"""What goes into one message: its line stays below 32 KiB, which the daemon handles in one piece."""
+"""What goes into one message at most: its line stays below 32 KiB, which the daemon handles in one piece."""
+
+_ENVELOPE_BYTES = 256
+"""More than what stands around a piece in its message."""
 
 MAX_UNANSWERED = 32
 """How many writes may be unanswered: half of what the daemon allows."""
@@ -23,21 +26,35 @@ SHORT_BYTES = 64 << 10
 """A stream that is known to be shorter goes in messages: a pipe would cost more than it saves."""
 
 
+MessageBytes = Callable[[], int]
+"""Returns the longest message that the daemon takes."""
+
+
+def piece_bytes(message_bytes: int) -> int:
+    """How many bytes one message carries at most, where a message may have so many.
+
+    Args:
+        message_bytes: 1 KiB or more.
+    """
+    return max(1, min(PIECE_BYTES, (message_bytes - _ENVELOPE_BYTES) // 4 * 3))
+
+
 class Room:
     """How much a writer may send, in the order of its writes and of their answers."""
 
-    def __init__(self, room_bytes: int) -> None:
+    def __init__(self, room_bytes: int, message_bytes: MessageBytes) -> None:
         """
         Args:
             room_bytes: what the stream's maker got; 0: not known, the first answer says it.
         """
         self.room_bytes = room_bytes
+        self._message_bytes = message_bytes
         self.unanswered = 0
         self._unanswered_bytes = 0
 
     def size(self, wanted: int) -> int:
         """How many of so many bytes may be sent now; 0: an answer has to come first."""
-        wanted = min(wanted, PIECE_BYTES)
+        wanted = min(wanted, piece_bytes(self._message_bytes()))
         room = self.room_bytes - self._unanswered_bytes
         if self.unanswered < MAX_UNANSWERED and room >= wanted:
             return wanted
@@ -59,8 +76,8 @@ class Writing(Generic[Pending]):
     """Writes one stream: to a pipe, where the daemon passes one, else in messages."""
 
     def __init__(
-        self, begin: Begin[Pending], name: str, room: int, call: Optional[ProvidedCall],
-        known_bytes: Optional[int] = None,
+        self, begin: Begin[Pending], name: str, room: int, call: Optional[ProvidedCall], known_bytes: Optional[int],
+        message_bytes: MessageBytes,
     ) -> None:
         """
         Args:
@@ -71,7 +88,7 @@ class Writing(Generic[Pending]):
         self._attaching: Optional[Pending] = None
         self._pipe: Optional[PipeWriting[Pending]] = None
         self._uses_messages = known_bytes is not None and known_bytes < SHORT_BYTES or not may_write_pipes()
-        self._room = Room(room)
+        self._room = Room(room, message_bytes)
         self._unanswered: deque[tuple[Pending, int]] = deque()
         self._count = 0
         self._is_over = False
@@ -84,10 +101,20 @@ class Writing(Generic[Pending]):
         try:
             yield from self._attach()
             yield from (self._pipe.write(view) if self._pipe else self._send_all(view))
-        except BridgeError:
+        except BridgeError as error:
             self._is_over = True
+            self._fail(error)
             raise
         return len(view)
+
+    def _fail(self, error: BridgeError) -> None:
+        """The daemon ends a stream where it refuses a call. A call that was not sent to it ends the stream here."""
+        if error.started is not False:
+            return
+        try:
+            self._end.leave(error)
+        except BridgeError:
+            pass  # it cannot be sent either; the stream ends with the session
 
     def _attach(self) -> Steps[Pending, None]:
         if self._uses_messages or self._pipe is not None:
@@ -135,9 +162,13 @@ class Writing(Generic[Pending]):
         if self._is_over:
             return
         self._is_over = True
-        if self._pipe is not None:
-            return (yield from self._pipe.close())
-        receipt = yield self._end.complete(self._count)
+        try:
+            if self._pipe is not None:
+                return (yield from self._pipe.close())
+            receipt = yield self._end.complete(self._count)
+        except BridgeError as error:
+            self._fail(error)
+            raise
         check_receipt(receipt)
 
     def abort(self, error: Optional[BaseException]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Callable, Generic, Literal, Optional, Protocol, TypeVar,
 from . import wire
 from .errors import BUSY, INTERNAL, STREAM_CLOSED, STREAM_INVALID, TASK_NOT_FOUND, BridgeError
 from .incoming import ProvidedCall
+from .jsontext import encode
 from .pipes import Passed, Pipe
 
 
@@ -41,6 +42,9 @@ class PipeWait(Generic[Pending]):
 Steps = Generator[Union[Pending, PipeWait[Pending], None], Any, T]
 """What is done with an end, between the waiting: yields a call, and goes on with its result or its error. Or it yields
 a wait for a pipe, or None, where much has been done without waiting. A face waits for each."""
+
+_REASON_BYTES = 600
+"""The longest reason of an end, as JSON: its message fits into what any daemon takes, which is 1 KiB or more."""
 
 _NO_PIPE = frozenset((STREAM_INVALID, BUSY, TASK_NOT_FOUND, INTERNAL))
 """How the daemon says that an end cannot become a pipe: its bytes go in messages."""
@@ -130,10 +134,17 @@ def _reason(error: Optional[BaseException]) -> dict[str, Any]:
     if error is None:
         return {}
     if isinstance(error, BridgeError):
-        return {wire.ERROR: {"code": error.code, "message": error.message}}
+        return {wire.ERROR: {"code": error.code, "message": _short(error.message)}}
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")[:1024]
-    return {wire.ERROR: {"code": "internal", "message": text}}
+    return {wire.ERROR: {"code": "internal", "message": _short(text)}}
+
+
+def _short(text: str) -> str:
+    """The text, or its beginning where its JSON is longer than a reason may be."""
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    while (length := len(encode(text))) > _REASON_BYTES:
+        text = text[:len(text) * _REASON_BYTES // length]
+    return text
 
 
 def check_receipt(receipt: dict[str, Any]) -> None:

@@ -162,6 +162,11 @@ class Connection:
 
     # Any thread
 
+    @property
+    def message_bytes(self) -> int:
+        """The longest message that the daemon takes."""
+        return self._own.message_bytes
+
     def start_call(
         self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],

@@ -12,6 +12,10 @@ from .log import Level
 class PluginConnection(Protocol):
     """The part of the connection that they use. Any thread."""
 
+    @property
+    def message_bytes(self) -> int:
+        """The longest message that the daemon takes."""
+
     def start_call(
         self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[MessageID], wants_pipe: bool = False,

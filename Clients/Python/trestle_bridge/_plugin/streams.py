@@ -53,6 +53,9 @@ class PluginStreams(Streaming):
     ) -> FutureCall:
         return FutureCall(begun(self._connection, task, options, call, timeout))
 
+    def _message_bytes(self) -> int:
+        return self._connection.message_bytes
+
 
 class AsyncPluginStreams(AsyncStreaming):
     """Streams of functions that are `async`."""
@@ -64,6 +67,9 @@ class AsyncPluginStreams(AsyncStreaming):
         self, task: str, options: dict[str, Any], call: Optional[ProvidedCall], timeout: Optional[float] = None
     ) -> AsyncFutureCall:
         return AsyncFutureCall(begun(self._connection, task, options, call, timeout))
+
+    def _message_bytes(self) -> int:
+        return self._connection.message_bytes
 
 
 def begun(

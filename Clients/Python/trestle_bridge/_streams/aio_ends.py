@@ -9,7 +9,7 @@ from typing import Optional
 from .._core.incoming import ProvidedCall
 from .._core.stream_reading import Reading
 from .._core.stream_values import Bytes
-from .._core.stream_writing import Writing
+from .._core.stream_writing import MessageBytes, Writing
 from .._core.streaming import Begin
 from .aio_waiting import Started, wait
 
@@ -74,11 +74,11 @@ class ByteWriter:
     __module__ = "trestle_bridge.aio"
 
     def __init__(
-        self, begin: Begin[Started], name: str, room: int = 0, call: Optional[ProvidedCall] = None,
-        known_bytes: Optional[int] = None,
+        self, begin: Begin[Started], message_bytes: MessageBytes, name: str, room: int = 0,
+        call: Optional[ProvidedCall] = None, known_bytes: Optional[int] = None,
     ) -> None:
         self.name = name
-        self._writing = Writing(begin, name, room, call, known_bytes)
+        self._writing = Writing(begin, name, room, call, known_bytes, message_bytes)
 
     async def write(self, data: Bytes) -> None:
         """Writes all of it. Waits while the reader is behind. Where the waiting task is cancelled, a part of it may

@@ -22,6 +22,10 @@ class Streaming:
         """Begins a call, for a call that this end works on."""
         raise NotImplementedError
 
+    def _message_bytes(self) -> int:
+        """The longest message that the daemon takes."""
+        raise NotImplementedError
+
     async def make_stream(
         self, *, type: Optional[str] = None, total_bytes: Optional[int] = None, call: Optional[ProvidedCall] = None
     ) -> ByteWriter:
@@ -43,7 +47,8 @@ class Streaming:
     ) -> ByteWriter:
         options = making("write", type, total_bytes)
         made = await self._begin_about_stream(wire.STREAM_NEW, options, call, timeout).result()
-        return ByteWriter(self._begin_about_stream, made[wire.STREAM], made[wire.ROOM], known_bytes=known_bytes)
+        return ByteWriter(
+            self._begin_about_stream, self._message_bytes, made[wire.STREAM], made[wire.ROOM], known_bytes=known_bytes)
 
     async def send_stream(
         self, source: AnySource, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
@@ -82,4 +87,4 @@ class Streaming:
 
     def write_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteWriter:
         """Writes to a stream that its reader has made."""
-        return ByteWriter(self._begin_about_stream, name, call=call)
+        return ByteWriter(self._begin_about_stream, self._message_bytes, name, call=call)

@@ -9,7 +9,7 @@ from typing import Any, Optional
 from .._core.incoming import ProvidedCall
 from .._core.stream_reading import Reading
 from .._core.stream_values import Bytes
-from .._core.stream_writing import Writing
+from .._core.stream_writing import MessageBytes, Writing
 from .._core.streaming import Begin
 from .waiting import Started, wait
 
@@ -85,11 +85,11 @@ class ByteWriter:
     __module__ = "trestle_bridge"
 
     def __init__(
-        self, begin: Begin[Started], name: str, room: int = 0, call: Optional[ProvidedCall] = None,
-        known_bytes: Optional[int] = None,
+        self, begin: Begin[Started], message_bytes: MessageBytes, name: str, room: int = 0,
+        call: Optional[ProvidedCall] = None, known_bytes: Optional[int] = None,
     ) -> None:
         self.name = name
-        self._writing = Writing(begin, name, room, call, known_bytes)
+        self._writing = Writing(begin, name, room, call, known_bytes, message_bytes)
 
     def write(self, data: Bytes) -> int:
         """Writes all of it. Waits while the reader is behind.

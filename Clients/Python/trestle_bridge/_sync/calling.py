@@ -175,6 +175,9 @@ class Calling(Streaming):
         wants_pipe = task == wire.STREAM_ATTACH
         return self._begin(task, jsontext.encode(options), timeout, None, False, None, wants_pipe)
 
+    def _message_bytes(self) -> int:
+        return self._core.calls.message_bytes
+
 
 def _result(pending: PendingCall) -> Any:
     try:
