@@ -36,7 +36,8 @@ export class Bridge {
     #subscriptions;
     #connection;
     #observers = new Observers();
-    #streams = new Streams((task, options, settings) => this.call(task, options, settings));
+    #streams = new Streams(
+        (task, options, settings) => this.call(task, options, settings), () => this.#calls.messageBytes);
     #container = Object.freeze({
         receive: (message) => this.#connection.receive(message),
         sessionLost: () => this.#connection.renew(),

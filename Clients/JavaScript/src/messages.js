@@ -18,11 +18,19 @@ export function isLonger(text, bytes) {
     return text.length * 3 > bytes && (text.length > bytes || byteLength(text) > bytes);
 }
 
+/** JSON that is encoded already: of ASCII, and nested no deeper than a message may be. */
+export class JSONText {
+    constructor(text) {
+        this.text = text;
+    }
+}
+
 /**
  * The JSON of a value that a message carries as a member.
  * @throws {BridgeError} with `code` where there is none, or the daemon would not take it.
  */
 export function encodeValue(value, code, what) {
+    if (value instanceof JSONText) return value.text;
     const refuse = (reason) => {
         throw new BridgeError(code, `${what} cannot be sent as JSON: ${reason}`);
     };

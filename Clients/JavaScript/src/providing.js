@@ -120,7 +120,7 @@ export class Provider {
 
     #run(call, { handler, places }, message) {
         const begin = (task, given) => this.#calls.begin(task, given, { isInSession: true }).promise;
-        const streams = new Streams(begin, call.id);
+        const streams = new Streams(begin, () => this.#calls.messageBytes, call.id);
         const readers = [];
         const options = withReadables(message.options === undefined ? {} : message.options, places, (name) => {
             readers.push(streams.openReader(name));

@@ -28,12 +28,15 @@ export function temporaryDirectory(t) {
 /**
  * Starts a daemon. `stop(signal)` resolves when it has ended, `start()` starts another at the same place.
  * @param rules what stands in its policy.d, as TOML
+ * @param configuration its settings, as TOML
  */
-export async function startDaemon(t, { rules } = {}) {
+export async function startDaemon(t, { rules, configuration = "" } = {}) {
     const directory = temporaryDirectory(t);
     const folder = daemonFolder();
     const daemon = { socket: join(directory, "s.sock"), state: join(directory, "state"), start, stop };
     const env = { ...process.env };
+    const settings = join(directory, "trestled.toml");
+    writeFileSync(settings, configuration);
     if (rules !== undefined) {
         env.CONFIGURATION_DIRECTORY = directory;
         mkdirSync(join(directory, "policy.d"));
@@ -46,8 +49,9 @@ export async function startDaemon(t, { rules } = {}) {
     return daemon;
 
     async function start() {
-        const flags = ["--socket", daemon.socket, "--state-dir", daemon.state, "--plugin-dir", folder];
-        child = spawn(join(folder, "trestled"), [...flags, "--log-level", "error"], { env, stdio: "ignore" });
+        const flags = ["--config", settings, "--socket", daemon.socket, "--state-dir", daemon.state];
+        const more = ["--plugin-dir", folder, "--log-level", "error"];
+        child = spawn(join(folder, "trestled"), [...flags, ...more], { env, stdio: "ignore" });
         ended = new Promise((done) => child.once("exit", done));
         await accepting(daemon.socket, ended);
     }

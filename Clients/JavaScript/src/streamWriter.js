@@ -1,0 +1,150 @@
+// The writer's end of a stream of the daemon, as what is behind a WritableStream.
+
+import { encodeBase64 } from "./base64.js";
+import { BridgeError } from "./errors.js";
+import { JSONText } from "./messages.js";
+import { endEarly } from "./streamEnd.js";
+
+/** What goes into one message at most: its line stays below 32 KiB, which the daemon handles in one piece. */
+const maxPieceBytes = 24_000;
+/** More than what stands around a piece in its message. */
+const aroundBytes = 256;
+/** How many writes may be unanswered: half of what the daemon allows. */
+const maxUnanswered = 32;
+
+/** The writer's end of one stream. */
+export class StreamWriter {
+    #call;
+    #messageBytes;
+    #name;
+    #id;
+    #room;
+    #controller;
+    #count = 0;
+    #unanswered = 0;
+    #unansweredBytes = 0;
+    #error;
+    #aborted;
+    /** Goes on when a write was answered. */
+    #answered = () => {};
+
+    /** @param room how many bytes may be unanswered; 0: not known, the first answer says it */
+    constructor(call, messageBytes, name, id, room) {
+        this.#call = call;
+        this.#messageBytes = messageBytes;
+        this.#name = name;
+        this.#id = id;
+        this.#room = room;
+    }
+
+    start(controller) {
+        this.#controller = controller;
+        // Where the platform says it now: otherwise an abort comes behind a write that waits for the reader. Not within
+        // the event, in which a stream cannot be ended.
+        const { signal } = controller;
+        const abort = () => this.abort(signal.reason).catch(() => {});
+        signal?.addEventListener("abort", () => queueMicrotask(abort), { once: true });
+    }
+
+    async write(chunk) {
+        const bytes = bytesOf(chunk);
+        if (this.#room === 0) await this.#learnRoom();
+        for (let at = 0; at < bytes.length;) {
+            const size = await this.#roomFor(Math.min(this.#pieceBytes, bytes.length - at));
+            this.#send(bytes.subarray(at, at + size));
+            at += size;
+        }
+    }
+
+    /** What goes into one message that the daemon takes. */
+    get #pieceBytes() {
+        return Math.max(1, Math.min(maxPieceBytes, Math.floor((this.#messageBytes() - aroundBytes) / 4) * 3));
+    }
+
+    /** Who did not make the stream does not know its room before the first answer. */
+    async #learnRoom() {
+        const { room } = await this.#call("bridge.stream.write", { stream: this.#name, call: this.#id, base64: "" });
+        this.#id = undefined;
+        this.#room = room;
+    }
+
+    /** Waits until some bytes may be sent: as many as are wanted, unless nothing else is on its way. */
+    async #roomFor(wanted) {
+        for (;;) {
+            if (this.#error) throw this.#error;
+            const room = this.#room - this.#unansweredBytes;
+            if (this.#unanswered < maxUnanswered && room >= wanted) return wanted;
+            if (this.#unanswered === 0) return room;
+            await new Promise((resolve) => { this.#answered = resolve; });
+        }
+    }
+
+    #send(bytes) {
+        this.#count += bytes.length;
+        this.#unanswered += 1;
+        this.#unansweredBytes += bytes.length;
+        const options = this.#optionsOf(bytes);
+        this.#id = undefined;
+        this.#call("bridge.stream.write", options).then(({ room }) => {
+            this.#room = room;
+        }, (error) => {
+            this.#failed(error);
+        }).finally(() => {
+            this.#unanswered -= 1;
+            this.#unansweredBytes -= bytes.length;
+            this.#answered();
+        });
+    }
+
+    /** Nothing in it has to be looked for and escaped. */
+    #optionsOf(bytes) {
+        const call = this.#id === undefined ? "" : `,"call":${JSON.stringify(this.#id)}`;
+        return new JSONText(`{"stream":${JSON.stringify(this.#name)}${call},"base64":"${encodeBase64(bytes)}"}`);
+    }
+
+    /** The writer gets the error at once. The daemon has ended the stream, unless the call was not sent to it. */
+    #failed(error) {
+        if (!this.#error && error.started === false) this.#end(error);
+        this.#error ??= error;
+        this.#controller.error(this.#error);
+    }
+
+    /** Resolves when the reader has all. */
+    async close() {
+        if (this.#error) throw this.#error;
+        const options = { stream: this.#name, side: "write", call: this.#id, bytes: this.#count };
+        const { complete, by, bytes, error } = await this.#call("bridge.stream.close", options).catch((failure) => {
+            this.#failed(failure);
+            throw failure;
+        });
+        if (complete) return;
+        const reason = `the ${by} ended the stream after ${bytes} bytes, before it was complete`;
+        throw new BridgeError("stream.closed", error ? `${reason}: ${error.message}` : reason, {
+            data: { by, bytes, error }, transient: error?.transient === true,
+        });
+    }
+
+    /** Ends the stream before it is complete, once. A write that waits for room fails at once. */
+    async abort(reason) {
+        if (!this.#error) {
+            this.#error = reason ?? new BridgeError("call.cancelled", "the writer ended the stream");
+            this.#end(reason);
+            this.#controller.error(this.#error);
+            this.#answered();
+        }
+        await this.#aborted;
+    }
+
+    #end(reason) {
+        this.#aborted = endEarly(this.#call, this.#name, "write", this.#id, reason);
+        // Who aborts waits for it; to others the stream has ended with its first error.
+        this.#aborted.catch(() => {});
+    }
+}
+
+function bytesOf(chunk) {
+    if (typeof chunk === "string") return new TextEncoder().encode(chunk);
+    if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
+    if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    throw new BridgeError("options.invalid", "a stream takes bytes (an ArrayBuffer or a view of one) or text");
+}
