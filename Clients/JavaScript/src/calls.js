@@ -236,8 +236,11 @@ export class Calls {
         this.#unconnected.delete(call);
         for (const timer of call.timers) timer.cancel();
         if (call.onAbort) call.settings.signal.removeEventListener("abort", call.onAbort);
-        if (error) call.reject(error);
-        else call.resolve(result);
+        const { resolve, reject } = call;
+        // Maps that have grown keep what was in them until the next full collection: not these.
+        call.resolve = call.reject = call.optionsText = undefined;
+        if (error) reject(error);
+        else resolve(result);
         return true;
     }
 
