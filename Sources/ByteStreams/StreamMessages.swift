@@ -40,12 +40,12 @@ package enum StreamOptions {
     }
 
     private static func reason(_ text: String) -> String {
-        var reason = text
+        var byteCount = maximumReasonBytes
         while true {
-            let byteCount = JSON.string(reason).bytes.count
-            guard byteCount > maximumReasonBytes else { return reason }
-            let scalars = reason.unicodeScalars
-            reason = String(String.UnicodeScalarView(scalars.prefix(scalars.count * maximumReasonBytes / byteCount)))
+            let reason = text.cut(toBytes: byteCount)
+            let jsonBytes = JSON.string(reason).bytes.count
+            guard jsonBytes > maximumReasonBytes else { return reason }
+            byteCount = byteCount * maximumReasonBytes / jsonBytes
         }
     }
 }

@@ -19,13 +19,15 @@ export async function endEarly(call, stream, side, id, reason) {
     }
 }
 
-/** The text, or its beginning where it is too long for a reason. */
+/** The text, or its beginning and "…" where it is too long for a reason. */
 function shortened(text) {
     // Half a surrogate pair has no JSON.
-    let short = text.replace(/\p{Surrogate}/gu, "\ufffd");
-    for (;;) {
+    const whole = text.replace(/\p{Surrogate}/gu, "\ufffd");
+    let short = whole;
+    for (let count = whole.length; ;) {
         const bytes = byteLength(JSON.stringify(short));
         if (bytes <= maxReasonBytes) return short;
-        short = short.slice(0, Math.floor(short.length * maxReasonBytes / bytes)).replace(/[\ud800-\udbff]$/, "");
+        count = Math.floor(count * maxReasonBytes / bytes);
+        short = `${whole.slice(0, count).replace(/[\ud800-\udbff]$/, "")}…`;
     }
 }

@@ -51,7 +51,7 @@ test("a daemon that takes short messages", { skip: withoutDaemon }, async (suite
                 await assert.rejects(bytesOf(other.readStream(name)), (error) => {
                     const { message } = error.data.error;
                     assert.ok(message.length > 100);
-                    assert.ok(text.replace("\ud800", "\ufffd").startsWith(message));
+                    assert.ok(text.replace("\ud800", "\ufffd").startsWith(message.replace(/…$/, "")));
                     return true;
                 });
             }

@@ -93,7 +93,7 @@ class End(Generic[Pending]):
 
     def write(self, data: memoryview) -> Pending:
         """Sends bytes; none, of a pipe, to learn that the reader has left."""
-        return self._begin_call(wire.STREAM_WRITE, **{wire.BASE64: base64.b64encode(data).decode("ascii")})
+        return self._begin_call(wire.STREAM_WRITE, **{wire.BASE64: base64.b64encode(data)})
 
     def complete(self, count: int) -> Pending:
         """The writer has written so many bytes, and that was all; or so many came through the reader's pipe."""
@@ -112,6 +112,14 @@ def making(side: Literal["write", "read"], type: Optional[str], total_bytes: Opt
     if total_bytes is not None:
         options[wire.BYTES] = total_bytes
     return options
+
+
+def options_text(options: dict[str, Any]) -> bytes:
+    """The JSON of the options of a call about a stream; bytes in base 64, in which nothing is escaped, as they are."""
+    if (data := options.get(wire.BASE64)) is None:
+        return encode(options)
+    rest = encode({name: value for name, value in options.items() if name != wire.BASE64})
+    return b'%s,"%s":"%s"}' % (rest[:-1], wire.BASE64.encode(), data)
 
 
 def chunk(answer: dict[str, Any], count: int) -> Optional[bytes]:
@@ -140,11 +148,13 @@ def _reason(error: Optional[BaseException]) -> dict[str, Any]:
 
 
 def _short(text: str) -> str:
-    """The text, or its beginning where its JSON is longer than a reason may be."""
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    while (length := len(encode(text))) > _REASON_BYTES:
-        text = text[:len(text) * _REASON_BYTES // length]
-    return text
+    """The text, or its beginning and "…" where its JSON is longer than a reason may be."""
+    short = text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    count = len(text)
+    while (length := len(encode(short))) > _REASON_BYTES:
+        count = count * _REASON_BYTES // length
+        short = text[:count] + "…"
+    return short
 
 
 def check_receipt(receipt: dict[str, Any]) -> None:

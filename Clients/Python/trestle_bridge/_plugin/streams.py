@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 from .._core import wire
 from .._core.incoming import ProvidedCall
-from .._core.jsontext import encode
+from .._core.streaming import options_text
 from .._streams.making import Streaming
 from .._streams.aio_making import Streaming as AsyncStreaming
 from .sending import PluginConnection
@@ -80,4 +80,4 @@ def begun(
     caller = None if call is None else call._id
     wants_pipe = task == wire.STREAM_ATTACH
     return connection.start_call(
-        task, encode(options), timeout=timeout, session=None, caller=caller, wants_pipe=wants_pipe)
+        task, options_text(options), timeout=timeout, session=None, caller=caller, wants_pipe=wants_pipe)
