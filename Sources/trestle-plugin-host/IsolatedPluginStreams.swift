@@ -8,7 +8,7 @@ struct IsolatedPluginStreams {
     unowned let host: IsolatedPluginHost
 
     /// As much as the options of a write have beside the bytes.
-    private static let otherBytes = 1 << 10
+    private static let otherBytes = 128
     /// How many bytes fit into a write. The plugin gets no larger number as its room.
     private var writtenBytes: Int { (host.messageBytes - Self.otherBytes) / 4 * 3 }
 
