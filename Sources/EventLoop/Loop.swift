@@ -33,7 +33,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     private let inbox = Inbox()
     private let thread: pthread_t
 
-    @exclusivity(unchecked) private var jobs = WorkQueue()
+    @exclusivity(unchecked) private(set) var jobs = WorkQueue()
     private var batch: [Work] = []
     @exclusivity(unchecked) private var hooks: [TurnEndHook] = []
     /// The turn's time in nanoseconds; 0 until it is first asked for in a turn.
