@@ -44,14 +44,14 @@ extension TaskRuntime {
     /// The plugin gets no new calls. What waits and what it works on it may finish, until ``close(_:_:)``.
     public func retire(_ plugin: PluginInstance) { directory.retire(plugin) }
 
-    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be at once. A plugin that gets
-    /// no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
+    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be at once. A plugin that
+    /// gets no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
     public func whenIdle(_ plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
         directory.whenIdle(plugin, within: limit, done)
     }
 
-    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn. Its
-    /// ends of streams are left at once.
+    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn.
+    /// Its ends of streams are left at once.
     ///
     /// - Parameter done: called once, when they have ended, which may be at once.
     public func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) { directory.close(plugin, done) }
@@ -77,8 +77,8 @@ extension TaskRuntime {
         directory.call(request, by: plugin)
     }
 
-    /// Makes a call about a stream, for a plugin in the daemon's process. `completion` is called at its end, before this
-    /// returns where it ends at once.
+    /// Makes a call about a stream, for a plugin in the daemon's process. `completion` is called at its end, before
+    /// this returns where it ends at once.
     ///
     /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
     public func call(_ request: PluginStreamCall, by plugin: PluginInstance) -> CallHandle {

@@ -36,7 +36,7 @@ struct CallTests {
         #expect(client.readOne() == ["callbackId": "a", "result": ["ok": true]])
     }
 
-    @Test("Without an id nobody is told of its end")
+    @Test("Without an id the caller gets no callback")
     func oneWay() {
         let client = bench.client()
         client.send(#"{"task":"work"}"#)

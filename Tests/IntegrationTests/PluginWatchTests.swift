@@ -1,0 +1,55 @@
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Plugins whose files change, where plugin_watch is true", .blocking)
+struct PluginWatchTests {
+    @Test(
+        "where plugin_watch is true, a file that comes is loaded, one that changes loaded anew, one that goes unloaded",
+        arguments: SpecimenKind.allCases)
+    func watched(kind: SpecimenKind) throws {
+        let folder = try TemporaryFolder()
+        let home = try DaemonHome("plugin_watch = true", pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            try home.write(configuration: "plugin_watch = true\n" + kind.configuration)
+            let client = try daemon.connect()
+            let listener = try daemon.connect()
+            _ = try listener.result("bridge.subscribe", ["events": ["plugin.*"]])
+            for version in ["1", "2"] {
+                let path = try kind.write(to: folder, version: version)
+                #expect(
+                    try listener.receive()
+                        == ["event": "plugin.started", "data": ["name": "specimen", "version": .string(version)]])
+                #expect(try client.result("specimen") == .string(version))
+                if version == "1" { continue }
+                try kind.write(to: folder, version: "3", begins: false)
+                try daemon.awaitLog("the plugin specimen stays as it is", client)
+                #expect(try client.result("specimen") == "2")
+                unlink(path)
+                #expect(try listener.receive()["event"] == "plugin.stopped")
+                #expect(try client.call("specimen")["error"]?["code"] == "task.not_found")
+            }
+            try folder.write("no library", to: "libother.so")
+            try daemon.awaitLog("libother.so is not used: ", client)
+            #expect(try client.plugins().map { $0["state"] } == ["refused"])
+            unlink(folder.file("libother.so"))
+            _ = try client.result("bridge.plugins") { $0["plugins"] == [] }
+        }
+    }
+
+    @Test("a plugin process is loaded anew when the program changes that its manifest names")
+    func watchedProgram() throws {
+        let folder = try TemporaryFolder()
+        try PluginInPython(call: #"say({"callbackId": id, "result": "old"})"#).write(to: folder)
+        let home = try DaemonHome("plugin_watch = true", pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            #expect(try client.result("specimen") == "old")
+            let other = try TemporaryFolder()
+            try PluginInPython(call: #"say({"callbackId": id, "result": "new"})"#).write(to: other)
+            #expect(rename(other.file("specimen.py"), folder.file("specimen.py")) == 0)
+            _ = try client.result("specimen") { $0 == "new" }
+        }
+    }
+}
