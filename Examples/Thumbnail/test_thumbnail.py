@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import json
 import os
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -198,21 +200,41 @@ class WireTests(unittest.TestCase):
         self.daemon.send({"callbackId": call["callbackId"], "result": result})
         return call["options"]
 
-    def start(self, photo: bytes) -> int:
-        """Begins a call, and gives it the photo."""
+    def start(self, photo: bytes, by_pipe: bool = False) -> int:
+        """Begins a call, and gives it the photo, in messages or by a pipe."""
         options = {"photo": "stream:photo", "width": 10, "height": 10}
         call = self.daemon.start_call("thumbnail", options, progress=True)
-        # No pipe: the photo comes in messages.
         attach = self.daemon.next(task="bridge.stream.attach")
-        self.daemon.send({"callbackId": attach["callbackId"], "error": {"code": "busy", "message": "no pipe is left"}})
+        if by_pipe:
+            self.give_pipe(attach, photo)
+            return call
+        refusal = {"code": "busy", "message": "no pipe is left"}
+        self.daemon.send({"callbackId": attach["callbackId"], "error": refusal})
         self.answer("bridge.stream.read", {"base64": base64.b64encode(photo).decode("ascii")})
         self.answer("bridge.stream.read", {"end": True, "bytes": len(photo)})
         return call
+
+    def give_pipe(self, attach: Any, photo: bytes) -> None:
+        """The end of a pipe that holds the photo, which is not longer than a pipe is."""
+        reader, writer = os.pipe()
+        os.write(writer, photo)
+        os.close(writer)
+        line = json.dumps({"callbackId": attach["callbackId"], "result": {}}).encode() + b"\n"
+        socket.send_fds(self.daemon.socket, [line], [reader])
+        os.close(reader)
+        self.answer("bridge.stream.read", {"end": True, "bytes": len(photo)})
+        closed = self.answer("bridge.stream.close", {"bytes": len(photo), "complete": True})
+        self.assertEqual(closed["bytes"], len(photo))
 
     def test_it_says_how_far_it_is(self) -> None:
         call = self.start(encoded(Image.new("RGB", (80, 60))))
         steps = [self.daemon.next(callbackId=call, progress=...)["progress"]["step"] for _ in range(3)]
         self.assertEqual(steps, ["opened", "decoded", "scaled"])
+
+    def test_a_photo_comes_through_a_pipe_where_the_daemon_passes_one(self) -> None:
+        call = self.start(encoded(Image.new("RGB", (80, 60))), by_pipe=True)
+        self.answer("bridge.stream.new", {"stream": "stream:thumbnail", "room": 1 << 20})
+        self.assertEqual(self.daemon.next(callbackId=call, result=...)["result"]["height"], 8)
 
     def test_it_says_what_a_thumbnail_is_and_how_many_bytes_it_has(self) -> None:
         for mode, kind in (("RGB", "jpeg"), ("RGBA", "png")):
