@@ -183,4 +183,29 @@ struct StreamPluginTests {
             #expect(try turn(bytes, client) == ["end": true, "bytes": 300_001])
         }
     }
+
+    @Test(
+        "A call that is cancelled leaves no end of a pipe open, also where the client keeps its own",
+        arguments: ["none", "process"])
+    func keptPipe(isolation: String) throws {
+        try withFixture(isolation) { _, daemon, client in
+            // The first round may open what stays.
+            var before: Int?
+            for _ in 0..<4 {
+                let stream = try client.result("bridge.stream.new")["stream"] ?? .null
+                let end = try client.attach(stream, "write")
+                defer { close(end) }
+                // It holds its end, and waits for bytes.
+                _ = try client.result("fixture.read.later", ["photo": stream])
+                _ = try client.result(
+                    "bridge.stream.close", ["stream": stream, "error": ["code": "a.b", "message": "c"]])
+                try client.result("bridge.status") { $0["streams"] == 0 }
+                // The plugin closes its end at its next turn, and a call comes behind that.
+                _ = try client.result("fixture.caller")
+                let count = try daemon.descriptorCount()
+                #expect(before ?? count == count)
+                before = count
+            }
+        }
+    }
 }

@@ -49,39 +49,10 @@ public final class FakeServiceManager {
     public func receive(within milliseconds: Int32 = 0) throws(Failure) -> (text: String, descriptors: [Int32]) {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&state, 1, milliseconds) == 1 else { throw Failure(description: "nothing has come") }
-        var data = [UInt8](repeating: 0, count: 8_192)
-        // Aligned as the header wants it; room for as many as one message carries.
-        var control = [UInt64](repeating: 0, count: 160)
-        var descriptors: [Int32] = []
-        let count = data.withUnsafeMutableBytes { data in
-            control.withUnsafeMutableBytes { control in
-                var vector = iovec(iov_base: data.baseAddress, iov_len: data.count)
-                return withUnsafeMutablePointer(to: &vector) { vector in
-                    var message = msghdr()
-                    message.msg_iov = vector
-                    message.msg_iovlen = 1
-                    message.msg_control = control.baseAddress
-                    message.msg_controllen = control.count
-                    // A child of another test must not keep what is given up here.
-                    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_CMSG_CLOEXEC)
-                    let count = recvmsg(descriptor, &message, flags)
-                    if count >= 0, message.msg_controllen > 0 {
-                        descriptors = Self.descriptors(in: UnsafeRawBufferPointer(control))
-                    }
-                    return count
-                }
-            }
+        guard let (data, descriptors) = receiveWithDescriptors(descriptor) else {
+            throw Failure(description: "nothing can be received, \(errno)")
         }
-        guard count >= 0 else { throw Failure(description: "nothing can be received, \(errno)") }
-        return (String(decoding: data[..<count], as: UTF8.self), descriptors)
-    }
-
-    private static func descriptors(in control: UnsafeRawBufferPointer) -> [Int32] {
-        let header = control.load(as: cmsghdr.self)
-        let size = MemoryLayout<cmsghdr>.size
-        return stride(from: size, to: Int(header.cmsg_len), by: MemoryLayout<Int32>.size).map {
-            control.load(fromByteOffset: $0, as: Int32.self)
-        }
+        return (String(decoding: data, as: UTF8.self), descriptors)
     }
 
     /// Reads until a message fulfils the condition; the descriptors that came on the way are kept by their names, a

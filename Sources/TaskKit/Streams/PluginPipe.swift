@@ -13,6 +13,7 @@ final class PluginPipe: Sendable {
         var descriptor: Int32
         /// Somebody waits with the descriptor, which is closed when they are done.
         var isWatched = false
+        var watch: Task<Void, Never>?
         var isClosed = false
     }
 
@@ -64,27 +65,36 @@ final class PluginPipe: Sendable {
             return state.descriptor
         }
         guard let descriptor else { return bell.ring() }
-        Task.immediate(executorPreference: runtime.executor) {
+        let watch = Task.immediate(executorPreference: runtime.executor) {
             // One that cannot be waited for is found out by the next read or write.
             try? await DescriptorWait(descriptor, events, runtime.host).wait()
             self.endWatch()
             bell.ring()
         }
+        let isClosed = state.withLock { state in
+            // It may be over already.
+            if state.isWatched { state.watch = watch }
+            return state.isClosed
+        }
+        if isClosed { watch.cancel() }
     }
 
     private func endWatch() {
         state.withLock { state in
             state.isWatched = false
+            state.watch = nil
             if state.isClosed { Self.close(&state) }
         }
     }
 
-    /// Closes the end: the other side sees it. Any thread.
+    /// Closes the end, also where it is waited for: the other side sees it, soon. Any thread.
     func close() {
-        state.withLock { state in
+        let watch = state.withLock { state in
             state.isClosed = true
             if !state.isWatched { Self.close(&state) }
+            return state.watch
         }
+        watch?.cancel()
     }
 
     private static func close(_ state: inout State) {

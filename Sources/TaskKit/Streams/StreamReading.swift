@@ -52,7 +52,7 @@ final class StreamReading: ByteSource {
         }
         guard let pending else { return }
         // Ends with the stream.
-        Task { [weak self] in
+        Task(executorPreference: end.runtime.executor) { [weak self] in
             let outcome = await pending.value
             self?.take(outcome)
         }

@@ -78,7 +78,7 @@ final class StreamWriting: ByteSink {
             state.leaving = leaving
         }
         // Ends with the stream.
-        Task { [weak self] in
+        Task(executorPreference: end.runtime.executor) { [weak self] in
             _ = await leaving.value
             self?.noteUnread()
         }

@@ -1,4 +1,6 @@
 import BridgeJSON
+import Glibc
+import TestSupport
 
 // Streams, written and read piece by piece.
 extension Wire {
@@ -26,5 +28,18 @@ extension Wire {
             guard let text = answer["result"]?["base64"]?.stringValue else { return (bytes, answer) }
             bytes += Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) } ?? []
         }
+    }
+
+    /// Makes an end of a stream a pipe. All that came before has been taken.
+    ///
+    /// - Returns: the end, the caller's to close.
+    func attach(_ stream: JSON, _ side: JSON) throws -> Int32 {
+        let options: JSON = ["stream": stream, "side": side]
+        try send(["task": "bridge.stream.attach", "options": options, "callbackId": "attach"])
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&state, 1, Deadline().millisecondsLeft) == 1, let received = receiveWithDescriptors(descriptor),
+            let end = received.descriptors.first
+        else { throw TestFailure("no descriptor came") }
+        return end
     }
 }
