@@ -282,7 +282,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "FuzzTests", dependencies: fuzzed, path: "Fuzz",
+            name: "FuzzTests", dependencies: fuzzed + ["TestSupport"], path: "Fuzz",
             exclude: ["Corpus", "Finds", "Programs", "ThreadUser", "words.dict"],
             sources: ["Targets", "Replay"], swiftSettings: strict),
     ] + plugins.flatMap(\.targets),
@@ -301,7 +301,7 @@ if Context.environment["TRESTLE_FUZZ"] != nil {
             name: "trestled", dependencies: daemonDependencies, exclude: ["Trestled.swift"], swiftSettings: strict))
     package.targets.append(
         .target(name: "FuzzTargets", dependencies: fuzzed, path: "Fuzz/Targets", swiftSettings: strict))
-    for name in ["messages", "runtime", "process", "configuration", "query", "cost"] {
+    for name in ["messages", "runtime", "streams", "process", "configuration", "query", "cost"] {
         package.products.append(.executable(name: "fuzz-\(name)", targets: ["fuzz-\(name)"]))
         package.targets.append(
             .executableTarget(

@@ -7,6 +7,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case messages
     /// The daemon's core, with clients, a plugin and a clock.
     case runtime
+    /// The state of a stream, of which each end may be a pipe.
+    case streams
     /// What a plugin's process says, and manifests.
     case process
     /// The daemon's files.
@@ -23,6 +25,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         switch self {
         case .messages: try fuzzMessages(input)
         case .runtime: try fuzzRuntime(input)
+        case .streams: try fuzzStreams(input)
         case .process: try fuzzPluginProcess(input)
         case .configuration: try fuzzConfiguration(input)
         case .query: try fuzzQuery(input)

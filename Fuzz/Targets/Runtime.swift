@@ -10,7 +10,7 @@ import Logging
 //   session has been closed. An error about a message is no call's end. Progress comes before the end.
 // - A call that a plugin makes ends once.
 // - Everything that is written is lines of JSON.
-// - In the end nothing is in flight, no stream is left, and no byte is counted for any.
+// - In the end nothing is in flight, no stream is left, no end of a pipe, and no byte is counted for any.
 func fuzzRuntime(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let fuzzed = FuzzedRuntime(limits: input.byte())
@@ -28,6 +28,7 @@ private final class FuzzedRuntime {
     private let instance: PluginInstance
     private var clients: [FuzzClient] = []
     private let names = FuzzNames()
+    private var pipes: [FuzzPipe] = []
     private var pluginCallsMade = 0
     private var pluginCallsEnded = 0
 
@@ -51,6 +52,10 @@ private final class FuzzedRuntime {
             (try? runtime.open(instance)) != nil
         else { fatalError("the plugin was refused") }
         self.instance = instance
+        runtime.makePipe = { [unowned self] _, events in
+            pipes.append(FuzzPipe(events))
+            return pipes[pipes.count - 1]
+        }
         clients = Self.uids.map { FuzzClient(runtime, uid: $0, names) }
     }
 
@@ -113,6 +118,10 @@ private final class FuzzedRuntime {
         case "x": instance.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: true)
         case "X": instance.crashed(BridgeError(.pluginCrashed, "gone"), lost: host.started, isRestarting: false)
         case "y": instance.restarted()
+        // The writer of a pipe writes, or closes its end; the reader reads, or closes its end.
+        case "|": pipe(rest)?.bring(Array(rest.dropFirst()))
+        case "(": pipe(rest)?.makeRoom(rest.count)
+        case ")": pipe(rest)?.breakOff()
         // Time passes; the limits change; the daemon stops.
         case "t": clock.advance(.milliseconds(Int64(clamping: rest.prefix(6).reduce(0) { $0 * 10 + Int($1 & 15) })))
         case "l": runtime.apply(Self.limits(rest.first ?? 0))
@@ -126,6 +135,12 @@ private final class FuzzedRuntime {
     private func begun(_ rest: [UInt8]) -> CallHandle? {
         let place = host.started.count - 1 - Int((rest.first ?? 0) & 15)
         return host.started.indices.contains(place) ? host.started[place] : nil
+    }
+
+    /// The pipe that a byte names, from the newest on.
+    private func pipe(_ rest: [UInt8]) -> FuzzPipe? {
+        let place = pipes.count - 1 - Int((rest.first ?? 0) & 15)
+        return pipes.indices.contains(place) ? pipes[place] : nil
     }
 
     private func code(_ text: ArraySlice<UInt8>) -> ErrorCode {
@@ -192,6 +207,7 @@ private final class FuzzedRuntime {
         try require(
             pluginCallsMade == pluginCallsEnded, "\(pluginCallsMade) calls of the plugin, \(pluginCallsEnded) ends")
         try require(runtime.streams.count == 0, "\(runtime.streams.count) streams are left")
+        try require(pipes.allSatisfy(\.isClosed), "the daemon keeps ends of pipes")
         try require(runtime.calls.count == 0, "\(runtime.calls.count) calls are in flight")
         try require(runtime.callsInFlight == 0, "\(runtime.callsInFlight) calls of clients are in flight")
         close()

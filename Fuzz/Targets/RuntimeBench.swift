@@ -115,6 +115,8 @@ final class FuzzClient: SessionTransport {
 
     func closeWhenWritten() { isToBeClosed = true }
 
+    func unreadDescriptors() -> Int? { 0 }
+
     // MARK: The end
 
     /// Every call has had its end, and every line was whole.

@@ -38,9 +38,12 @@ final class FakePipe: StreamPipe {
 /// Pipes of a runtime in a test, in the order in which they were made.
 final class FakePipes {
     private(set) var made: [FakePipe] = []
+    /// Why none can be made; nil: it can.
+    var refusal: BridgeError?
 
     init(_ bench: Bench) {
-        bench.runtime.makePipe = { [unowned self] _, events in
+        bench.runtime.makePipe = { [unowned self] _, events throws(BridgeError) in
+            if let refusal { throw refusal }
             let pipe = FakePipe(events)
             made.append(pipe)
             return pipe

@@ -20,10 +20,7 @@ struct StreamPipeTests {
 
     private func make(_ options: JSON = [:]) -> JSON { .string(writer.make(options)) }
 
-    private func attach(_ client: StreamClient, _ stream: JSON, _ side: JSON) -> JSON {
-        let answer = client.call("attach", ["stream": stream, "side": side])
-        return answer
-    }
+    private func attach(_ client: StreamClient, _ stream: JSON, _ side: JSON) -> JSON { client.attach(stream, side) }
 
     @Test("Where both sides attach they get the two ends of one pipe, and the daemon keeps none")
     func direct() {
@@ -236,62 +233,5 @@ struct StreamPipeTests {
         #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 0])
         _ = reader.call("close", ["stream": stream, "bytes": 0])
         #expect(writer.answers()[close]?["complete"] == true)
-    }
-
-    @Test("Who cannot get a descriptor uses messages: a client without a socket, a call in a batch, a plugin")
-    func noDescriptor() {
-        let stream = make()
-        writer.client.transport.unread = nil
-        #expect(attach(writer, stream, "write").errorCode == "stream.invalid")
-        writer.client.transport.unread = 0
-        writer.client.send(
-            #"[{"jsonrpc":"2.0","method":"bridge.stream.attach","params":{"stream":\#(stream.text)},"id":1}]"#)
-        #expect(writer.client.readOne()?[0]?["error"]?["data"]?["code"] == "stream.invalid")
-        let own = StreamPlugin(bench, bench.instance)
-        let made = own.call("new", [:])["stream"] ?? .null
-        #expect(own.call("attach", ["stream": made]).errorCode == "stream.invalid")
-        #expect(writer.call("write", ["stream": stream, "base64": hello]) == ["room": 262_139])
-    }
-
-    @Test("Another user's end is not found")
-    func foreign() {
-        let stream = make()
-        let other = StreamClient(bench, uid: Bench.daemonUID)
-        #expect(attach(other, stream, "read").errorCode == "stream.not_found")
-        #expect(attach(reader, stream, "read") == [:])
-    }
-
-    @Test("A user has 64 streams of which the daemon keeps an end of a pipe; those of two pipe ends do not count")
-    func keptPipes() {
-        for _ in 0..<64 { #expect(attach(writer, make(), "write") == [:]) }
-        let more = StreamClient(bench)
-        let stream = JSON.string(more.make())
-        #expect(attach(more, stream, "write").errorCode == "busy")
-        bench.runtime.hangUp(writer.client.session)
-        bench.clock.advance(.seconds(60))
-        for _ in 0..<100 {
-            let stream = JSON.string(more.make())
-            #expect(attach(more, stream, "write") == [:] && attach(reader, stream, "read") == [:])
-            _ = reader.call("close", ["stream": stream])
-            _ = more.call("close", ["stream": stream, "bytes": 0])
-        }
-    }
-
-    @Test("A session that does not receive its descriptors gets no more of them: 16, and 64 for its user")
-    func unread() {
-        writer.client.transport.unread = 16
-        let stream = make()
-        #expect(attach(writer, stream, "write").errorCode == "busy")
-        writer.client.transport.unread = 15
-        #expect(attach(writer, stream, "write") == [:])
-        for _ in 0..<4 {
-            let client = StreamClient(bench)
-            #expect(attach(client, .string(client.make()), "write") == [:])
-            client.client.transport.unread = 15
-        }
-        writer.client.transport.unread = 4
-        #expect(attach(writer, make(), "write").errorCode == "busy")
-        writer.client.transport.unread = 3
-        #expect(attach(writer, make(), "write") == [:])
     }
 }

@@ -33,6 +33,9 @@ final class StreamClient {
     /// Makes a stream; empty: it was refused.
     func make(_ options: JSON = [:]) -> String { call("new", options)["stream"]?.stringValue ?? "" }
 
+    /// Has its end of a stream be a pipe.
+    func attach(_ stream: JSON, _ side: JSON) -> JSON { call("attach", ["stream": stream, "side": side]) }
+
     /// The answers since the last time, by the ids of their calls.
     func answers() -> [Int: JSON] {
         var answers: [Int: JSON] = [:]

@@ -44,13 +44,14 @@ final class StreamPipes {
         let holder = stream.holder(of: side)
         guard holder?.pipeCount ?? 0 < Self.maximumOfHolder else { throw .tooManyPipes }
         do throws(StreamFailure) {
-            try stream.state.attach(side)
+            try stream.state.checkAttach(side)
         } catch {
             throw error.error(for: side)
         }
-        let pipe: any StreamPipe
-        if let made = stream.pipe { pipe = made } else { pipe = try make(uid, events) }
+        // Where none can be made, the side goes on in messages.
+        let pipe = if let pipe = stream.pipe { pipe } else { try make(uid, events) }
         stream.pipe = pipe
+        stream.state.attach(side)
         guard let end = pipe.giveEnd(to: side) else { throw .noDescriptors }
         holder?.notePipe(stream.name)
         switch receiver {

@@ -2,8 +2,9 @@ import BridgeJSON
 
 // Ends that are pipes.
 extension StreamState {
-    /// The end of a side is a pipe from now on, where that is the first thing that is done with it.
-    mutating func attach(_ side: StreamSide) throws(StreamFailure) {
+    /// Whether the end of a side may be a pipe: that is the first thing that is done with it. A side that is told that
+    /// the stream is broken has left it.
+    mutating func checkAttach(_ side: StreamSide) throws(StreamFailure) {
         let isWriter = side == .writer
         guard !(isWriter ? hasBegun.writer || isClosed : hasBegun.reader) else { throw .begun }
         // What a writer has left behind is still the reader's.
@@ -11,6 +12,11 @@ extension StreamState {
             if isWriter { hasLeft.writer = true } else { hasLeft.reader = true }
             throw .broken(brokenBy, bytes: readBytes)
         }
+    }
+
+    /// The end of a side is a pipe from now on. After ``checkAttach(_:)``.
+    mutating func attach(_ side: StreamSide) {
+        let isWriter = side == .writer
         if isWriter { (isAttached.writer, hasBegun.writer) = (true, true) }
         if !isWriter { (isAttached.reader, hasBegun.reader) = (true, true) }
         if isDirect, let countedBytes { (writtenBytes, hasAll) = (countedBytes, true) }

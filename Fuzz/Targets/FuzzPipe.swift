@@ -1,0 +1,54 @@
+import BridgeMessage
+@testable import TaskRuntime
+
+/// A pipe of a stream, without the system. The input says what the processes do that have its ends.
+final class FuzzPipe: StreamPipe {
+    private let events: StreamPipeEvents
+    private var given: [StreamSide] = []
+    /// How many bytes the daemon wants of the writer's end.
+    private var wantedBytes = 0
+    /// How many more the reader's end takes, and whether the daemon waits for room, or has met a closed end.
+    private var roomBytes = 4
+    private var awaitsRoom = false
+    private(set) var isClosed = false
+
+    init(_ events: StreamPipeEvents) { self.events = events }
+
+    func giveEnd(to side: StreamSide) -> PassedDescriptor? {
+        guard !given.contains(side) else { return nil }
+        given.append(side)
+        return PassedDescriptor(adopting: -1)
+    }
+
+    func read(_ maximumBytes: Int) { wantedBytes = maximumBytes }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let count = min(bytes.count, roomBytes)
+        roomBytes -= count
+        awaitsRoom = count < bytes.count
+        return count
+    }
+
+    func close() { isClosed = true }
+
+    // MARK: What its other ends do
+
+    /// The writer has written: as many of the bytes as the daemon asks for come. None: it has closed its end.
+    func bring(_ bytes: [UInt8]) {
+        guard !isClosed, wantedBytes > 0 else { return }
+        let bytes = Array(bytes.prefix(wantedBytes))
+        wantedBytes -= bytes.count
+        events.bytes(bytes)
+    }
+
+    /// The reader has read so many bytes.
+    func makeRoom(_ bytes: Int) {
+        roomBytes += bytes
+        guard !isClosed, awaitsRoom, roomBytes > 0 else { return }
+        awaitsRoom = false
+        events.room()
+    }
+
+    /// The reader has closed its end, which the daemon meets when it writes.
+    func breakOff() { if !isClosed, awaitsRoom { events.broken() } }
+}

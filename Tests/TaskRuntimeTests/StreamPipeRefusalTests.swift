@@ -1,0 +1,98 @@
+import BridgeJSON
+import Testing
+
+@testable import TaskRuntime
+
+@Suite("Who may have the pipe of a stream")
+struct StreamPipeRefusalTests {
+    private let bench = Bench()
+    private let pipes: FakePipes
+    private let writer: StreamClient
+    private let reader: StreamClient
+    /// "hello", in base 64, and its bytes.
+    private let hello: JSON = "aGVsbG8="
+    private let helloBytes = Array("hello".utf8)
+
+    init() {
+        pipes = FakePipes(bench)
+        (writer, reader) = (StreamClient(bench), StreamClient(bench))
+    }
+
+    private func make() -> JSON { .string(writer.make()) }
+
+    private func attach(_ client: StreamClient, _ stream: JSON, _ side: JSON) -> JSON { client.attach(stream, side) }
+
+    @Test("Who cannot get a descriptor uses messages: a client without a socket, a call in a batch, a plugin")
+    func noDescriptor() {
+        let stream = make()
+        writer.client.transport.unread = nil
+        #expect(attach(writer, stream, "write").errorCode == "stream.invalid")
+        writer.client.transport.unread = 0
+        writer.client.send(
+            #"[{"jsonrpc":"2.0","method":"bridge.stream.attach","params":{"stream":\#(stream.text)},"id":1}]"#)
+        #expect(writer.client.readOne()?[0]?["error"]?["data"]?["code"] == "stream.invalid")
+        let own = StreamPlugin(bench, bench.instance)
+        let made = own.call("new", [:])["stream"] ?? .null
+        #expect(own.call("attach", ["stream": made]).errorCode == "stream.invalid")
+        #expect(writer.call("write", ["stream": stream, "base64": hello]) == ["room": 262_139])
+    }
+
+    @Test("A side for which no pipe can be made uses messages, and the other side may still attach")
+    func noneLeft() {
+        let stream = make()
+        pipes.refusal = BridgeError(.busy, "no descriptor is left")
+        #expect(attach(writer, stream, "write").errorCode == "busy")
+        #expect(writer.call("write", ["stream": stream, "base64": hello]) == ["room": 262_139])
+        #expect(attach(reader, stream, "read").errorCode == "busy")
+        pipes.refusal = nil
+        #expect(attach(reader, stream, "read") == [:])
+        #expect(pipes.made.count == 1 && pipes.made[0].received == helloBytes)
+        let close = writer.begin("close", ["stream": stream, "bytes": 5])
+        #expect(reader.call("read", ["stream": stream]) == ["end": true, "bytes": 5])
+        #expect(reader.call("close", ["stream": stream, "bytes": 5]) == ["bytes": 5, "complete": true])
+        #expect(writer.answers() == [close: ["bytes": 5, "complete": true]])
+        #expect(bench.runtime.streams.count == 0)
+    }
+
+    @Test("Another user's end is not found")
+    func foreign() {
+        let stream = make()
+        let other = StreamClient(bench, uid: Bench.daemonUID)
+        #expect(attach(other, stream, "read").errorCode == "stream.not_found")
+        #expect(attach(reader, stream, "read") == [:])
+    }
+
+    @Test("A user has 64 streams of which the daemon keeps an end of a pipe; those of two pipe ends do not count")
+    func keptPipes() {
+        for _ in 0..<64 { #expect(attach(writer, make(), "write") == [:]) }
+        let more = StreamClient(bench)
+        let stream = JSON.string(more.make())
+        #expect(attach(more, stream, "write").errorCode == "busy")
+        bench.runtime.hangUp(writer.client.session)
+        bench.clock.advance(.seconds(60))
+        for _ in 0..<100 {
+            let stream = JSON.string(more.make())
+            #expect(attach(more, stream, "write") == [:] && attach(reader, stream, "read") == [:])
+            _ = reader.call("close", ["stream": stream])
+            _ = more.call("close", ["stream": stream, "bytes": 0])
+        }
+    }
+
+    @Test("A session that does not receive its descriptors gets no more of them: 16, and 64 for its user")
+    func unread() {
+        writer.client.transport.unread = 16
+        let stream = make()
+        #expect(attach(writer, stream, "write").errorCode == "busy")
+        writer.client.transport.unread = 15
+        #expect(attach(writer, stream, "write") == [:])
+        for _ in 0..<4 {
+            let client = StreamClient(bench)
+            #expect(attach(client, .string(client.make()), "write") == [:])
+            client.client.transport.unread = 15
+        }
+        writer.client.transport.unread = 4
+        #expect(attach(writer, make(), "write").errorCode == "busy")
+        writer.client.transport.unread = 3
+        #expect(attach(writer, make(), "write") == [:])
+    }
+}
