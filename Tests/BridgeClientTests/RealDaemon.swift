@@ -1,8 +1,11 @@
+import BridgeClient
+import BridgeJSON
 import BridgeServer
 import EventLoop
 import Foundation
 import Logging
 import TaskRuntime
+import Testing
 
 /// The daemon's own server and runtime at a socket, to be started any number of times.
 @LoopActor
@@ -66,4 +69,21 @@ func withDaemon(
         throw error
     }
     await daemon.stop()
+}
+
+/// Runs a test with two clients, which leave no stream behind.
+@LoopActor
+func withClients(
+    limits: RuntimeLimits = RuntimeLimits(), _ body: @LoopActor (Bridge, Bridge) async throws -> Void
+) async throws {
+    try await withDaemon(limits: limits) { daemon in
+        let (first, second) = (
+            try await Bridge.connectOnce(to: daemon.path), try await Bridge.connectOnce(to: daemon.path)
+        )
+        try await body(first, second)
+        let status = try await first.callJSON("bridge.status")
+        #expect(status["streams"] == 0)
+        await first.close()
+        await second.close()
+    }
 }

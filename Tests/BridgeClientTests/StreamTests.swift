@@ -8,21 +8,6 @@ import Testing
 
 /// Streams against the daemon's own server and runtime.
 @Suite @LoopActor struct StreamTests {
-    private func withClients(
-        limits: RuntimeLimits = RuntimeLimits(), _ body: @LoopActor (Bridge, Bridge) async throws -> Void
-    ) async throws {
-        try await withDaemon(limits: limits) { daemon in
-            let (first, second) = (
-                try await Bridge.connectOnce(to: daemon.path), try await Bridge.connectOnce(to: daemon.path)
-            )
-            try await body(first, second)
-            let status = try await first.callJSON("bridge.status")
-            #expect(status["streams"] == 0)
-            await first.close()
-            await second.close()
-        }
-    }
-
     private func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     }

@@ -69,6 +69,24 @@ import Testing
         #expect(throws: SystemError.self) { _ = try write([1], writer) }
     }
 
+    @Test("Who has the other end and makes it block does not make ours block")
+    func blockingPeer() throws {
+        var left = try PipeEnds()
+        let reader = try take(left.takeReader())
+        let theirs = left.takeWriter()?.release() ?? -1
+        defer { close(theirs) }
+        #expect(fcntl(theirs, F_SETFL, fcntl(theirs, F_GETFL) & ~O_NONBLOCK) == 0)
+        #expect(try reader.read(9) == nil)
+        var right = try PipeEnds()
+        let writer = try take(right.takeWriter())
+        let their = right.takeReader()?.release() ?? -1
+        defer { close(their) }
+        #expect(fcntl(their, F_SETFL, fcntl(their, F_GETFL) & ~O_NONBLOCK) == 0)
+        var written = 0
+        while case let count = try write([UInt8](repeating: 1, count: 1 << 16), writer), count > 0 { written += count }
+        #expect(written >= 1 << 16)
+    }
+
     @Test("A descriptor arrives with the first of the bytes beside which it was sent")
     func passing() async throws {
         let pair = try StreamPair()
