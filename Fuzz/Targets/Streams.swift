@@ -1,7 +1,7 @@
 @testable import TaskRuntime
 
-// The state of one stream, with a writer and a reader, of which each may use a pipe. The input: a byte for which of them
-// may, then steps of a few bytes; see `StreamPlay.step`.
+// The state of one stream, with a writer and a reader, of which each may use a pipe. The input: a byte for which of
+// them may, then steps of a few bytes; see `StreamPlay.step`.
 //
 // - What the reader has got is a beginning of what the writer has written.
 // - Complete, for either side, means that the reader has all of it, and that the writer has closed the stream.

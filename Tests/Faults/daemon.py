@@ -19,6 +19,8 @@ from bridge import LIMIT, Bridge  # noqa: E402
 from manager import Manager  # noqa: E402
 
 BUILT = Path(os.environ.get("TRESTLE_BIN", ROOT / ".build/release")).resolve()
+# Examples/Files, which scripts/test-faults builds.
+FILES_PLUGIN = ROOT / ".build/examples/debug/libFilesPlugin.so"
 
 
 class Home:

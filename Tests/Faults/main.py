@@ -18,6 +18,9 @@ import test_damage
 import test_disk
 import test_kill
 import test_resources
+import test_stream_disk
+import test_stream_limits
+import test_stream_plugins
 import test_streams
 from settings import SEED
 
@@ -33,6 +36,12 @@ ORDER: list[type[unittest.TestCase]] = [
     test_resources.Memory,
     test_streams.Cuts,
     test_streams.Kills,
+    test_streams.Many,
+    test_stream_plugins.Plugins,
+    test_stream_disk.FullDisk,
+    test_stream_limits.FewDescriptors,
+    test_stream_limits.BusyProcessors,
+    test_stream_limits.Restarts,
     test_attacks.Strangers,
     test_attacks.Forgers,
     test_attacks.Origins,

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -22,11 +23,25 @@ from trestle_bridge import BridgeError  # noqa: E402
 PIECE_BYTES = 24_000
 
 
-def result(bridge: Bridge, task: str, options: Any) -> Any:
-    message = bridge.call(f"bridge.stream.{task}", options)
-    if "error" in message:
-        raise BridgeError(message["error"]["code"], message["error"]["message"])
-    return message["result"]
+# What a side gets whose other side is gone; where it comes later, nobody knows of the stream any more.
+GONE = ["stream.closed", "stream.not_found"]
+
+# Makes a call, and returns its result.
+Call = Callable[[str, Any], Any]
+
+
+def calling(bridge: Bridge) -> Call:
+    def call(task: str, options: Any) -> Any:
+        number = bridge.send(task, options)
+        while (message := bridge.receive()) is not None and message.get("callbackId") != number:
+            assert "event" in message, message
+        if message is None:
+            raise ConnectionResetError(f"{task}: the connection ended before the callback")
+        if "error" in message:
+            raise BridgeError(message["error"]["code"], message["error"]["message"])
+        return message["result"]
+
+    return call
 
 
 class Output(Protocol):
@@ -43,30 +58,30 @@ class Input(Protocol):
 class MessageWriter:
     """Writes by messages alone."""
 
-    def __init__(self, bridge: Bridge, stream: str) -> None:
-        self.bridge = bridge
+    def __init__(self, call: Call, stream: str) -> None:
+        self.call = call
         self.stream = stream
         self.count = 0
 
     def write(self, data: bytes) -> None:
-        result(self.bridge, "write", {"stream": self.stream, "base64": base64.b64encode(data).decode()})
+        self.call("bridge.stream.write", {"stream": self.stream, "base64": base64.b64encode(data).decode()})
         self.count += len(data)
 
     def close(self) -> None:
-        if result(self.bridge, "close", {"stream": self.stream, "bytes": self.count})["complete"] is not True:
+        if self.call("bridge.stream.close", {"stream": self.stream, "bytes": self.count})["complete"] is not True:
             raise BridgeError("stream.closed", "the stream is not complete")
 
 
 class MessageReader:
     """Reads by messages alone."""
 
-    def __init__(self, bridge: Bridge, stream: str) -> None:
-        self.bridge = bridge
+    def __init__(self, call: Call, stream: str) -> None:
+        self.call = call
         self.stream = stream
         self.count = 0
 
     def read(self, count: int) -> bytes:
-        answer = result(self.bridge, "read", {"stream": self.stream, "bytes": count})
+        answer = self.call("bridge.stream.read", {"stream": self.stream, "bytes": count})
         if answer.get("end"):
             assert answer["bytes"] == self.count, f"{self.count} of {answer['bytes']} bytes came"
             return b""
@@ -113,8 +128,8 @@ class Side:
                 piece = data[self.count:self.count + self.most()]
                 output.write(piece)
                 self.count += len(piece)
-        except BridgeError as error:
-            self.end = error.code
+        except (BridgeError, OSError) as error:
+            self.end = code(error)
 
     def read(self, source: Input) -> None:
         try:
@@ -125,8 +140,12 @@ class Side:
                     return
                 self.data.append(piece)
                 self.count += len(piece)
-        except BridgeError as error:
-            self.end = error.code
+        except (BridgeError, OSError) as error:
+            self.end = code(error)
+
+
+def code(error: BridgeError | OSError) -> str:
+    return error.code if isinstance(error, BridgeError) else type(error).__name__
 
 
 @dataclass
@@ -138,8 +157,11 @@ class Plan:
     by: str  # "messages" or "descriptor"
     data: bytes
     cut_at: int | None = None
-    # Who is killed there; 0: this process itself.
+    # Who gets the signal there; 0: this process itself.
     victim: int = 0
+    signal: int = signal.SIGKILL
+    # Whether this end then stands still until the victim has ended.
+    stands: bool = False
     makes: bool = False
 
 
@@ -153,6 +175,7 @@ class EndProcess:
             taken: a pipe that has a byte once the end is taken that is to be killed.
         """
         self.plan, self.names, self.taken = plan, names, taken
+        self.cut_time: float | None = None
         self.reports, report = os.pipe()
         self.pid = os.fork()
         if self.pid:
@@ -169,11 +192,12 @@ class EndProcess:
         side = Side(self.plan.cut_at, self.kill, is_victim=self.plan.victim == 0)
         if self.plan.by == "messages":
             with Bridge(self.plan.socket) as bridge:
-                stream = self.name(lambda: result(bridge, "new", {"side": self.plan.side})["stream"])
+                call = calling(bridge)
+                stream = self.name(lambda: call("bridge.stream.new", {"side": self.plan.side})["stream"])
                 if self.plan.side == "write":
-                    side.write(self.noting(MessageWriter(bridge, stream)), self.plan.data)
+                    side.write(self.noting(MessageWriter(call, stream)), self.plan.data)
                 else:
-                    side.read(self.noting(MessageReader(bridge, stream)))
+                    side.read(self.noting(MessageReader(call, stream)))
         else:
             with trestle_bridge.connect(self.plan.socket) as client:
                 made: list[Any] = []
@@ -183,7 +207,8 @@ class EndProcess:
                 else:
                     side.read(self.noting(made[0] if made else client.read_stream(stream)))
         whole = b"".join(side.data)
-        return {"end": side.end, "count": side.count, "isBeginning": self.plan.data.startswith(whole)}
+        return {"end": side.end, "count": side.count, "isBeginning": self.plan.data.startswith(whole),
+                "cutTime": self.cut_time}
 
     def make(self, client: trestle_bridge.Bridge, made: list[Any]) -> str:
         made.append(client.make_stream() if self.plan.side == "write" else client.make_stream_to_read())
@@ -204,7 +229,13 @@ class EndProcess:
         if self.plan.victim:
             # One that never used the name would make this side wait for a minute.
             os.read(self.taken[0], 1)
-        os.kill(self.plan.victim or os.getpid(), signal.SIGKILL)
+        victim = self.plan.victim or os.getpid()
+        ended = os.pidfd_open(victim)
+        self.cut_time = time.monotonic()
+        signal.pidfd_send_signal(ended, self.plan.signal)
+        if self.plan.stands:
+            select.select([ended], [], [], LIMIT)
+        os.close(ended)
 
     def report(self) -> dict[str, Any] | None:
         """What came of it, once the process has ended; None: it was killed."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import random
 import threading
+import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
-from daemon import Daemon, Home
+from daemon import Bridge, Daemon, Home
 from report import FaultTest
-from settings import CUTS, SEED
-from stream_ends import EndProcess, MessageReader, MessageWriter, Plan, Side
+from settings import CUTS, SEED, STREAMS
+from stream_ends import GONE, EndProcess, MessageReader, MessageWriter, Plan, Side, calling
 
 MAX_BYTES = 600_000
-# What a side gets whose other side is gone; where it comes later, nobody knows of the stream any more.
-GONE = ["stream.closed", "stream.not_found"]
 
 
 class StreamTest(FaultTest):
@@ -68,8 +68,8 @@ class Cuts(StreamTest):
         reader = Side(cut_at if victim == "reader" else None, bridges[1].__exit__)
         maker, side = self.random.choice([(bridges[0], "write"), (bridges[1], "read")])
         stream = maker.call("bridge.stream.new", {"side": side})["result"]["stream"]
-        threads = [threading.Thread(target=writer.write, args=(MessageWriter(bridges[0], stream), data)),
-                   threading.Thread(target=reader.read, args=(MessageReader(bridges[1], stream),))]
+        threads = [threading.Thread(target=writer.write, args=(MessageWriter(calling(bridges[0]), stream), data)),
+                   threading.Thread(target=reader.read, args=(MessageReader(calling(bridges[1]), stream),))]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -92,10 +92,10 @@ class Kills(StreamTest):
         seen: Counter[str] = Counter()
         for number in range(CUTS):
             seen[self.play(number)] += 1
-        self.row("the process of one end of a [stream](streams.md) is killed (SIGKILL) at a random byte, by itself or "
-                 "by the other end", f"{CUTS} times: either end, made by either; by messages, by one descriptor and by both",
-                 "what the reader has is a beginning of what was written, and the other end gets an error; complete only "
-                 "where every byte had been delivered before; nothing is left in the daemon",
+        self.row("the process of one end of a stream is killed (SIGKILL) at a random byte, by itself or by the other",
+                 f"{CUTS} times: either end, made by either; by messages, by one descriptor and by both",
+                 "what the reader has is a beginning of what was written, and the other end gets an error; complete "
+                 "only where every byte had been delivered before; nothing is left in the daemon",
                  f"{seen['error']} errors, {seen['complete']} complete, each as promised; no stream, session, byte or "
                  "descriptor left after any of them")
 
@@ -133,3 +133,40 @@ class Kills(StreamTest):
             return "complete"
         self.assertIn(report["end"], GONE, case)
         return "error"
+
+
+class Many(StreamTest):
+    # What the C library's heaps may keep of other moments.
+    MAX_GROWTH_BYTES = 4 << 20
+
+    def test_many(self) -> None:
+        """A million streams one after the other take no more memory than a hundred thousand"""
+        start = time.monotonic()
+        early = 0
+        with self.daemon.connect() as bridge:
+            for number in range(1, STREAMS + 1):
+                self.use_one(bridge)
+                if number == STREAMS // 10:
+                    early = self.memory_bytes()
+        seconds = time.monotonic() - start
+        late = self.memory_bytes()
+        self.assertLess(late - early, self.MAX_GROWTH_BYTES)
+        self.check_nothing_left()
+        self.row("many streams, one after the other: made, a byte written, read to the end, closed",
+                 f"{STREAMS:,} streams", "the daemon's memory stays as it is; nothing is left",
+                 f"{early / (1 << 20):.1f} MiB after {STREAMS // 10:,}, {late / (1 << 20):.1f} MiB at the end; "
+                 f"{seconds:.0f} s, {seconds / STREAMS * 1e6:.0f} µs each")
+
+    def use_one(self, bridge: Bridge) -> None:
+        stream = bridge.call("bridge.stream.new")["result"]["stream"]
+        bridge.send("bridge.stream.write", {"stream": stream, "base64": "YQ=="})
+        bridge.send("bridge.stream.read", {"stream": stream})
+        bridge.send("bridge.stream.close", {"stream": stream, "side": "write", "bytes": 1})
+        end = bridge.send("bridge.stream.read", {"stream": stream})
+        answers = [bridge.receive() for _ in range(4)]
+        ended = next(answer["result"] for answer in answers if answer["callbackId"] == end)
+        self.assertEqual(ended, {"end": True, "bytes": 1})
+
+    def memory_bytes(self) -> int:
+        status = Path(f"/proc/{self.daemon.pid}/status").read_text()
+        return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmRSS"))
