@@ -36,6 +36,35 @@ struct CallTests {
         #expect(client.readOne() == ["callbackId": "a", "result": ["ok": true]])
     }
 
+    @Test("While it begins it is in flight: it is seen, and ends with its session")
+    func beginning() {
+        let client = bench.client()
+        var seen: [Int] = []
+        bench.host.onStart = { [bench] _ in
+            seen.append(bench.runtime.calls.inFlight.count)
+            bench.runtime.hangUp(client.session)
+        }
+        client.send(#"{"task":"work","callbackId":1}"#)
+        #expect(seen == [1])
+        #expect(bench.host.cancelled.map(\.1) == [.gone])
+        #expect(bench.runtime.calls.count == 0)
+    }
+
+    @Test("One that begins while another begins comes behind it")
+    func nested() {
+        let (outer, inner) = (bench.client(), bench.client())
+        bench.host.onStart = { if $0.options == "1" { inner.send(#"{"task":"work","options":2,"callbackId":2}"#) } }
+        outer.send(#"{"task":"work","options":1,"callbackId":1}"#)
+        let sessions = bench.runtime.calls.inFlight.map { $0.session?.number }
+        #expect(sessions == [outer.session.number, inner.session.number])
+        bench.reply(0, "1")
+        bench.reply(1, "2")
+        #expect(outer.readOne() == ["callbackId": 1, "result": 1])
+        #expect(inner.readOne() == ["callbackId": 2, "result": 2])
+        #expect(bench.runtime.calls.inFlight.isEmpty)
+        #expect(outer.session.madeCalls.isEmpty && inner.session.madeCalls.isEmpty)
+    }
+
     @Test("Without an id the caller gets no callback")
     func oneWay() {
         let client = bench.client()

@@ -84,12 +84,14 @@ final class CallEngine {
     /// All calls in flight. A copy: the code that goes through it may end calls.
     var inFlight: [Call] { table.inFlight }
 
+    /// The oldest of the calls in flight that a session made.
+    func first(madeBy session: Session) -> Call? { table.first(madeBy: session) }
+
     /// Enters a call that a session makes.
     @inline(__always)
     func begin(_ request: CallRequest, by session: Session) -> Call {
         let call = table.begin(request)
         session.callsInFlight += 1
-        session.madeCalls.append(call)
         session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight += 1 }
         session.callsMade &+= 1
         clientCallCount += 1
@@ -112,7 +114,6 @@ final class CallEngine {
         session._withUnsafeGuaranteedRef { session in
             if call.record.pointee.isIndexed { session.index.remove(call) }
             session.callsInFlight -= 1
-            session.madeCalls.remove(call)
             session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight -= 1 }
         }
         clientCallCount -= 1
@@ -167,6 +168,7 @@ final class CallEngine {
     }
 
     /// What is left to a call whose work begins now, in nanoseconds; nil: it has no deadline.
+    @inline(__always)
     func nanosecondsLeft(to call: Call) -> UInt64? {
         guard call.deadline != .never else { return nil }
         let now = time.callTime
@@ -176,6 +178,7 @@ final class CallEngine {
     /// A call did not end in the turn in which it came: from now on its deadline counts.
     @inline(__always)
     func park(_ call: Call) {
+        table.enterNewest()
         table.park(call)
         armClock()
     }

@@ -22,6 +22,9 @@ final class CallTable {
     private var lastSerial: UInt64 = 0
     @exclusivity(unchecked) private(set) var deadlines = DeadlineHeap()
     @exclusivity(unchecked) private var order = CallOrder()
+    /// The call that began last, while it may still end before anyone asks for the calls in flight: it is not in the
+    /// lists yet. Most calls end there, and never are in any.
+    @exclusivity(unchecked) private var newest: UnsafeMutablePointer<CallRecord>?
     /// The generation of records that are made: as high as any of those that were given back.
     private var firstGeneration: UInt32 = 0
 
@@ -43,13 +46,13 @@ final class CallTable {
     /// Enters a call.
     @inline(__always)
     func begin(_ request: CallRequest) -> Call {
+        enterNewest()
         let record = takeFree()
         lastNumber += 1
         count += 1
         record.pointee.handle = record.pointee.handle.next
         record.pointee.state = .waiting
         record.pointee.number = lastNumber
-        record.pointee.orderIndex = order.append(number: lastNumber, slot: record.pointee.handle.slot)
         record.pointee.origin = request.origin
         record.pointee.task = request.task
         record.pointee.session = request.session
@@ -59,7 +62,38 @@ final class CallTable {
         record.pointee.deadline = request.deadline
         record.pointee.nextSequence = 0
         record.pointee.id.forget()
+        newest = record
         return Call(record: record)
+    }
+
+    /// The call that began last goes into the lists: the order of all calls, and the calls that its session made.
+    @inline(__always)
+    func enterNewest() {
+        guard let newest else { return }
+        self.newest = nil
+        enter(newest)
+    }
+
+    @inline(never)
+    private func enter(_ record: UnsafeMutablePointer<CallRecord>) {
+        let slot = record.pointee.handle.slot
+        record.pointee.orderIndex = order.append(number: record.pointee.number, slot: slot)
+        guard record.pointee.origin == .session else { return }
+        record.pointee.session?._withUnsafeGuaranteedRef { $0.madeCalls.append(Call(record: record)) }
+    }
+
+    @inline(never)
+    private func leaveLists(_ call: Call) {
+        order.remove(at: call.record.pointee.orderIndex)
+        if order.hasManyGaps { closeGaps() }
+        guard call.origin == .session else { return }
+        call.record.pointee.session?._withUnsafeGuaranteedRef { $0.madeCalls.remove(call) }
+    }
+
+    /// The oldest of the calls in flight that a session made.
+    func first(madeBy session: Session) -> Call? {
+        enterNewest()
+        return session.madeCalls.first
     }
 
     @inline(__always)
@@ -131,8 +165,7 @@ final class CallTable {
         precondition(call.state != .free, "a call ends once")
         call.state = .free
         if call.record.pointee.heapIndex >= 0 { deadlines.remove(call) }
-        order.remove(at: call.record.pointee.orderIndex)
-        if order.hasManyGaps { closeGaps() }
+        if newest == call.record { newest = nil } else { leaveLists(call) }
         count -= 1
     }
 
@@ -158,7 +191,8 @@ final class CallTable {
 
     /// The calls in flight whose numbers are greater, the oldest first. For as long as none begins or ends.
     func inFlight(behind number: UInt64) -> some Sequence<Call> {
-        order.entries[order.index(behind: number)...].lazy.filter { $0.slot >= 0 }
+        enterNewest()
+        return order.entries[order.index(behind: number)...].lazy.filter { $0.slot >= 0 }
             .map { Call(record: self.record(Int($0.slot))) }
     }
 
@@ -179,6 +213,7 @@ final class CallTable {
     /// Gives back the memory of records behind the last one in use, beyond a few. To be called between turns of the
     /// loop: no code holds a call then, only handles.
     func trimMemory() {
+        enterNewest()
         closeGaps()
         deadlines.trimMemory()
         guard slotCount > Self.keptSlots else { return }

@@ -50,7 +50,7 @@ final class SessionEnding: StepJob {
     }
 
     private func endCall() -> Bool {
-        guard let call = ending.madeCalls.first else { return false }
+        guard let call = lifecycle.calls.first(madeBy: ending) else { return false }
         switch end {
         case .input: return false
         case .hangUp:
