@@ -17,12 +17,22 @@ enum NameHash {
             hash = fold(hash ^ name.loadUnaligned(fromByteOffset: offset, as: UInt64.self), seed.second)
             offset += 8
         }
-        var rest: UInt64 = 0
-        while offset < name.count {
-            rest = rest << 8 | UInt64(name[offset])
-            offset += 1
+        return fold(hash ^ rest(of: name, from: offset), seed.second)
+    }
+
+    /// The last bytes, fewer than eight. What is read twice is hashed twice: the length, which is hashed too, tells
+    /// names apart that are read alike.
+    @inline(__always)
+    private static func rest(of name: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
+        let count = name.count
+        guard count >= 4 else {
+            guard count > 0 else { return 0 }
+            return UInt64(name[0]) | UInt64(name[count / 2]) << 8 | UInt64(name[count - 1]) << 16
         }
-        return fold(hash ^ rest, seed.second)
+        if count > 8 { return name.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self) }
+        if offset == count { return 0 }
+        return UInt64(name.loadUnaligned(as: UInt32.self))
+            | UInt64(name.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)) << 32
     }
 
     @inline(__always)
