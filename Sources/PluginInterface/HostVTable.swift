@@ -34,9 +34,15 @@ enum HostVTable {
             if receiver.takesNow {
                 receiver.replied(call, result.buffer)
             } else {
-                receiver.append(.reply(call, Array(result.buffer)))
+                append(reply: result.buffer, to: call, receiver)
             }
         }
+    }
+
+    /// A function of its own, so that an answer that takes effect at once saves no registers for it.
+    @inline(never)
+    private static func append(reply: UnsafeRawBufferPointer, to call: trestle_call, _ receiver: PluginReceiver) {
+        receiver.append(.reply(call, Array(reply)))
     }
 
     private static let fail:

@@ -139,7 +139,7 @@ open class PluginReceiver {
 
     /// As `LoopActor.isOnLoopThread`, without the way to the loop's own state: this comes twice with every call.
     @inline(__always)
-    final var isOnLoopThread: Bool { pthread_equal(pthread_self(), loopThread) != 0 }
+    final var isOnLoopThread: Bool { pthread_self() == loopThread }
 
     /// Whether what is sent here and now takes effect at once.
     @inline(__always)

@@ -51,11 +51,14 @@ private func runtime(_ context: UnsafeMutableRawPointer?) -> PluginRuntime {
 extension PluginRuntime {
     fileprivate func call(_ request: UnsafePointer<trestle_request>) {
         let index = Int(request.pointee.number)
-        guard starts.indices.contains(index) else {
-            let message = "the plugin \(parts.name) has no task number \(request.pointee.number)"
-            return host.fail(request.pointee.call, BridgeError(.internal, message))
-        }
+        guard index < starts.count else { return refuse(request) }
         starts[index]._withUnsafeGuaranteedRef { $0.body(self, request) }
+    }
+
+    @inline(never)
+    private func refuse(_ request: UnsafePointer<trestle_request>) {
+        let message = "the plugin \(parts.name) has no task number \(request.pointee.number)"
+        host.fail(request.pointee.call, BridgeError(.internal, message))
     }
 
     fileprivate func configure(_ request: UnsafePointer<trestle_request>) {

@@ -35,7 +35,12 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
         let isAnswered = running != handle
         if below != 0 { outer.removeLast() } else if outer.isEmpty { hasCancelledOnStack = false }
         running = below
-        if isAnswered { return }
+        if !isAnswered { keep(handle) }
+    }
+
+    /// The task's `run` has returned, and the call has not been answered there.
+    @inline(never)
+    private func keep(_ handle: trestle_call) {
         states.withLock { states in
             switch states[handle] {
             case .answeredEarly: states[handle] = nil
@@ -49,8 +54,13 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
     func end(_ handle: trestle_call, on host: Host) {
         if host.isLoopThread, running == handle, !hasCancelledOnStack {
             running = 0
-            return
+        } else {
+            endElsewhere(handle)
         }
+    }
+
+    @inline(never)
+    private func endElsewhere(_ handle: trestle_call) {
         states.withLock { states in
             switch states[handle] {
             case .waiting, .cancelled: states[handle] = nil

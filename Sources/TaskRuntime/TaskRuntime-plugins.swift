@@ -94,6 +94,13 @@ extension TaskRuntime {
     /// Answers a call of a task that had nothing to answer yet. One that has ended meanwhile is passed over.
     public func answer(_ handle: CallHandle, _ result: Result<JSON, BridgeError>) { calls.answer(handle, result) }
 
+    /// What a plugin in the daemon's process is told of a call whose work begins now.
+    public func terms(of call: Call) -> CallTerms {
+        CallTerms(
+            handle: call.handle, nanosecondsLeft: calls.nanosecondsLeft(to: call) ?? .max,
+            callerRevision: call.callerRevision, takesProgress: call.takesProgress, isOneWay: call.isOneWay)
+    }
+
     /// What is left to a call whose work begins now, in nanoseconds; nil: it has no deadline.
     public func nanosecondsLeft(to call: Call) -> UInt64? { calls.nanosecondsLeft(to: call) }
 

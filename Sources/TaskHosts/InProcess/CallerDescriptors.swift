@@ -11,11 +11,12 @@ final class CallerDescriptors {
 
     init(_ runtime: TaskRuntime) { self.runtime = runtime }
 
-    /// The description of who makes a call. Valid until ``freeRetired()``.
+    /// The description of who makes a call, by ``Call/callerRevision``. Valid until ``freeRetired()``.
     @inline(__always)
-    func descriptor(for call: Call) -> UnsafePointer<trestle_caller> {
-        let (session, revision) = call.callerRevision
-        return callers.descriptor(of: session, revision) ?? make(call.session)
+    func descriptor(
+        for call: Call, _ session: UInt64, _ revision: UInt32
+    ) -> UnsafePointer<trestle_caller> {
+        callers.descriptor(of: session, revision) ?? make(call.session)
     }
 
     /// The description of a session. Valid until ``freeRetired()``.
@@ -32,6 +33,7 @@ final class CallerDescriptors {
         if callers.hasRetired { callers.freeRetired() }
     }
 
+    @inline(never)
     private func make(_ session: Session?) -> UnsafePointer<trestle_caller> {
         var caller = trestle_caller()
         caller.session = session?.number ?? 0

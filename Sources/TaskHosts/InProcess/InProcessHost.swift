@@ -16,6 +16,8 @@ final class InProcessHost: PluginReceiver, TaskHost {
     let log: HostLog
 
     private let library: PluginLibrary
+    /// Its function for calls of tasks; nil: it has none.
+    private let taskFunction: PluginFunction.Pointer?
     private let callers: CallerDescriptors
     /// Not retained: the runtime outlives its hosts.
     private let unownedRuntime: Unmanaged<TaskRuntime>
@@ -37,6 +39,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
 
     init(_ library: PluginLibrary, runtime: TaskRuntime, log: HostLog) {
         self.library = library
+        taskFunction = library.pointer(to: .call)
         unownedRuntime = .passUnretained(runtime)
         self.log = log
         callers = CallerDescriptors(runtime)
@@ -55,23 +58,24 @@ final class InProcessHost: PluginReceiver, TaskHost {
     // MARK: To the plugin
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
-        if case .stop = work {
-            streamAnswers.giveWaiting()
-            endStreamUses()
-        }
+        if case .stop = work { endStreams() }
         let outer = currentOptions
         currentOptions = options
         depth += 1
-        let handle = call.handle
+        let terms = unownedRuntime._withUnsafeGuaranteedRef { $0.terms(of: call) }
         var request = trestle_request(
-            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: handle.rawValue,
-            number: work.index, flags: Self.flags(of: call),
-            time_remaining_ns: unownedRuntime._withUnsafeGuaranteedRef {
-                $0.nanosecondsLeft(to: call).map { Int64(clamping: $0) } ?? -1
-            },
-            options: trestle_bytes(options), caller: callers.descriptor(for: call))
+            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: terms.handle.rawValue,
+            number: work.index, flags: Self.flags(of: terms),
+            time_remaining_ns: terms.nanosecondsLeft == .max ? -1 : Int64(clamping: terms.nanosecondsLeft),
+            options: trestle_bytes(
+                data: options.baseAddress?.assumingMemoryBound(to: CChar.self), size: options.count),
+            caller: callers.descriptor(for: call, terms.callerRevision.session, terms.callerRevision.revision))
         let holder = hold(work.task)
-        if !send(work, &request) { instance?.reply(handle, Self.nothing, isChecked: true) }
+        if case .task = work, let function = taskFunction {
+            function(library.table.pointee.context, &request)
+        } else if !send(work, &request) {
+            instance?.reply(terms.handle, Self.nothing, isChecked: true)
+        }
         release(to: holder)
         currentOptions = outer
         leave()
@@ -83,7 +87,14 @@ final class InProcessHost: PluginReceiver, TaskHost {
         if depth == 0 { callers.freeRetired() }
     }
 
-    private static func flags(of call: Call) -> UInt32 {
+    @inline(never)
+    private func endStreams() {
+        streamAnswers.giveWaiting()
+        endStreamUses()
+    }
+
+    @inline(__always)
+    private static func flags(of call: CallTerms) -> UInt32 {
         var flags: UInt32 = 0
         if call.takesProgress { flags |= TRESTLE_REQUEST_PROGRESS }
         if call.isOneWay { flags |= TRESTLE_REQUEST_ONE_WAY }
@@ -94,6 +105,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
     private static var nothing: UnsafeRawBufferPointer { literal("{}") }
 
     /// Calls the function for this work; false where the plugin left it out.
+    @inline(never)
     private func send(_ work: PluginWork, _ request: UnsafePointer<trestle_request>) -> Bool {
         guard let function = library.pointer(to: PluginFunction(work)) else { return false }
         function(library.table.pointee.context, request)

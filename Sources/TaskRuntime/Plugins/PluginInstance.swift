@@ -94,7 +94,15 @@ public final class PluginInstance: QueueingProvider {
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         if waiting.isEmpty ? hasRoom(task, for: call) : mayOvertake(call, task) {
             run(call, task, options: options)
-        } else if let refusal, !task.isInternal || task.isInterceptor {
+        } else {
+            hold(call, of: task, options: options)
+        }
+    }
+
+    /// The call's turn has not come.
+    @inline(never)
+    private func hold(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
+        if let refusal, !task.isInternal || task.isInterceptor {
             calls.end(call, error: refusal)
         } else {
             call.extras.heldOptions = Array(options)
@@ -102,6 +110,7 @@ public final class PluginInstance: QueueingProvider {
         }
     }
 
+    @inline(__always)
     private func hasRoom(_ task: TaskEntry, for call: Call) -> Bool {
         if task.isInternal, !task.isInterceptor { return true }
         return task.runningCount < task.maximumRunning && pauses.isEmpty
@@ -110,6 +119,7 @@ public final class PluginInstance: QueueingProvider {
 
     /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one. Nor
     /// does a call overtake those of others that wait for its task alone.
+    @inline(never)
     private func mayOvertake(_ call: Call, _ task: TaskEntry) -> Bool {
         (!waiting.hasLine(of: call) || !keepsOrder(call)) && task.blocked.isEmpty && hasRoom(task, for: call)
     }
@@ -118,15 +128,19 @@ public final class PluginInstance: QueueingProvider {
     /// them. Nor does what the daemon asks about the plugin itself.
     private func keepsOrder(_ call: Call) -> Bool { call.task?.isInternal == false && call.ancestry.isEmpty }
 
+    @inline(__always)
     func run(_ call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         call.state = .running
         task.runningCount += 1
         host.perform(work(of: task), for: call, options: options)
     }
 
-    private func work(of task: TaskEntry) -> PluginWork {
-        guard task.isInternal else { return .task(task.index) }
-        return task.isInterceptor ? .intercept(task.index) : lifecycle[task.index]
+    @inline(__always)
+    private func work(of task: TaskEntry) -> PluginWork { task.isInternal ? internalWork(of: task) : .task(task.index) }
+
+    @inline(never)
+    private func internalWork(of task: TaskEntry) -> PluginWork {
+        task.isInterceptor ? .intercept(task.index) : lifecycle[task.index]
     }
 
     // MARK: Calls that wait

@@ -1,6 +1,21 @@
 import BridgeJSON
 import BridgeMessage
 
+/// What a plugin is told of a call besides its options. In one piece, because each property of another module is a
+/// function call.
+public struct CallTerms {
+    /// Which call it is.
+    public var handle: CallHandle
+    /// What is left until its deadline; `max`: it has none.
+    public var nanosecondsLeft: UInt64
+    /// ``Call/callerRevision``.
+    public var callerRevision: (session: UInt64, revision: UInt32)
+    /// ``Call/takesProgress``.
+    public var takesProgress: Bool
+    /// ``Call/isOneWay``.
+    public var isOneWay: Bool
+}
+
 /// One call in flight: a reference into the call table's memory, which is never moved nor given back, so that handing
 /// one on counts no references. It stands for the call between ``CallTable/begin(_:)`` and ``CallTable/remove(_:)``;
 /// afterwards the same memory becomes another call. Code that keeps a call beyond that keeps its ``handle``. Loop
