@@ -91,8 +91,11 @@ always_inline const uint8_t *key(bridge_json_parser *parser, window *window, con
 }
 
 // The place behind the object or array whose bracket is at `p`. One bit a level says which of the two it is.
-static const uint8_t *container(bridge_json_parser *parser, window window, const uint8_t *p, const uint8_t *end,
-                                uint32_t level, uint32_t maximum_depth) {
+//
+// `noinline`: the compiler looks for cold parts in all other functions, takes the whole of this one for cold, and makes
+// it small instead of fast.
+__attribute__((noinline)) static const uint8_t *container(bridge_json_parser *parser, window window, const uint8_t *p,
+                                                          const uint8_t *end, uint32_t level, uint32_t maximum_depth) {
     uint64_t kinds[deepest / 64 + 1];
     const uint32_t outermost = level;
     const uint8_t *behind_key;
