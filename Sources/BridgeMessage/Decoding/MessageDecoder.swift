@@ -14,8 +14,8 @@ public enum DecodeOutcome: Equatable {
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class MessageDecoder {
-    @exclusivity(unchecked) private var lines = LineParser()
-    @exclusivity(unchecked) private var items = LineParser()
+    @exclusivity(unchecked) private var lines = LineParser(EnvelopeField.names)
+    @exclusivity(unchecked) private var items = LineParser(EnvelopeField.names)
     @exclusivity(unchecked) private var scratch = EscapeScratch()
     /// The batch that was found last and has not been handed out.
     @exclusivity(unchecked) private var batch: ParsedLine?
@@ -150,8 +150,7 @@ public final class MessageDecoder {
         guard parsed.isObject else {
             return refuse(problem("a message is a JSON object, this is \(Self.typeName(parsed.root))"))
         }
-        var dialect = NativeDialect(parsed, memory)
-        return dialect.decode(&scratch)
+        return NativeDialect(parsed, memory, &scratch).decode(&scratch)
     }
 
     /// What was handed out before is invalid from here on.

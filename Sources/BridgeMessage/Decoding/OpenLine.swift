@@ -33,7 +33,7 @@ public final class OpenLine {
         self.isRestOfBatch = isRestOfBatch
         isAnnounced = isRestOfBatch
         levels = LineParser.maximumDepth
-        walk = LineWalk(line, maximumDepth: levels + extraDepth, batchLevels: 1)
+        walk = LineWalk(line, maximumDepth: levels + extraDepth, batchLevels: 1, names: EnvelopeField.names)
     }
 
     /// How much memory it takes.
@@ -147,7 +147,9 @@ extension MessageDecoder {
         if line.itemWalk?.index != line.next { line.itemWalk = nil }
         do throws(GrammarError) {
             if text.count <= OpenLine.longBytes { return handOut(try parseItem(text), of: batch, line) }
-            let walk = line.itemWalk?.walk ?? LineWalk(Self.copy(text), maximumDepth: LineParser.maximumDepth)
+            let walk =
+                line.itemWalk?.walk
+                ?? LineWalk(Self.copy(text), maximumDepth: LineParser.maximumDepth, names: EnvelopeField.names)
             line.itemWalk = (line.next, walk)
             guard walk.hasEnded || walk.step(bytes: Self.stepBytes) else { return .step }
             return handOut(try walk.parsed(), of: batch, line)

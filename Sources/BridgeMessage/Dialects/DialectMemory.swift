@@ -6,9 +6,8 @@ final class DialectMemory {
     /// What was read last, where it was no call: there is one of each, and a flag that says so.
     private let message: UnsafeMutablePointer<BridgeMessage>
     private let problem: UnsafeMutablePointer<MessageProblem?>
-    /// The index of each native field among the members of its line, by the field's number. Means something only for
-    /// the fields that the message at hand has.
-    let memberIndices: UnsafeMutablePointer<UInt32>
+    /// Room for ``EnvelopePlaces``.
+    let places: UnsafeMutablePointer<UInt32>
 
     /// What reads messages of other dialects.
     let foreign = ForeignReader()
@@ -20,8 +19,8 @@ final class DialectMemory {
         message = .allocate(capacity: 1)
         problem = .allocate(capacity: 1)
         problem.initialize(to: nil)
-        memberIndices = .allocate(capacity: EnvelopeField.allCases.count)
-        memberIndices.initialize(repeating: 0, count: EnvelopeField.allCases.count)
+        places = .allocate(capacity: EnvelopeField.allCases.count)
+        places.initialize(repeating: 0, count: EnvelopeField.allCases.count)
     }
 
     deinit {
@@ -29,7 +28,7 @@ final class DialectMemory {
         message.deallocate()
         problem.deinitialize(count: 1)
         problem.deallocate()
-        memberIndices.deallocate()
+        places.deallocate()
     }
 
     func keep(_ message: BridgeMessage) -> DecodedItem {

@@ -7,30 +7,16 @@ struct ForeignMessage {
     /// The dialect that it is read in.
     var dialect = DialectID.native
     let reader: ForeignReader
-    /// The fields that there are, each once: at most as many as there are cases of ``EnvelopeField``.
-    private var fields: [(field: EnvelopeField, member: bridge_json_member)] = []
-    /// Those of them that stand there more than once: it is not known which member is meant.
-    private var repeated: [EnvelopeField] = []
+    private let places: EnvelopePlaces
 
-    /// - Parameter scratch: for names of members that have escapes.
-    init(_ line: ParsedLine, _ reader: ForeignReader, _ scratch: inout EscapeScratch) {
+    init(_ line: ParsedLine, _ places: EnvelopePlaces, _ reader: ForeignReader) {
         self.line = line
+        self.places = places
         self.reader = reader
-        fields.reserveCapacity(min(line.members.count, 4))
-        for member in line.members {
-            let key = line.slice(member.key_start, member.key_length)
-            let name = member.key_escaped ? scratch.unescape(key) : key
-            guard let field = EnvelopeField.native(name) ?? EnvelopeField.foreign(name) else { continue }
-            if !has(field) {
-                fields.append((field, member))
-            } else if !repeated.contains(field) {
-                repeated.append(field)
-            }
-        }
     }
 
-    /// Whether a field stands there more than once.
-    var repeatsField: Bool { !repeated.isEmpty }
+    /// Whether a field stands there more than once: it is not known which member is meant.
+    var repeatsField: Bool { places.twice != 0 }
 
     /// The names of the fields, for errors: the first of them, each cut.
     var names: [String] {
@@ -39,11 +25,11 @@ struct ForeignMessage {
         }
     }
 
-    func has(_ field: EnvelopeField) -> Bool { fields.contains { $0.field == field } }
+    func has(_ field: EnvelopeField) -> Bool { places.has(field) }
 
     /// A field that stands there once.
     private func member(_ field: EnvelopeField) -> bridge_json_member? {
-        repeated.contains(field) ? nil : fields.first { $0.field == field }?.member
+        places.twice & field.bit == 0 ? places.member(field, of: line)?.pointee : nil
     }
 
     // MARK: Values

@@ -19,25 +19,31 @@ struct NativeDialect {
     /// Not retained: the decoder keeps it.
     private let memory: Unmanaged<DialectMemory>
     private let call: UnsafeMutablePointer<CallMessage>
-    private let memberIndices: UnsafeMutablePointer<UInt32>
-    /// The native fields that there are, a bit for each, and those that stand there twice.
-    private var present: UInt64 = 0
-    private var twice: UInt64 = 0
-    /// Whether fields of other dialects are among them.
-    private var hasForeignFields = false
+    private let places: EnvelopePlaces
 
     /// - Parameter memory: what the message is read into; kept by the caller.
     @inline(__always)
-    init(_ line: ParsedLine, _ memory: DialectMemory) {
+    init(_ line: ParsedLine, _ memory: DialectMemory, _ scratch: inout EscapeScratch) {
         self.line = line
         self.memory = .passUnretained(memory)
         call = memory.call
-        memberIndices = memory.memberIndices
+        places = EnvelopePlaces(line, memory.places, &scratch)
     }
 
+    /// The native fields that there are, a bit for each.
     @inline(__always)
-    mutating func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
-        noteFields(&scratch)
+    private var present: UInt64 { places.present & EnvelopeField.nativeBits }
+
+    /// Those of them that stand there more than once.
+    @inline(__always)
+    private var twice: UInt64 { places.twice & EnvelopeField.nativeBits }
+
+    /// Whether there are fields of other dialects.
+    @inline(__always)
+    private var hasForeignFields: Bool { places.present & ~EnvelopeField.nativeBits != 0 }
+
+    @inline(__always)
+    func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
         // What only other dialects know is ignored in a native message, also where it stands twice.
         if hasForeignFields, let item = foreignMessage(&scratch) { return item }
         do throws(Mismatch) {
@@ -56,23 +62,6 @@ struct NativeDialect {
         }
     }
 
-    @inline(__always)
-    private mutating func noteFields(_ scratch: inout EscapeScratch) {
-        for index in 0..<line.members.count {
-            // There is an address: there are members.
-            let member = line.members.baseAddress.unsafelyUnwrapped + index
-            let key = line.slice(member.pointee.key_start, member.pointee.key_length)
-            let name = member.pointee.key_escaped ? scratch.unescape(key) : key
-            guard let field = EnvelopeField.native(name) else {
-                if EnvelopeField.foreign(name) != nil { hasForeignFields = true }
-                continue
-            }
-            twice |= present & field.bit
-            present |= field.bit
-            memberIndices[field.rawValue] = UInt32(truncatingIfNeeded: index)
-        }
-    }
-
     /// The fields that say what a message is. Progress is asked for in a call, and reported without one.
     static let kinds: [EnvelopeField] = [.task, .error, .event, .result, .cancel]
 
@@ -82,7 +71,7 @@ struct NativeDialect {
     }
 
     @inline(__always)
-    private func has(_ field: EnvelopeField) -> Bool { present & field.bit != 0 }
+    private func has(_ field: EnvelopeField) -> Bool { places.has(field) }
 
     private func refuseTwice() throws(Mismatch) {
         guard let field = EnvelopeField.allCases.first(where: { twice & $0.bit != 0 }) else { return }
@@ -159,8 +148,7 @@ struct NativeDialect {
 
     @inline(__always)
     private func member(_ field: EnvelopeField) -> UnsafePointer<bridge_json_member>? {
-        guard has(field), let members = line.members.baseAddress else { return nil }
-        return members + Int(memberIndices[field.rawValue])
+        places.member(field, of: line)
     }
 
     @inline(__always)
@@ -212,21 +200,14 @@ struct NativeDialect {
     }
 }
 
-extension EnvelopeField {
-    /// A bit for each field, for sets of native ones.
-    @inline(__always)
-    fileprivate var bit: UInt64 { 1 &<< UInt64(truncatingIfNeeded: rawValue) }
-}
-
 // MARK: Messages of other dialects
 
 extension NativeDialect {
     /// The dialect of a message; nil: it is of none, or of several.
     static func kind(of line: ParsedLine, _ memory: DialectMemory, _ scratch: inout EscapeScratch) -> DialectID? {
-        var message = NativeDialect(line, memory)
-        message.noteFields(&scratch)
+        let message = NativeDialect(line, memory, &scratch)
         if message.hasForeignFields {
-            switch memory.foreign.kind(of: ForeignMessage(line, memory.foreign, &scratch)) {
+            switch memory.foreign.kind(of: ForeignMessage(line, message.places, memory.foreign)) {
             case .foreign(let dialect): return dialect
             case .mixture: return nil
             case .native: break
@@ -239,7 +220,7 @@ extension NativeDialect {
     private func foreignMessage(_ scratch: inout EscapeScratch) -> DecodedItem? {
         let memory = memory.takeUnretainedValue()
         let reader = memory.foreign
-        var message = ForeignMessage(line, reader, &scratch)
+        var message = ForeignMessage(line, places, reader)
         switch reader.kind(of: message) {
         case .native: return nil
         case .foreign(let dialect): message.dialect = dialect

@@ -13,15 +13,21 @@ struct LineParser: ~Copyable {
     static let maximumDepth = 128
 
     private let parser: OpaquePointer
+    /// What it says of the text at hand.
+    private let text = UnsafeMutablePointer<bridge_json_text>.allocate(capacity: 1)
     private var copy = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    init() {
-        guard let parser = bridge_json_parser_create() else { fatalError("no memory for a parser of messages") }
+    /// - Parameter names: what is looked for among the keys; kept by the caller.
+    init(_ names: MemberNames? = nil) {
+        guard let parser = bridge_json_parser_create(names.pointer) else {
+            fatalError("no memory for a parser of messages")
+        }
         self.parser = parser
     }
 
     deinit {
         bridge_json_parser_destroy(parser)
+        text.deallocate()
         copy.deallocate()
     }
 
@@ -45,7 +51,7 @@ struct LineParser: ~Copyable {
         do throws(GrammarError) {
             let parsed = try parse(inCopy(of: text), maximumDepth: maximumDepth)
             // Of the text itself, which is there longer than the parser's copy of it.
-            return ParsedLine(line: text, root: parsed.root, members: parsed.members).members(member)
+            return ParsedLine(line: text, text: parsed.text).members(member)
         } catch {
             return error.reason
         }
@@ -70,35 +76,42 @@ struct LineParser: ~Copyable {
 
     /// The members of the text's top level: of an object, of an array, or none for any other value.
     ///
-    /// - Parameter text: readable for ``MessageSplitter/paddingBytes`` past its end, with a line end or another control
+    /// - Parameter line: readable for ``MessageSplitter/paddingBytes`` past its end, with a line end or another control
     ///   character right behind it.
     @inline(__always)
-    func parse(_ text: UnsafeRawBufferPointer, maximumDepth: Int = Self.maximumDepth) throws(GrammarError)
+    func parse(_ line: UnsafeRawBufferPointer, maximumDepth: Int = Self.maximumDepth) throws(GrammarError)
         -> ParsedLine
     {
-        var result = bridge_json_text()
-        let bytes = text.baseAddress?.assumingMemoryBound(to: CChar.self)
-        guard bridge_json_parse(parser, bytes, text.count, UInt32(maximumDepth), &result) else {
-            throw GrammarError(kind: Int32(result.error), offset: Int(result.error_offset))
+        let bytes = line.baseAddress?.assumingMemoryBound(to: CChar.self)
+        guard bridge_json_parse(parser, bytes, line.count, UInt32(maximumDepth), text) else {
+            throw GrammarError(text.pointee)
         }
-        return ParsedLine(
-            line: text, root: result.root,
-            members: UnsafeBufferPointer(start: result.members, count: Int(result.count)))
+        return ParsedLine(line: line, text: UnsafePointer(text))
     }
 }
 
 /// A good line, cut.
 struct ParsedLine {
     let line: UnsafeRawBufferPointer
+    /// What the parser says of it. Where it lies: a copy of it would be written in small parts and read in large ones.
+    let text: UnsafePointer<bridge_json_text>
+
     /// The first byte of the value.
-    let root: UInt8
-    let members: UnsafeBufferPointer<bridge_json_member>
+    var root: UInt8 { text.pointee.root }
+
+    @inline(__always)
+    var members: UnsafeBufferPointer<bridge_json_member> {
+        UnsafeBufferPointer(start: text.pointee.members, count: Int(text.pointee.count))
+    }
 
     var isObject: Bool { root == UInt8(ascii: "{") }
     var isArray: Bool { root == UInt8(ascii: "[") }
 
     @inline(__always)
-    func slice(_ start: UInt32, _ length: UInt32) -> UnsafeRawBufferPointer { line.slice(Int(start), Int(length)) }
+    func slice(_ start: UInt32, _ length: UInt32) -> UnsafeRawBufferPointer {
+        // There is an address: something stands in the line.
+        UnsafeRawBufferPointer(start: line.baseAddress.unsafelyUnwrapped + Int(start), count: Int(length))
+    }
 
     func value(_ member: bridge_json_member) -> UnsafeRawBufferPointer {
         slice(member.value_start, member.value_length)
@@ -110,6 +123,11 @@ struct GrammarError: Error {
     let kind: Int32
     /// Where it stops being JSON.
     let offset: Int
+
+    init(_ text: bridge_json_text) {
+        kind = Int32(text.error)
+        offset = Int(text.error_offset)
+    }
 
     /// Whether it is nothing but nested too deep, as far as it was read.
     var isDepth: Bool { kind == Int32(BRIDGE_JSON_DEPTH) }

@@ -7,22 +7,28 @@ final class LineWalk {
 
     private let line: OwnedLine
     private let walk: OpaquePointer
+    /// What the walk says of the line, once it has ended.
+    private let text = UnsafeMutablePointer<bridge_json_text>.allocate(capacity: 1)
     private(set) var hasEnded = false
 
     /// - Parameters:
     ///   - maximumDepth: how deep it may be nested.
     ///   - batchLevels: how much deeper an array may be.
-    init(_ line: consuming OwnedLine, maximumDepth: Int, batchLevels: Int = 0) {
+    ///   - names: what is looked for among the keys; kept by the caller.
+    init(_ line: consuming OwnedLine, maximumDepth: Int, batchLevels: Int = 0, names: MemberNames? = nil) {
         let bytes = line.bytes
         let walk = bridge_json_walk_create(
-            bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, UInt32(maximumDepth),
+            names.pointer, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, UInt32(maximumDepth),
             UInt32(batchLevels))
         guard let walk else { fatalError("no memory for the walk over a line") }
         self.walk = walk
         self.line = line
     }
 
-    deinit { bridge_json_walk_destroy(walk) }
+    deinit {
+        bridge_json_walk_destroy(walk)
+        text.deallocate()
+    }
 
     /// The line, as long as this is there.
     var bytes: UnsafeRawBufferPointer { line.bytes }
@@ -38,13 +44,8 @@ final class LineWalk {
 
     /// The members of the line's top level, as long as this is there. Once it has ended.
     func parsed() throws(GrammarError) -> ParsedLine {
-        var result = bridge_json_text()
-        guard bridge_json_walk_result(walk, &result) else {
-            throw GrammarError(kind: Int32(result.error), offset: Int(result.error_offset))
-        }
-        return ParsedLine(
-            line: line.bytes, root: result.root,
-            members: UnsafeBufferPointer(start: result.members, count: Int(result.count)))
+        guard bridge_json_walk_result(walk, text) else { throw GrammarError(text.pointee) }
+        return ParsedLine(line: line.bytes, text: UnsafePointer(text))
     }
 
     /// How deep it is nested, as far as it was walked.

@@ -218,11 +218,26 @@ always_inline const uint8_t *members(bridge_json_parser *parser, window *window,
 
 // MARK: Interface
 
-bridge_json_parser *bridge_json_parser_create(void) { return calloc(1, sizeof(bridge_json_parser)); }
+bridge_json_parser *bridge_json_parser_create(const bridge_json_names *names) {
+    bridge_json_parser *parser = calloc(1, sizeof(bridge_json_parser));
+    if (parser != NULL) parser->names = names;
+    return parser;
+}
 
 void bridge_json_parser_destroy(bridge_json_parser *parser) {
     free(parser->members);
     free(parser);
+}
+
+// Behind the walk and not within it, where all registers are taken.
+static void note_names(bridge_json_parser *parser, bridge_json_text *text, const uint8_t *start) {
+    struct found_names found = {0};
+    for (uint32_t index = 0, count = text->count; index < count; index++) {
+        const bridge_json_member *member = &parser->members[index];
+        note_name(parser->names, &found, parser->places, start + member->key_start, member->key_length,
+                  member->key_escaped, index);
+    }
+    tell_names(&found, parser->places, text);
 }
 
 static bool refuse(bridge_json_text *text, uint8_t error, size_t offset) {
@@ -248,6 +263,7 @@ bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t len
     else p = scalar(parser, &window, p, end, &escaped);
     text->members = parser->members;
     if (unlikely(p == NULL)) return refuse(text, parser->error, (size_t)(parser->error_place - start));
+    if (parser->names != NULL && text->root == '{') note_names(parser, text, start);
     p = skip_space(p, end);
     return p >= end || refuse(text, BRIDGE_JSON_TRAILING, (size_t)(p - start));
 }

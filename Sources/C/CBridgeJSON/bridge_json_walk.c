@@ -31,12 +31,14 @@ struct bridge_json_walk {
     bool is_key, is_escaped;
     bool has_ended, has_failed;
     uint64_t kinds[deepest / 64 + 1];
+    struct found_names names;
 };
 
-bridge_json_walk *bridge_json_walk_create(const char *bytes, size_t length, uint32_t maximum_depth,
-                                          uint32_t batch_levels) {
+bridge_json_walk *bridge_json_walk_create(const bridge_json_names *names, const char *bytes, size_t length,
+                                          uint32_t maximum_depth, uint32_t batch_levels) {
     bridge_json_walk *walk = calloc(1, sizeof *walk);
     if (walk == NULL) return NULL;
+    walk->parser.names = names;
     walk->start = walk->at = (const uint8_t *)bytes;
     walk->end = walk->start + length;
     walk->maximum_depth = maximum_depth;
@@ -126,6 +128,11 @@ static const uint8_t *close_string(bridge_json_walk *walk, const uint8_t *quote)
         if (walk->level == 1) {
             member(walk)->key_length = (uint32_t)(quote - walk->start) - member(walk)->key_start;
             member(walk)->key_escaped = walk->is_escaped;
+            if (walk->parser.names != NULL) {
+                note_name(walk->parser.names, &walk->names, walk->parser.places,
+                          walk->start + member(walk)->key_start, member(walk)->key_length, walk->is_escaped,
+                          walk->count);
+            }
         }
         walk->state = COLON;
         return quote + 1;
@@ -278,6 +285,7 @@ bool bridge_json_walk_step(bridge_json_walk *walk, size_t bytes) {
 
 bool bridge_json_walk_result(const bridge_json_walk *walk, bridge_json_text *text) {
     *text = (bridge_json_text){.members = walk->parser.members, .count = walk->count, .root = walk->root};
+    tell_names(&walk->names, walk->parser.places, text);
     if (!walk->has_failed) return true;
     text->error = walk->parser.error;
     text->error_offset = (uint32_t)(walk->parser.error_place - walk->start);

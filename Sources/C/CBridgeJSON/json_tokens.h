@@ -8,6 +8,7 @@
 
 #include "bridge_json.h"
 
+#include "json_names.h"
 #include "string_marks.h"
 
 #include <stdlib.h>
@@ -19,6 +20,9 @@ enum { deepest = 1024 };
 struct bridge_json_parser {
     bridge_json_member *members;
     uint32_t capacity;
+    // What is looked for among the keys of the top level, and where it was found; see bridge_json_text.
+    const bridge_json_names *names;
+    uint32_t places[BRIDGE_JSON_NAMES];
     // Why the text at hand is refused, and where; see `fail`.
     uint8_t error;
     const uint8_t *error_place;

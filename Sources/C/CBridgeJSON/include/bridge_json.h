@@ -23,6 +23,22 @@ extern "C" {
 /* Bytes that must be readable (not meaningful) behind every text that is parsed. */
 #define BRIDGE_JSON_PADDING 64u
 
+/* Names that a caller looks for among the keys of objects, each with a number. What they mean is the caller's business.
+ */
+typedef struct bridge_json_names bridge_json_names;
+
+/* So many names there are at most, of so many bytes each. */
+#define BRIDGE_JSON_NAMES 64u
+#define BRIDGE_JSON_NAME_BYTES 16u
+
+/* NULL where there is no memory. */
+bridge_json_names *bridge_json_names_create(void);
+void bridge_json_names_destroy(bridge_json_names *names);
+
+/* Adds a name under a number below BRIDGE_JSON_NAMES. False where there is no room for it. Those that are looked for
+   most are best added first. */
+bool bridge_json_names_add(bridge_json_names *names, const char *name, size_t length, uint8_t number);
+
 /* Working memory, reused from text to text. One thread at a time. */
 typedef struct bridge_json_parser bridge_json_parser;
 
@@ -63,10 +79,14 @@ typedef struct bridge_json_text {
     uint8_t root;                      /* the first byte of the text's value */
     uint8_t error;                     /* BRIDGE_JSON_… */
     uint32_t error_offset;             /* where the walk stopped */
+    uint64_t found;                    /* the names that are keys of the top level, a bit for each number */
+    uint64_t repeated;                 /* those of them that are several keys */
+    const uint32_t *places;            /* by number, of those found: the index of the member, of several the last */
+    bool has_escaped_keys;             /* such keys are not looked up */
 } bridge_json_text;
 
-/* NULL where there is no memory. */
-bridge_json_parser *bridge_json_parser_create(void);
+/* Names are looked for where there are any; they outlive the parser. NULL where there is no memory. */
+bridge_json_parser *bridge_json_parser_create(const bridge_json_names *names);
 void bridge_json_parser_destroy(bridge_json_parser *parser);
 
 /* Checks `length` bytes as one JSON text nested at most `maximum_depth` deep, and lists the members of its top level.
@@ -79,10 +99,10 @@ bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t len
 typedef struct bridge_json_walk bridge_json_walk;
 
 /* Begins the walk of a text as bridge_json_parse gets it, of fewer than UINT32_MAX bytes, which stays where it is until
-   the walk is destroyed. Where the text is an array, it may be nested `batch_levels` deeper. NULL where there is no
-   memory. */
-bridge_json_walk *bridge_json_walk_create(const char *bytes, size_t length, uint32_t maximum_depth,
-                                          uint32_t batch_levels);
+   the walk is destroyed, and of names as bridge_json_parser_create gets them. Where the text is an array, it may be
+   nested `batch_levels` deeper. NULL where there is no memory. */
+bridge_json_walk *bridge_json_walk_create(const bridge_json_names *names, const char *bytes, size_t length,
+                                          uint32_t maximum_depth, uint32_t batch_levels);
 void bridge_json_walk_destroy(bridge_json_walk *walk);
 
 /* Walks on over about as many bytes; plain characters of a string that reaches further are passed as well, which are

@@ -1,0 +1,30 @@
+import CBridgeJSON
+
+/// Names that are looked for among the keys of a line's top level, while its grammar is checked. Never changed once it
+/// is made, and so good for any thread.
+///
+/// `@unchecked`: the table is constant.
+final class MemberNames: @unchecked Sendable {  // constant; see above
+    fileprivate let table: OpaquePointer
+
+    /// - Parameter names: the number of each is its index.
+    init(_ names: [StaticString]) {
+        guard let table = bridge_json_names_create() else { fatalError("no memory for a table of names") }
+        self.table = table
+        for (number, name) in names.enumerated() {
+            let isAdded = name.withUTF8Buffer { name in
+                name.withMemoryRebound(to: CChar.self) {
+                    bridge_json_names_add(table, $0.baseAddress, $0.count, UInt8(truncatingIfNeeded: number))
+                }
+            }
+            precondition(isAdded, "the name \(name) is too long, or there are too many")
+        }
+    }
+
+    deinit { bridge_json_names_destroy(table) }
+}
+
+extension MemberNames? {
+    /// The table, for the functions in C; nil: no names are looked for.
+    var pointer: OpaquePointer? { self?.table }
+}
