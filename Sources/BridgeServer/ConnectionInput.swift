@@ -93,7 +93,7 @@ extension Connection {
     @inline(__always)
     func hasTooMuchUnread(_ session: Session) -> Bool {
         let unreadBytes = session.output.count
-        return unreadBytes > runtime.limits.unreadBytes
+        return unreadBytes > runtime.maximumUnreadBytes
             || unreadBytes > Session.uncountedBytes && isUserOverQuota(session)
     }
 

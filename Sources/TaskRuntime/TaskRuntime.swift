@@ -96,6 +96,8 @@ public final class TaskRuntime {
 
     /// Bounds that hold for every session.
     public var limits: RuntimeLimits { quotas.limits }
+    /// The bound of ``limits`` that is asked for with each line: all of them are copied for who wants one.
+    public var maximumUnreadBytes: Int { quotas.limits.unreadBytes }
     /// Who may do what.
     public var policy: Policy { rights.policy }
 

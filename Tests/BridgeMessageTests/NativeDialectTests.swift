@@ -36,7 +36,8 @@ struct NativeDialectTests {
     @Test(
         "What is no id makes no message",
         arguments: [
-            "null", "true", "1.5", "1e3", "{}", "[]", #""""#, #""\#(String(repeating: "x", count: 129))""#,
+            "null", "true", "1.5", "1e3", "123.4", "1234.5", "12345e6", "12345678.9", "-12E+34567", "{}", "[]", #""""#,
+            #""\#(String(repeating: "x", count: 129))""#,
             String(repeating: "1", count: 129),
         ])
     func badIDs(id: String) {

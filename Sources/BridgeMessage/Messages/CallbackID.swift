@@ -85,9 +85,27 @@ extension CallbackID {
         } else {
             let digits = text.first == UInt8(ascii: "-") ? text.slice(1, text.count - 1) : text
             guard digits.count > 0, digits.count <= Self.maximumBytes else { return nil }
-            for digit in digits where digit &- UInt8(ascii: "0") > 9 { return nil }
+            guard Self.areDigits(digits) else { return nil }
             self.init(text: text, content: text, isString: false, dialect: dialect)
         }
+    }
+
+    /// Whether all of at least one byte are digits. Four at once, the last of them twice where need be.
+    @inline(__always)
+    private static func areDigits(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count >= 4 else { return text.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 } }
+        var offset = 0
+        while offset < text.count &- 4 {
+            guard areFourDigits(text.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) else { return false }
+            offset &+= 4
+        }
+        return areFourDigits(text.loadUnaligned(fromByteOffset: text.count &- 4, as: UInt32.self))
+    }
+
+    /// A digit has a 3 in the upper half of its byte, and still has with 6 more.
+    @inline(__always)
+    private static func areFourDigits(_ word: UInt32) -> Bool {
+        word & 0xF0F0_F0F0 == 0x3030_3030 && (word &+ 0x0606_0606) & 0xF0F0_F0F0 == 0x3030_3030
     }
 
     /// An id of JSON-RPC: a string, also an empty one, any number, or null.

@@ -11,8 +11,13 @@ struct EscapeScratch: ~Copyable {
     deinit { for block in blocks { block.deallocate() } }
 
     /// Everything handed out so far is invalid from here on.
+    @inline(__always)
     mutating func reset() {
-        guard !blocks.isEmpty else { return }
+        if !blocks.isEmpty { release() }
+    }
+
+    @inline(never)
+    private mutating func release() {
         for block in blocks { block.deallocate() }
         blocks.removeAll(keepingCapacity: blocks.count <= Self.maximumKeptBlocks)
     }

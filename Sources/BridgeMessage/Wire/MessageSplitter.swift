@@ -65,6 +65,29 @@ public struct MessageSplitter: ~Copyable {
     ///   - start: how much of it has been taken; moved on behind the line, or to the piece's end.
     /// - Returns: a line that is good until the next call.
     public mutating func nextLine(of piece: UnsafeRawBufferPointer, from start: inout Int) -> SplitLine? {
+        if carriedBytes == 0, discardedBytes == nil, let line = wholeLine(of: piece, from: &start) {
+            return .line(line)
+        }
+        return nextLineOrPart(of: piece, from: &start)
+    }
+
+    /// The next line, where it lies whole in the piece and is neither empty nor too long, as is usual. Only where
+    /// nothing was carried over.
+    @inline(__always)
+    private func wholeLine(of piece: UnsafeRawBufferPointer, from start: inout Int) -> UnsafeRawBufferPointer? {
+        guard start < piece.count, let base = piece.baseAddress.map({ $0 + start }),
+            let end = memchr(base, 0x0A, piece.count &- start)
+        else { return nil }
+        let count = UnsafeRawPointer(end) - base
+        guard count > 0, count <= maximumLineBytes, base.load(fromByteOffset: count &- 1, as: UInt8.self) != 0x0D else {
+            return nil
+        }
+        start &+= count &+ 1
+        return UnsafeRawBufferPointer(start: base, count: count)
+    }
+
+    @inline(never)
+    private mutating func nextLineOrPart(of piece: UnsafeRawBufferPointer, from start: inout Int) -> SplitLine? {
         if hasHandedOutCarry { endCarried() }
         while start < piece.count, let base = piece.baseAddress {
             let restBytes = piece.count - start
