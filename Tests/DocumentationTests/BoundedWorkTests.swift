@@ -121,7 +121,6 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Clients/TaskRegistration.swift value": (
             1, "at most 64 KiB, asked above it; in the lane where it is long"
         ),
-        "Sources/TaskRuntime/Model/Streams/StreamName.swift search": (1, "sixteen digits"),
         "Sources/TaskRuntime/Streams/StreamCaller.swift removal": (
             1, "once in 64 streams of one call, of which there is a quota"
         ),
