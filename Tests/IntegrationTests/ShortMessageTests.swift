@@ -32,4 +32,32 @@ struct ShortMessageTests {
             }
         }
     }
+
+    @Test("A plugin in Swift reads and writes what goes into such messages", arguments: ["none", "process"])
+    func turned(isolation: String) throws {
+        let folder = try TemporaryFolder()
+        #expect(symlink(Paths.program("libFixture.so"), folder.file("libFixture.so")) == 0)
+        let section = "limits.message_bytes = 1024\n[plugins.fixture]\nisolation = \"\(isolation)\""
+        try withDaemon(section, pluginDirectory: folder.path) { daemon in
+            let (client, holder) = (try daemon.connect(), try daemon.connect())
+            // As many pipes as there may be: the next stream goes in messages.
+            for number in 0..<64 {
+                let stream = try holder.result("bridge.stream.new")["stream"] ?? .null
+                let call = JSON.number(JSONNumber(number))
+                try holder.send(["task": "fixture.read.later", "options": ["photo": stream], "callbackId": call])
+                _ = try holder.receive { $0["callbackId"] == call }
+            }
+            let stream = try client.result("bridge.stream.new")["stream"] ?? .null
+            try client.send(["task": "fixture.turn", "options": ["photo": stream], "callbackId": "turn"])
+            for _ in 0..<4 {
+                let text = JSON.string(String(repeating: "aGVs", count: 150))
+                _ = try client.result("bridge.stream.write", ["stream": stream, "base64": text])
+            }
+            _ = try client.result("bridge.stream.close", ["stream": stream])
+            let turned = try client.receive { $0["callbackId"] == "turn" }["result"]?["photo"] ?? .null
+            let (bytes, end) = try client.read(turned)
+            #expect(bytes == Array(repeating: Array("leh".utf8), count: 600).flatMap { $0 })
+            #expect(end["result"] == ["end": true, "bytes": 1_800])
+        }
+    }
 }
