@@ -29,9 +29,11 @@ struct EnvelopePlaces {
         for (index, member) in line.members.enumerated() where member.key_escaped {
             let name = scratch.unescape(line.slice(member.key_start, member.key_length))
             guard let field = EnvelopeField(name) else { continue }
+            let place = UInt32(truncatingIfNeeded: index)
+            // Of several the last, with an escape or without.
+            memory[field.rawValue] = all.has(field) ? max(memory[field.rawValue], place) : place
             all.twice |= all.present & field.bit
             all.present |= field.bit
-            memory[field.rawValue] = UInt32(truncatingIfNeeded: index)
         }
         all.places = UnsafePointer(memory)
         return all
