@@ -22,13 +22,15 @@ enum {
     PIECE_BYTES = 24000,    /* Of a write, as the libraries do: its line is below 32 KiB. */
     MAXIMUM_UNANSWERED = 5, /* Half a window: so much a writer may always have unanswered. */
     LINE_BYTES = 1 << 20,
+    SHORT_BYTES = 4096, /* Beyond this, a line has bytes of the stream, and is not searched. */
 };
 
 typedef struct {
     int socket;
     int id;
     int passed; /* The descriptor that came last; -1: none. */
-    size_t count;
+    size_t count; /* Bytes of the input. */
+    size_t used;  /* Of those, the answer that was looked at last. */
     char input[LINE_BYTES];
 } client;
 
@@ -73,18 +75,25 @@ static void receive(client *client) {
     if (header && header->cmsg_type == SCM_RIGHTS) memcpy(&client->passed, CMSG_DATA(header), sizeof(int));
 }
 
+/* Whether the last answer is a short one with this text. */
+static bool says(const client *client, const char *text) {
+    return client->used < SHORT_BYTES && strstr(client->input, text);
+}
+
 /* The next answer, without its line end. Valid until the next one. */
 static const char *answer(client *client) {
-    static char line[LINE_BYTES];
+    client->count -= client->used;
+    memmove(client->input, client->input + client->used, client->count);
+    size_t seen = 0;
     char *end;
-    while (!(end = memchr(client->input, '\n', client->count))) receive(client);
-    size_t length = (size_t)(end - client->input);
-    memcpy(line, client->input, length);
-    line[length] = 0;
-    client->count -= length + 1;
-    memmove(client->input, end + 1, client->count);
-    if (strstr(line, "\"error\":")) errx(1, "%s", line);
-    return line;
+    while (!(end = memchr(client->input + seen, '\n', client->count - seen))) {
+        seen = client->count;
+        receive(client);
+    }
+    *end = 0;
+    client->used = (size_t)(end - client->input) + 1;
+    if (says(client, "\"error\":")) errx(1, "%s", client->input);
+    return client->input;
 }
 
 static int attach(client *client, const char *stream, const char *side) {
@@ -156,8 +165,10 @@ static void read_pipe(client *client, const char *stream) {
 }
 
 static void read_messages(client *client, const char *stream) {
-    do begin(client, "read", stream, "");
-    while (!strstr(answer(client), "\"end\":true"));
+    do {
+        begin(client, "read", stream, "");
+        answer(client);
+    } while (!says(client, "\"end\":true"));
 }
 
 int main(int argc, char **argv) {
