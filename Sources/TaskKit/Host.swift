@@ -118,7 +118,10 @@ struct Host: @unchecked Sendable {  // constant; see above
     // MARK: Streams. Loop thread
 
     /// Whether the daemon has the functions below: an older one has not.
-    var hasStreams: Bool { Int(table.pointee.size) >= MemoryLayout<trestle_host>.size }
+    var hasStreams: Bool {
+        // `!`: a member of the table, which has its place.
+        Int(table.pointee.size) > MemoryLayout<trestle_host>.offset(of: \.stream_attach)!
+    }
 
     func makeStream(_ use: inout trestle_stream_use, _ type: trestle_bytes, _ totalBytes: UInt64) -> trestle_call {
         table.pointee.stream_new(table, &use, UInt32(TRESTLE_STREAM_WRITER), type, totalBytes)
