@@ -87,9 +87,8 @@ extension CStreamTests {
                 _ = try use(client, "writePipe", .null, ["count": 1])
                 _ = try use(client, "close", stream, ["own": true, "error": "cfixture.over"])
                 #expect(try client.read(stream).end["error"]?["code"] == "stream.closed")
-                let count = try daemon.descriptorCount()
-                #expect(before ?? count == count)
-                before = count
+                if let before { try daemon.awaitDescriptors(before, client) }
+                before = try before ?? daemon.descriptorCount()
             }
             try expectAllEnded(client)
         }

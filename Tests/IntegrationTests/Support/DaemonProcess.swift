@@ -116,4 +116,13 @@ extension DaemonProcess {
         while readdir(directory) != nil { count += 1 }
         return count
     }
+
+    /// Waits until it has no more open than so many, while a client's calls take turns of its loop.
+    func awaitDescriptors(_ maximum: Int, _ client: Wire) throws {
+        let deadline = Deadline()
+        while try descriptorCount() > maximum {
+            if deadline.isOver { throw TestFailure("the daemon has \(try descriptorCount()) descriptors open") }
+            _ = try client.result("bridge.ping")
+        }
+    }
 }
