@@ -19,7 +19,7 @@ let package = Package(
         .target(name: "CThread", path: "Sources/C/CThread"),
         .target(name: "BridgeJSON", swiftSettings: strict),
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
-        .target(name: "ByteStreams", dependencies: ["BridgeJSON"], swiftSettings: strict),
+        .target(name: "ByteStreams", dependencies: ["BlockingLanes", "BridgeJSON"], swiftSettings: strict),
         .target(
             name: "TaskKit", dependencies: ["BlockingLanes", "BridgeJSON", "ByteStreams", "CTaskPlugin"],
             swiftSettings: strict),
