@@ -33,4 +33,18 @@ struct AgreementTests {
         #expect(description.contains("another's by the verb \(row.1) of the policy"))
         #expect(description.contains("as UID:ORIGIN, such as \(row.2);"))
     }
+
+    @Test("The modules that are installed have the dependencies that they have here")
+    func installedModules() throws {
+        let (here, installed) = (try dependencies("Package.swift"), try dependencies("packaging/swift/Package.swift"))
+        #expect(installed.count >= 3)
+        for (module, names) in installed { #expect(here[module] == names, "\(module)") }
+    }
+
+    /// The dependencies of each module of a package, as its manifest has them.
+    private func dependencies(_ manifest: String) throws -> [String: String] {
+        let targets = try text(manifest).matches(
+            of: #/\.target\(\s*name: "(\w+)",\s*dependencies: \[([^\]]*)\]/#)
+        return Dictionary(targets.map { (String($0.1), String($0.2)) }) { first, _ in first }
+    }
 }
