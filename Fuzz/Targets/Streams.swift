@@ -92,7 +92,7 @@ private struct StreamPlay {
         try note(state.serve())
     }
 
-    /// So many bytes at most, each of which tells its place.
+    /// At most so many bytes. The value of each follows from its place in the stream.
     private mutating func newBytes(_ maximum: Int) -> [UInt8] {
         let first = written.count
         return (first..<first + choose(max(0, maximum) + 1)).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }

@@ -94,7 +94,7 @@ extension TaskRuntime {
     /// Answers a call of a task that had nothing to answer yet. One that has ended meanwhile is passed over.
     public func answer(_ handle: CallHandle, _ result: Result<JSON, BridgeError>) { calls.answer(handle, result) }
 
-    /// What a plugin in the daemon's process is told of a call whose work begins now.
+    /// What a plugin in the daemon's process gets of a call whose work begins now, besides its options.
     public func terms(of call: Call) -> CallTerms {
         CallTerms(
             handle: call.handle, nanosecondsLeft: calls.nanosecondsLeft(to: call) ?? .max,

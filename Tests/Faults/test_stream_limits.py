@@ -122,7 +122,7 @@ class Restarts(TransferTest):
     configuration = 'drain_timeout = "2s"\n'
 
     def play(self, name: str, **environment: str) -> None:
-        """The daemon is told to stop at a random byte of a transfer, and another one starts; many times."""
+        """The daemon is stopped at a random byte of a transfer, and another one starts; many times."""
         self.bytes = self.random.randbytes(16 << 20)
         self.seen: Counter[str] = Counter()
         longest = 0.0
@@ -132,8 +132,8 @@ class Restarts(TransferTest):
             longest = max(longest, self.restart(number, **environment))
         self.row(f"{name} at a random byte of a transfer of 16 MiB between two processes, of which in half of the "
                  "rounds one stands still from then on", f"{ROUNDS * 2} times, by messages, one descriptor and both",
-                 PROMISED, f"{self.seen['complete']} ends complete, {self.seen['error']} with an error, each as promised; "
-                 f"stopped within {longest:.1f} s")
+                 PROMISED, f"{self.seen['complete']} ends complete, {self.seen['error']} with an error, "
+                 f"each as promised; stopped within {longest:.1f} s")
 
     def restart(self, number: int, **environment: str) -> float:
         """How long the daemon took to stop."""

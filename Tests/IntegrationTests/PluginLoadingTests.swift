@@ -23,7 +23,7 @@ struct PluginLoadingTests {
                 #expect(try client.result("specimen") == "1", "\(round)")
                 let again = try client.call("bridge.plugin.load", ["path": .string(path)])["error"]
                 #expect(again?["code"] == "plugin.unavailable")
-                // Where the configuration has a section for it, whoever takes it away for good has to know.
+                // The result says that the configuration names it: the next start of the daemon loads it.
                 let unloaded: JSON = kind == .inProcess ? ["configured": true] : [:]
                 #expect(try client.result("bridge.plugin.unload", ["name": "specimen"]) == unloaded)
                 #expect(
@@ -35,7 +35,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("what cannot be loaded is told, and leaves nothing behind")
+    @Test("a plugin that cannot be loaded gives an error with the reason, and leaves nothing behind")
     func badLoads() throws {
         let (folder, empty) = (try TemporaryFolder(), try TemporaryFolder())
         let home = try DaemonHome(pluginDirectory: empty.path)

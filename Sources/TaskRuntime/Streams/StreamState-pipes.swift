@@ -2,8 +2,8 @@ import BridgeJSON
 
 // Ends that are pipes.
 extension StreamState {
-    /// Whether the end of a side may be a pipe: that is the first thing that is done with it. A side that is told that
-    /// the stream is broken has left it.
+    /// Whether the end of a side may be a pipe: that is the first thing that is done with it. A side that gets the
+    /// error of a broken stream has left it.
     mutating func checkAttach(_ side: StreamSide) throws(StreamFailure) {
         let isWriter = side == .writer
         guard !(isWriter ? hasBegun.writer || isClosed : hasBegun.reader) else { throw .begun }

@@ -20,8 +20,8 @@ enum NameHash {
         return fold(hash ^ rest(of: name, from: offset), seed.second)
     }
 
-    /// The last bytes, fewer than eight. What is read twice is hashed twice: the length, which is hashed too, tells
-    /// names apart that are read alike.
+    /// The last bytes, fewer than eight. What is read twice is hashed twice. The length is part of the hash:
+    /// names whose reads give the same bytes differ by it.
     @inline(__always)
     private static func rest(of name: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
         let count = name.count

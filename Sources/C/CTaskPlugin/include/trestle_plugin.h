@@ -319,8 +319,8 @@ typedef struct trestle_host {
     void (*unwatch)(const struct trestle_host *host, int64_t watch);
 
     /* The next five do what the daemon's tasks bridge.stream.new, write, read, close and attach do, with bytes in place
-       of base 64; docs/streams.md says what a stream is. Each makes a call, which ends with `done` of `use`, exactly once, never
-       before the function returns. Calls that are still in flight when the plugin is to stop end with `call.cancelled`,
+       of base 64; docs/streams.md says what a stream is. Each makes a call, which ends with `done` of `use`, exactly
+       once, never before the function returns. Calls that are still in flight when the plugin is to stop end with `call.cancelled`,
        before its `stop`. On another thread nothing is done, and `done` gets `stream.invalid`, on the loop thread. They
        return the call's handle, good for `cancel`, which does nothing where it has ended; a call that is cancelled, or
        whose time is over, has written all the same, and has read nothing. `use` and all that it points to are borrowed

@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-/// What a plugin is told of a call besides its options. In one piece, because each property of another module is a
+/// What a plugin gets of a call besides its options. In one piece, because each property of another module is a
 /// function call.
 public struct CallTerms {
     /// Which call it is.
