@@ -2,37 +2,14 @@
 //
 // Each turn of the loop in `walk_on` reads one token, or a part of one: a string up to the next character that is not
 // plain, digits and white space up to the end of the step. So a step ends soon after its bytes, whatever the text looks
-// like.
-#include "json_tokens.h"
+// like. Inside what lies in the members' values, `walk_inside` goes on instead.
+#include "json_walk.h"
 
-enum state {
-    VALUE,         // A value begins.
-    FIRST_ELEMENT, // A value begins, or an empty array ends.
-    FIRST_KEY,     // A key begins, or an empty object ends.
-    KEY,
-    COLON,
-    NEXT,          // A comma, or the end of what encloses.
-    IN_STRING,
-    IN_INTEGER,    // These three: behind a digit at least.
-    IN_FRACTION,
-    IN_EXPONENT,
-    TRAILING,      // The value has ended; white space may follow.
-};
+// Of the automaton: a number begins at `p`; a value has ended.
+static const uint8_t *open_number(bridge_json_walk *walk, const uint8_t *p);
+static void end_value(bridge_json_walk *walk, const uint8_t *behind);
 
-struct bridge_json_walk {
-    bridge_json_parser parser;
-    const uint8_t *start, *end, *at;
-    // Where the number at hand begins: an error names that place.
-    const uint8_t *number;
-    uint32_t maximum_depth, batch_levels, level, deepest_level, count;
-    enum state state;
-    uint8_t root;
-    // The string at hand: whether it is a key, and bears a backslash.
-    bool is_key, is_escaped;
-    bool has_ended, has_failed;
-    uint64_t kinds[deepest / 64 + 1];
-    struct found_names names;
-};
+#include "json_inner.h"
 
 bridge_json_walk *bridge_json_walk_create(const bridge_json_names *names, const char *bytes, size_t length,
                                           uint32_t maximum_depth, uint32_t batch_levels) {
@@ -59,8 +36,6 @@ size_t bridge_json_walk_held_bytes(const bridge_json_walk *walk) {
 uint32_t bridge_json_walk_depth(const bridge_json_walk *walk) { return walk->deepest_level; }
 
 // MARK: Members of the top level
-
-static bool is_object(const bridge_json_walk *walk) { return walk->kinds[walk->level / 64] >> walk->level % 64 & 1; }
 
 static bridge_json_member *member(bridge_json_walk *walk) { return &walk->parser.members[walk->count]; }
 
@@ -91,12 +66,8 @@ static void end_value(bridge_json_walk *walk, const uint8_t *behind) {
 
 static const uint8_t *open_container(bridge_json_walk *walk, const uint8_t *p) {
     if (walk->level == 0 && *p == '[') walk->maximum_depth += walk->batch_levels;
-    if (walk->level >= walk->maximum_depth || walk->level == deepest) return fail(&walk->parser, BRIDGE_JSON_DEPTH, p);
+    if (!open_level(walk, walk->level + 1, *p == '{')) return fail(&walk->parser, BRIDGE_JSON_DEPTH, p);
     walk->level++;
-    if (walk->level > walk->deepest_level) walk->deepest_level = walk->level;
-    uint64_t bit = (uint64_t)1 << walk->level % 64;
-    if (*p == '{') walk->kinds[walk->level / 64] |= bit;
-    else walk->kinds[walk->level / 64] &= ~bit;
     walk->state = *p == '{' ? FIRST_KEY : FIRST_ELEMENT;
     return p + 1;
 }
@@ -188,28 +159,20 @@ static const uint8_t *number_part(bridge_json_walk *walk, const uint8_t *p, cons
     return p;
 }
 
-static const uint8_t *word(bridge_json_walk *walk, const uint8_t *p, const char *letters, size_t size) {
-    p = literal(&walk->parser, p, walk->end, letters, size);
-    if (p != NULL) end_value(walk, p);
-    return p;
-}
-
 static const uint8_t *open_value(bridge_json_walk *walk, const uint8_t *p) {
-    if (walk->level == 1 && !is_object(walk) && !begin_member(walk)) return fail(&walk->parser, BRIDGE_JSON_MEMORY, p);
+    if (walk->level == 1 && !is_object(walk, 1) && !begin_member(walk))
+        return fail(&walk->parser, BRIDGE_JSON_MEMORY, p);
     begin_value(walk, p);
     if (is_bracket(*p)) return open_container(walk, p);
     if (*p == '"') return open_string(walk, p, false);
     if (is_digit(*p) || *p == '-') return open_number(walk, p);
-    switch (*p) {
-    case 't': return word(walk, p, "true", 4);
-    case 'f': return word(walk, p, "false", 5);
-    case 'n': return word(walk, p, "null", 4);
-    default: return fail(&walk->parser, BRIDGE_JSON_VALUE, p);
-    }
+    const uint8_t *behind = any_literal(walk, p);
+    if (behind != NULL) end_value(walk, behind);
+    return behind;
 }
 
 static const uint8_t *next(bridge_json_walk *walk, const uint8_t *p) {
-    const bool object = is_object(walk);
+    const bool object = is_object(walk, walk->level);
     if (*p == ',') {
         walk->state = object ? KEY : VALUE;
         return p + 1;
@@ -259,6 +222,10 @@ static const uint8_t *walk_on(bridge_json_walk *walk, const uint8_t *p, const ui
         case IN_STRING: p = string_part(walk, p); break;
         case IN_INTEGER: case IN_FRACTION: case IN_EXPONENT: p = number_part(walk, p, stop); break;
         default:
+            if (walk->level > 1) {
+                p = walk_inside(walk, p, stop);
+                break;
+            }
             p = skip_space(p, stop);
             if (p < stop) p = token(walk, p);
         }
