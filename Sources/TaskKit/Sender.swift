@@ -44,8 +44,8 @@ struct Sender: Sendable {
         onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async throws(BridgeError) -> R {
         let route = BridgeRoute(parent: parent, session: session, timeout: timeout)
-        let call = OutgoingCall(task, encoded, route, host: runtime.host, onProgress: onProgress)
-        let bytes = try await call.result().get()
+        let call = TaskCall(task, encoded, route)
+        let bytes = try await call.result(runtime.host, onProgress: onProgress).get()
         let decode: @Sendable () -> Result<R, JSONMismatch> = {
             bytes.span.bytes.withUnsafeBytes { bytes in
                 Result { () throws(JSONMismatch) in try self.decode(R.self, from: bytes) }
@@ -67,7 +67,7 @@ struct Sender: Sendable {
         let route = BridgeRoute(parent: parent, session: session, timeout: .standard)
         do throws(JSONEncodingError) {
             let options = try JSONCoding.encode(options)
-            runtime.host.onLoopThread { [host = runtime.host] in OutgoingCall.notify(task, options, route, host) }
+            runtime.host.onLoopThread { [host = runtime.host] in TaskCall(task, options, route).notify(host) }
         } catch {
             log.warning("the call of \(task) was not made, its options cannot be written as JSON: \(error)")
         }

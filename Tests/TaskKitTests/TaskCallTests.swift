@@ -49,7 +49,7 @@ private struct Relay: BridgeTask {
 }
 
 @Suite("A call that a plugin makes")
-struct OutgoingCallTests {
+struct TaskCallTests {
     private let host = FakeHost(Plugin("relay", version: "1.0.0") { Relay() })
 
     private func start(_ task: String, _ from: String) async -> trestle_call {

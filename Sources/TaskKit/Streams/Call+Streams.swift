@@ -89,8 +89,8 @@ extension Sender {
         _ type: String?, _ totalBytes: Int?
     ) async throws(BridgeError) -> ByteStream {
         let address = StreamCall.Address(stream: "", side: .write, parent: parent)
-        let making = StreamCall(.make(type: type, totalBytes: totalBytes), address, runtime.host)
-        let made = try await making.outcome().get()
+        let making = StreamCall(.make(type: type, totalBytes: totalBytes), address)
+        let made = try await making.outcome(runtime.host).get()
         let end = StreamEnd(made.name, .write, Sender(runtime: runtime, parent: 0))
         return ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes, totalBytes: totalBytes))
     }

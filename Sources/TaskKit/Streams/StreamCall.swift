@@ -43,10 +43,8 @@ struct StreamCallAnswer: Sendable {
     var chunk: StreamChunk { isEnd ? .end(bytes: count) : .bytes(bytes, announcement) }
 }
 
-/// A call of one of the host's functions about streams: from a task's `await` to the daemon and back.
-///
-/// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
-final class StreamCall: @unchecked Sendable {  // loop thread; see above
+/// A call of one of the host's functions about streams.
+struct StreamCall: Sendable {
     /// What is to be done.
     enum Work: Sendable {
         /// Makes a stream, and holds the writer's end.
@@ -67,65 +65,43 @@ final class StreamCall: @unchecked Sendable {  // loop thread; see above
         var parent: trestle_call
     }
 
-    typealias Outcome = Result<StreamCallAnswer, BridgeError>
+    typealias Outcome = HostCall<StreamCallAnswer>.Outcome
 
     private let work: Work
     private let address: Address
-    private let host: Host
-    private var handle: trestle_call = 0
-    private var continuation: CheckedContinuation<Outcome, Never>?
 
-    init(_ work: Work, _ address: Address, _ host: Host) {
-        (self.work, self.address, self.host) = (work, address, host)
-    }
+    init(_ work: Work, _ address: Address) { (self.work, self.address) = (work, address) }
 
     /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
-    func outcome() async -> Outcome {
-        if Task.isCancelled {
-            let message = "the stream was not used: the one that wanted it had been cancelled"
-            return .failure(BridgeError(.callCancelled, message, data: ["started": false]))
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                host.onLoopThread { self.start(continuation) }
+    func outcome(_ host: Host) async -> Outcome {
+        let refusal = "the stream was not used: the one that wanted it had been cancelled"
+        return await HostCall<StreamCallAnswer>(host).outcome(orCancelled: refusal) { call throws(BridgeError) in
+            guard host.hasStreams else {
+                throw BridgeError(.streamInvalid, "this daemon is older than the streams of plugins: update it")
             }
-        } onCancel: {
-            // Never at once: the handler runs inside Swift's bookkeeping of the task that this would resume.
-            host.post { self.cancel() }
+            return make(host) { use in
+                use.context = Unmanaged.passRetained(call).toOpaque()
+                use.done = { context, answer, error in
+                    let outcome: Outcome
+                    if let answer {
+                        outcome = .success(StreamCallAnswer(answer.pointee))
+                    } else {
+                        // `!` in both: one of the two is there, and the context given above.
+                        outcome = .failure(BridgeError(error!))
+                    }
+                    Unmanaged<HostCall<StreamCallAnswer>>.fromOpaque(context!).takeRetainedValue().end(outcome)
+                }
+            }
         }
     }
 
     /// Makes a call whose end no one waits for. Any thread.
-    static func notify(_ work: Work, _ address: Address, _ host: Host) {
-        host.onLoopThread { if host.hasStreams { _ = make(work, address, host) { _ in } } }
-    }
-
-    private func start(_ continuation: CheckedContinuation<Outcome, Never>) {
-        guard host.hasStreams else {
-            let error = BridgeError(.streamInvalid, "this daemon is older than the streams of plugins: update it")
-            return continuation.resume(returning: .failure(error))
-        }
-        self.continuation = continuation
-        handle = Self.make(work, address, host) { use in
-            // Kept alive by the daemon's pointer until `done`.
-            use.context = Unmanaged.passRetained(self).toOpaque()
-            use.done = { context, answer, error in
-                let outcome: Outcome
-                if let answer {
-                    outcome = .success(StreamCallAnswer(answer.pointee))
-                } else {
-                    // `!` in both: one of the two is there, and the context given above.
-                    outcome = .failure(BridgeError(error!))
-                }
-                Unmanaged<StreamCall>.fromOpaque(context!).takeRetainedValue().end(outcome)
-            }
-        }
+    func notify(_ host: Host) {
+        host.onLoopThread { if host.hasStreams { _ = make(host) { _ in } } }
     }
 
     /// - Parameter complete: Adds who gets its end.
-    private static func make(
-        _ work: Work, _ address: Address, _ host: Host, _ complete: (inout trestle_stream_use) -> Void
-    ) -> trestle_call {
+    private func make(_ host: Host, _ complete: (inout trestle_stream_use) -> Void) -> trestle_call {
         var name = address.stream
         return name.withUTF8 { name in
             var use = trestle_stream_use()
@@ -137,16 +113,6 @@ final class StreamCall: @unchecked Sendable {  // loop thread; see above
             complete(&use)
             return host.use(&use, work)
         }
-    }
-
-    private func end(_ outcome: Outcome) {
-        continuation?.resume(returning: outcome)
-        continuation = nil
-    }
-
-    private func cancel() {
-        // Without a continuation the call has ended.
-        if continuation != nil { host.cancel(handle) }
     }
 }
 

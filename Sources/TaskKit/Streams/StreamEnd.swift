@@ -47,8 +47,9 @@ final class StreamEnd: Sendable {
     func begin(_ work: StreamCall.Work) -> PendingStreamCall { begin(work, takeAddress()) }
 
     private func begin(_ work: StreamCall.Work, _ address: StreamCall.Address) -> PendingStreamCall {
-        let call = StreamCall(work, address, runtime.host)
-        return Task.immediate(executorPreference: runtime.executor) { await call.outcome() }
+        let call = StreamCall(work, address)
+        let host: Host = runtime.host
+        return Task.immediate(executorPreference: runtime.executor) { await call.outcome(host) }
     }
 
     private func takeAddress() -> StreamCall.Address {
@@ -94,6 +95,6 @@ final class StreamEnd: Sendable {
             defer { state.isOver = true }
             return state.isOver
         }
-        if !wasOver { StreamCall.notify(.close(bytes: bytes, error), takeAddress(), runtime.host) }
+        if !wasOver { StreamCall(.close(bytes: bytes, error), takeAddress()).notify(runtime.host) }
     }
 }

@@ -1,0 +1,57 @@
+internal import CTaskPlugin
+
+/// A call of one of the host's functions that ends later: from a task's `await` to the daemon and back.
+///
+/// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
+final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; see above
+    typealias Outcome = Result<Value, BridgeError>
+    /// Calls the host's function. The function's context keeps the call alive until `end`. Loop thread.
+    typealias Make = @Sendable (HostCall) throws(BridgeError) -> trestle_call
+
+    let onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    private let host: Host
+    private var handle: trestle_call = 0
+    private var continuation: CheckedContinuation<Outcome, Never>?
+
+    init(_ host: Host, onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil) {
+        (self.host, self.onProgress) = (host, onProgress)
+    }
+
+    /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
+    ///
+    /// - Parameter refusal: The error's message where the Swift task has been cancelled before.
+    func outcome(orCancelled refusal: @autoclosure () -> String, _ make: @escaping Make) async -> Outcome {
+        if Task.isCancelled {
+            return .failure(BridgeError(.callCancelled, refusal(), data: ["started": false]))
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                host.onLoopThread { self.start(continuation, make) }
+            }
+        } onCancel: {
+            // Never at once, even on the loop thread: the handler runs inside Swift's bookkeeping of the task, and
+            // ending the call would resume that very task.
+            host.post { self.cancel() }
+        }
+    }
+
+    private func start(_ continuation: CheckedContinuation<Outcome, Never>, _ make: Make) {
+        self.continuation = continuation
+        do throws(BridgeError) {
+            handle = try make(self)
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    /// The call has ended. Loop thread.
+    func end(_ outcome: Outcome) {
+        continuation?.resume(returning: outcome)
+        continuation = nil
+    }
+
+    private func cancel() {
+        // Without a continuation the call has ended.
+        if continuation != nil { host.cancel(handle) }
+    }
+}

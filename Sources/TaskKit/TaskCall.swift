@@ -1,0 +1,68 @@
+internal import CTaskPlugin
+
+/// Where a call that the plugin makes goes, and in whose name.
+struct BridgeRoute: Sendable {
+    /// The call on whose behalf it is made; 0: the plugin's own.
+    var parent: trestle_call
+    var session: SessionID?
+    var timeout: Timeout
+}
+
+/// A call of a task that the plugin makes.
+struct TaskCall: Sendable {
+    let task: String
+    let options: [UInt8]
+    let route: BridgeRoute
+
+    init(_ task: String, _ options: [UInt8], _ route: BridgeRoute) {
+        (self.task, self.options, self.route) = (task, options, route)
+    }
+
+    /// Makes the call and waits for its result. Cancelling the Swift task cancels the call.
+    ///
+    /// - Parameter onProgress: Gets its progress, on the loop thread.
+    func result(
+        _ host: Host, onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    ) async -> Result<[UInt8], BridgeError> {
+        let call = HostCall<[UInt8]>(host, onProgress: onProgress)
+        let refusal = "the call of \(task) was not made: the one that wanted it had been cancelled"
+        return await call.outcome(orCancelled: refusal) { call in
+            make(host) { outgoing in
+                outgoing.context = Unmanaged.passRetained(call).toOpaque()
+                // `!` in both: the context given above.
+                if call.onProgress != nil {
+                    outgoing.progress = { context, _, value in
+                        Unmanaged<HostCall<[UInt8]>>.fromOpaque(context!).takeUnretainedValue()
+                            .onProgress?(value.buffer)
+                    }
+                }
+                outgoing.done = { context, result, error in
+                    Unmanaged<HostCall<[UInt8]>>.fromOpaque(context!).takeRetainedValue()
+                        .end(error.map { .failure(BridgeError($0)) } ?? .success(Array(result.buffer)))
+                }
+            }
+        }
+    }
+
+    /// Makes a call whose end no one waits for. Loop thread.
+    func notify(_ host: Host) { _ = make(host) { _ in } }
+
+    /// - Parameter complete: Adds who gets its progress and its end.
+    private func make(_ host: Host, _ complete: (inout trestle_outgoing_call) -> Void) -> trestle_call {
+        var task = task
+        return task.withUTF8 { task in
+            options.withUnsafeBytes { options in
+                var call = trestle_outgoing_call()
+                call.size = UInt32(MemoryLayout<trestle_outgoing_call>.size)
+                call.abi = TRESTLE_ABI
+                call.parent = route.parent
+                call.task = trestle_bytes(UnsafeRawBufferPointer(task))
+                call.options = trestle_bytes(options)
+                call.session = route.session?.rawValue ?? 0
+                call.timeout_ns = route.timeout.nanoseconds
+                complete(&call)
+                return host.call(&call)
+            }
+        }
+    }
+}
