@@ -125,8 +125,12 @@ extension Bench {
     }
 
     private func noteLongTurns(of daemon: Server) {
-        guard let count = daemon.longTurns?.count else { return say("a daemon does not tell of long turns") }
-        longTurns += count
+        guard let turns = daemon.longTurns else { return say("a daemon reports nothing of long turns") }
+        longTurns += turns.count
+        if turns.count > 0 {
+            let longest = "the longest of \(turns.longestMilliseconds) ms of CPU time"
+            say("\(Int(turns.count)) long turns of the daemon, \(longest)")
+        }
     }
 
     /// Redis, where it is installed, with a value in it of the length of Echo's answer.
