@@ -111,6 +111,7 @@ let package = Package(
         .systemLibrary(
             name: "CSystemdBus", path: "Sources/C/CSystemdBus", pkgConfig: "libsystemd",
             providers: [.apt(["libsystemd-dev"])]),
+        .target(name: "CBase64", path: "Sources/C/CBase64"),
         .target(name: "CBridgeJSON", path: "Sources/C/CBridgeJSON"),
         .target(
             name: "CTomlplusplus", path: "Sources/C/CTomlplusplus",
@@ -122,7 +123,7 @@ let package = Package(
 
         // MARK: Ground floor
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
-        .target(name: "BridgeJSON", swiftSettings: strict),
+        .target(name: "BridgeJSON", dependencies: ["CBase64"], swiftSettings: strict),
         .target(name: "DurableDatabase", dependencies: [grdb], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),

@@ -46,7 +46,7 @@ struct CompilerMessageTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("import TaskKit\n\n\(task)\n", to: "greet.swift")
         let build = DaemonProcess.buildFolder.path(percentEncoded: false)
-        let modules = ["CTaskPlugin", "CThread"].flatMap {
+        let modules = ["CBase64", "CTaskPlugin", "CThread"].flatMap {
             ["-Xcc", "-fmodule-map-file=\(build)/\($0).build/module.modulemap"]
         }
         return try TestSupport.run(

@@ -15,9 +15,10 @@ let package = Package(
         .default(enabledTraits: []), .trait(name: "Testing", description: "The test kit is in Trestle's sources."),
     ],
     targets: [
+        .target(name: "CBase64", path: "Sources/C/CBase64"),
         .target(name: "CTaskPlugin", path: "Sources/C/CTaskPlugin"),
         .target(name: "CThread", path: "Sources/C/CThread"),
-        .target(name: "BridgeJSON", swiftSettings: strict),
+        .target(name: "BridgeJSON", dependencies: ["CBase64"], swiftSettings: strict),
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
         .target(name: "ByteStreams", dependencies: ["BlockingLanes", "BridgeJSON"], swiftSettings: strict),
         .target(
