@@ -107,6 +107,9 @@ let package = Package(
         .systemLibrary(
             name: "CLibuv", path: "Sources/C/CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(
+            name: "CPublicSuffix", path: "Sources/C/CPublicSuffix", pkgConfig: "libpsl",
+            providers: [.apt(["libpsl-dev", "libidn2-dev"])]),
+        .systemLibrary(
             name: "CSodium", path: "Sources/C/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(
             name: "CSystemdBus", path: "Sources/C/CSystemdBus", pkgConfig: "libsystemd",
@@ -129,6 +132,7 @@ let package = Package(
         .target(name: "FileTrust", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
+        .target(name: "HTTPRules", dependencies: ["CPublicSuffix", "Sodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
         .target(name: "CommandLineSupport", dependencies: ["BridgeJSON", argumentParser], swiftSettings: strict),
 
@@ -226,6 +230,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(name: "FileTrustTests", dependencies: ["FileTrust"], swiftSettings: strict),
+        .testTarget(name: "HTTPRulesTests", dependencies: ["HTTPRules", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium", "TestSupport"], swiftSettings: strict),

@@ -4,7 +4,9 @@
 set -euo pipefail
 
 readonly swift_major=6 swift_minor=3
-readonly libraries=(libuv1-dev libsqlite3-dev libsodium-dev libsystemd-dev libtomlplusplus-dev libre2-dev)
+readonly libraries=(
+    libuv1-dev libsqlite3-dev libsodium-dev libsystemd-dev libtomlplusplus-dev libre2-dev libpsl-dev libidn2-dev
+)
 # Command and the package that brings it; any other package that does will do. What brings no command is named alone.
 readonly tools=(
     pkg-config:pkg-config socat:socat python3:python3 systemd-analyze:systemd patchelf:patchelf strip:binutils "$@"
