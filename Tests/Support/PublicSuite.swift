@@ -8,6 +8,10 @@ public struct PublicSuite: Sendable {
     public static let jsonParsing = PublicSuite("json-parsing")
     /// The schema of OpenRPC documents.
     public static let openRPC = PublicSuite("openrpc")
+    /// The tests of http-state, the working group of cookies.
+    public static let httpState = PublicSuite("http-state")
+    /// The list of public suffixes and its tests.
+    public static let publicSuffixes = PublicSuite("psl")
 
     /// The suite's folder; nil where there is none.
     private let folder: String?
@@ -50,11 +54,14 @@ public struct PublicSuite: Sendable {
         ]
     }
 
+    /// The path of one of its files; empty where the suite is missing.
+    public func path(of file: String) -> String { folder.map { "\($0)/\(file)" } ?? "" }
+
     /// One of its files, empty where there is none.
     public func content(of file: String) -> [UInt8] { folder.map { Self.content(of: "\($0)/\(file)") } ?? [] }
 
-    /// The files of one of its folders whose names end in `.json`, by name.
-    public func files(in subfolder: String) -> [File] {
+    /// The files of one of its folders whose names end in `.json`, or in another suffix, by name.
+    public func files(in subfolder: String, endingIn suffix: String = ".json") -> [File] {
         guard let folder, let stream = opendir("\(folder)/\(subfolder)") else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
@@ -62,7 +69,7 @@ public struct PublicSuite: Sendable {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasSuffix(".json") { names.append(name) }
+            if name.hasSuffix(suffix) { names.append(name) }
         }
         return names.sorted().map { File(name: $0, bytes: Self.content(of: "\(folder)/\(subfolder)/\($0)")) }
     }

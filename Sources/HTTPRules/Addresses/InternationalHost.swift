@@ -1,0 +1,45 @@
+import CPublicSuffix
+
+extension Host {
+    /// The most bytes of a name in UTF-8: one of 253 bytes in A-labels has at most some 240 characters, of four bytes.
+    public static let maximumInternationalBytes = 1024
+
+    /// The host that a text says, in any script: names become A-labels by UTS 46 without its transitional forms, in
+    /// which `ß` would be `ss`.
+    ///
+    /// - Parameter text: A name, an IPv4 address as four decimal numbers, or an IPv6 address in brackets.
+    /// - Throws: The reason, where the text is none. Digits in another form, such as full-width ones, are no address.
+    public init(_ text: some StringProtocol) throws(AddressRefusal) {
+        guard text.utf8.count <= Self.maximumInternationalBytes else { throw Self.tooLong }
+        try self.init(bytes: Array(text.utf8)[...])
+    }
+
+    /// The host that bytes in UTF-8 say.
+    ///
+    /// - Parameter bytes: As the text of `init(_:)`.
+    /// - Throws: The reason, where they say none.
+    init(bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
+        guard bytes.contains(where: { $0 >= 0x80 }) else {
+            try self.init(ascii: bytes)
+            return
+        }
+        guard bytes.count <= Self.maximumInternationalBytes else { throw Self.tooLong }
+        guard !bytes.contains(0), let labels = Self.internationalLabels(bytes) else {
+            throw AddressRefusal(.internationalName, "the host has characters that no name of a host has")
+        }
+        // What is not ASCII may become a slash, a percent sign or digits: the result is checked as any other host.
+        try self.init(ascii: labels[...])
+        if address != nil { throw Self.unusualAddress }
+    }
+
+    /// The A-labels of a name; nil where there are none.
+    private static func internationalLabels(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        var labels: UnsafeMutablePointer<CChar>?
+        let flags = Int32(truncatingIfNeeded: IDN2_NONTRANSITIONAL.rawValue)
+        let result = text.withCString { idn2_to_ascii_8z($0, &labels, flags) }
+        defer { idn2_free(labels) }
+        guard result == IDN2_OK.rawValue, let labels else { return nil }
+        return Array(String(cString: labels).utf8)
+    }
+}

@@ -1,0 +1,37 @@
+/// What the URL standard (section 1.3) writes with a percent sign.
+enum PercentEncoding {
+    /// The parts of a URL that differ in what they bear.
+    enum Part {
+        case path, query, fragment
+    }
+
+    /// Appends the bytes, those that the part does not bear as a percent sign and two digits. A percent sign stays as
+    /// it is, so that the result of the result is itself.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - part: Where they stand.
+    ///   - text: What they are appended to.
+    static func append(_ bytes: some Sequence<UInt8>, in part: Part, to text: inout [UInt8]) {
+        for byte in bytes {
+            if bears(part, byte) {
+                text.append(byte)
+            } else {
+                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+    }
+
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    private static func bears(_ part: Part, _ byte: UInt8) -> Bool {
+        switch byte {
+        case ...0x20, 0x7F..., UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"): false
+        case UInt8(ascii: "#"): false
+        case UInt8(ascii: "?"), UInt8(ascii: "^"), UInt8(ascii: "{"), UInt8(ascii: "}"): part != .path
+        case UInt8(ascii: "`"): part == .query
+        case UInt8(ascii: "'"): part != .query
+        default: true
+        }
+    }
+}
