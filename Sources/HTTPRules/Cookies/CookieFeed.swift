@@ -1,0 +1,73 @@
+/// What has become of a cookie, and in which version of its store.
+public struct CookieChange: Hashable, Sendable {
+    /// Why a cookie is gone.
+    public enum Cause: String, Hashable, Sendable {
+        /// Somebody removed it, or a line with an end in the past did.
+        case deleted
+        /// It has ended.
+        case expired
+        /// There were too many.
+        case evicted
+    }
+
+    /// The change.
+    public enum Kind: Hashable, Sendable {
+        /// It is there, new or changed.
+        case set(Cookie)
+        /// It is gone.
+        case removed(Cookie.Key, Cause)
+    }
+
+    /// The version of the store that the change made.
+    public let version: UInt64
+    /// The change.
+    public let kind: Kind
+
+    /// A change.
+    ///
+    /// - Parameters:
+    ///   - version: The version that it made.
+    ///   - kind: The change.
+    public init(version: UInt64, kind: Kind) {
+        self.version = version
+        self.kind = kind
+    }
+}
+
+/// The removals that a store remembers for those who ask what has changed. The oldest are forgotten.
+struct CookieRemovals: Sendable {
+    /// The most that are remembered: three times what a store holds.
+    static let maximum = 10_000
+
+    /// The removals by version, at `start` the oldest that counts.
+    private var removals: [CookieChange] = []
+    private var start = 0
+    /// The version of the last removal that is forgotten; who knows an earlier one must begin anew.
+    private(set) var forgotten: UInt64
+
+    /// No removals.
+    ///
+    /// - Parameter forgotten: The version before which nothing is known.
+    init(forgotten: UInt64) { self.forgotten = forgotten }
+
+    /// Adds a removal, of a higher version than all before.
+    ///
+    /// - Parameter change: The removal.
+    mutating func append(_ change: CookieChange) {
+        removals.append(change)
+        guard removals.count - start > Self.maximum else { return }
+        forgotten = removals[start].version
+        start += 1
+        if start > Self.maximum {
+            removals.removeFirst(start)
+            start = 0
+        }
+    }
+
+    /// The removals after a version.
+    ///
+    /// - Parameter version: The version.
+    func since(_ version: UInt64) -> [CookieChange] {
+        Array(removals[start...].reversed().prefix { $0.version > version }.reversed())
+    }
+}

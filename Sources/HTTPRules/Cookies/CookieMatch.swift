@@ -1,0 +1,88 @@
+/// Which cookies go to a request.
+public enum CookieMatch {
+    /// Whether a host is a cookie's domain or a name below it (draft-ietf-httpbis-rfc6265bis-22, section 5.1.3).
+    ///
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - domain: The domain.
+    public static func domainMatches(_ host: Host, _ domain: Host) -> Bool { host == domain || host.isBelow(domain) }
+
+    /// Whether a request's path is a cookie's path or below it (section 5.1.4).
+    ///
+    /// - Parameters:
+    ///   - path: The path of the request.
+    ///   - cookiePath: The path of the cookie.
+    public static func pathMatches(_ path: String, _ cookiePath: String) -> Bool {
+        let path = path.utf8
+        let cookiePath = cookiePath.utf8
+        guard path.starts(with: cookiePath) else { return false }
+        if path.count == cookiePath.count || cookiePath.last == UInt8(ascii: "/") { return true }
+        return path.dropFirst(cookiePath.count).first == UInt8(ascii: "/")
+    }
+
+    /// The path of a cookie that says none: that of the URL up to its last slash (section 5.1.4).
+    ///
+    /// - Parameter path: The path of the URL.
+    public static func defaultPath(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// Whether a cookie goes to a request, or is seen by a script (section 5.8.3).
+    ///
+    /// - Parameters:
+    ///   - cookie: The cookie.
+    ///   - scope: The request's or the script's scope.
+    ///   - now: The time.
+    public static func goes(_ cookie: Cookie, to scope: CookieScope, at now: UnixTime) -> Bool {
+        hostMatches(cookie, scope)
+            && (cookie.partition.isEmpty || cookie.partition == scope.partition)
+            && (!cookie.secure || scope.isSecure)
+            && (!cookie.httpOnly || scope.isHTTP)
+            && siteMatches(cookie.sameSite, scope)
+            && !cookie.isExpired(at: now)
+            && pathMatches(scope.path, cookie.path)
+    }
+
+    private static func hostMatches(_ cookie: Cookie, _ scope: CookieScope) -> Bool {
+        if cookie.hostOnly { return cookie.host == scope.host }
+        return domainMatches(scope.host, cookie.host) && scope.isNarrowEnough(cookie.host)
+    }
+
+    private static func siteMatches(_ sameSite: SameSite, _ scope: CookieScope) -> Bool {
+        switch sameSite {
+        case .none: true
+        case .unset, .lax: scope.allowsLax
+        case .strict: scope.allowsStrict
+        }
+    }
+
+    /// Whether a cookie stands before another in the header: longer paths first, then older ones (section 5.8.3).
+    ///
+    /// - Parameters:
+    ///   - cookie: The cookie.
+    ///   - other: The other.
+    /// - Returns: nil where the one is as good as the other; then the one that was stored first is first.
+    public static func stands(_ cookie: Cookie, before other: Cookie) -> Bool? {
+        let (length, otherLength) = (cookie.path.utf8.count, other.path.utf8.count)
+        if length != otherLength { return length > otherLength }
+        return cookie.created == other.created ? nil : cookie.created < other.created
+    }
+
+    /// The value of the header `Cookie` (section 5.8.3, step 4).
+    ///
+    /// - Parameter cookies: The cookies, in order.
+    /// - Returns: The bytes; empty where there are no cookies, and then no header is sent.
+    public static func header(_ cookies: some Sequence<Cookie>) -> [UInt8] {
+        var header: [UInt8] = []
+        for cookie in cookies {
+            if !header.isEmpty { header += "; ".utf8 }
+            if !cookie.name.isEmpty {
+                header += cookie.name
+                header.append(UInt8(ascii: "="))
+            }
+            header += cookie.value
+        }
+        return header
+    }
+}

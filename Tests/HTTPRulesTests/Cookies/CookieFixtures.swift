@@ -1,0 +1,51 @@
+import HTTPRules
+
+/// A moment in 2026.
+let now = UnixTime(seconds: 1_790_000_000)
+
+extension UnixTime {
+    /// The moment so many seconds later.
+    func after(_ seconds: Int64) -> UnixTime { UnixTime(seconds: self.seconds + seconds) }
+}
+
+extension CookieContext {
+    /// A request of the user.
+    init(_ url: String) throws { self.init(url: try WebURL(url)) }
+
+    /// A request of a page.
+    init(_ url: String, from page: String, navigation: Bool = false, method: String = "GET") throws {
+        let site = suffixes.site(of: try WebURL(page).origin)
+        self.init(url: try WebURL(url), initiator: .site(site), topLevelSite: site)
+        isNavigation = navigation
+        self.method = method
+    }
+
+    /// The same context for a script.
+    var script: CookieContext {
+        var context = self
+        context.isHTTP = false
+        return context
+    }
+}
+
+extension CookieJar {
+    /// A jar with the built-in list.
+    init() { self.init(suffixes: HTTPRulesTests.suffixes) }
+
+    /// Takes one line of an answer.
+    @discardableResult mutating func put(_ line: String, _ context: CookieContext, at time: UnixTime = now) -> Outcome {
+        put([Array(line.utf8)], in: context, at: time)[0]
+    }
+
+    /// The header as text.
+    mutating func header(_ context: CookieContext, at time: UnixTime = now) -> String {
+        String(decoding: header(for: context, at: time), as: UTF8.self)
+    }
+}
+
+extension CookieJar.Outcome {
+    /// The name of the reason; nil where the cookie was taken.
+    var reason: String? {
+        if case .failure(let refusal) = self { refusal.reason.name } else { nil }
+    }
+}
