@@ -47,7 +47,7 @@ public enum CookieAdmission {
         case .host(let domain):
             if domain == scope.host { return (domain, scope.registrableDomain == nil) }
             guard scope.host.isBelow(domain) else { throw CookieRefusal(.domain) }
-            guard scope.isNarrowEnough(domain) else { throw CookieRefusal(.publicSuffix) }
+            guard scope.domains.contains(domain) else { throw CookieRefusal(.publicSuffix) }
             return (domain, false)
         }
     }

@@ -76,15 +76,16 @@ public enum CookieDate {
 
         private static func month(_ token: ArraySlice<UInt8>) -> Int64? {
             guard token.count >= 3 else { return nil }
-            return CookieDate.months.firstIndex { AddressBytes.starts(token, with: $0.lowercased()) }.map {
-                Int64($0) + 1
-            }
+            let name = token.prefix(3).map(AddressBytes.lowercased)
+            return CookieDate.monthNames.firstIndex(of: name).map { Int64($0) + 1 }
         }
     }
 }
 
 extension CookieDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    /// Their names in lower case.
+    private static let monthNames = months.map { Array($0.lowercased().utf8) }
     /// The first day of 1970 was a Thursday.
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     /// The moments that the form can say, and that are read again: 1601 to 9999.

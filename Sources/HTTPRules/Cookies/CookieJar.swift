@@ -22,28 +22,13 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// A stored cookie and its place: how many were stored before it.
-    struct Entry: Sendable {
-        var stored: Stored
-        let order: UInt64
-
-        /// Whether it goes before another where there are too many.
-        func goes(before other: Entry) -> Bool {
-            CookieLimits.goes(stored.cookie, before: other.stored.cookie) ?? (order < other.order)
-        }
-    }
-
     /// The list of public suffixes.
     public let suffixes: PublicSuffixList
     /// How many cookies there may be.
     public let limits: CookieLimits
     /// The version of the last change.
     public private(set) var version: UInt64
-    /// How many cookies there are, those included that have ended and are still there.
-    public private(set) var count = 0
-    /// The cookies by the text of their registrable domain, or of their host where it has none.
-    private var domains: [String: [Entry]] = [:]
-    private var order: UInt64 = 0
+    private var index = CookieIndex()
     private var removals: CookieRemovals
 
     /// A jar, empty or with what was kept elsewhere.
@@ -67,23 +52,25 @@ public struct CookieJar: Sendable {
 
     private mutating func restore(_ stored: Stored) {
         let domain = domain(of: stored.cookie.host)
-        if let index = index(of: stored.cookie.key, in: domain) {
-            domains[domain]?[index].stored = stored
+        if let position = index.position(of: stored.cookie.key, in: domain) {
+            index[position] = stored
         } else {
-            insert(stored, in: domain)
+            index.insert(stored, in: domain)
             evict(from: domain, at: UnixTime(seconds: .min))
         }
     }
 
+    /// How many cookies there are, those included that have ended and are still there.
+    public var count: Int { index.count }
+
     /// All cookies, in no order, those included that have ended and are still there.
-    public var all: [Stored] { domains.values.flatMap { $0.map(\.stored) } }
+    public var all: [Stored] { index.all }
 
     /// The cookie of a key; nil where there is none.
     ///
     /// - Parameter key: The key.
     public func cookie(_ key: Cookie.Key) -> Stored? {
-        let domain = domain(of: key.host)
-        return index(of: key, in: domain).flatMap { domains[domain]?[$0].stored }
+        index.position(of: key, in: domain(of: key.host)).flatMap { index[$0] }
     }
 }
 
@@ -98,18 +85,7 @@ extension CookieJar {
     /// - Returns: The cookies.
     public mutating func cookies(for context: CookieContext, at now: UnixTime) -> [Cookie] {
         let scope = CookieScope(context, suffixes: suffixes)
-        let domain = (scope.registrableDomain ?? scope.host).text
-        guard let index = domains.index(forKey: domain) else { return [] }
-        var found: [Entry] = []
-        for place in domains.values[index].indices {
-            guard CookieMatch.goes(domains.values[index][place].stored.cookie, to: scope, at: now) else { continue }
-            domains.values[index][place].stored.cookie.accessed = now
-            found.append(domains.values[index][place])
-        }
-        found.sort {
-            CookieMatch.stands($0.stored.cookie, before: $1.stored.cookie) ?? ($0.order < $1.order)
-        }
-        return found.map(\.stored.cookie)
+        return index.use((scope.registrableDomain ?? scope.host).text, in: scope, at: now)
     }
 
     /// The value of the header `Cookie` for a request.
@@ -154,7 +130,7 @@ extension CookieJar {
     ) throws(CookieRefusal) -> Cookie {
         let domain = (scope.registrableDomain ?? scope.host).text
         removeExpired(from: domain, at: now)
-        let neighbours = (domains[domain] ?? []).lazy.map(\.stored.cookie)
+        let neighbours = index.entries(of: domain).lazy.map(\.stored.cookie)
         var cookie = try CookieAdmission.admit(line, in: scope, at: now, beside: neighbours)
         if let old = self.cookie(cookie.key)?.cookie {
             // What its owner has decided about a cookie outlives its values.
@@ -184,17 +160,26 @@ extension CookieJar {
     /// - Parameter key: Its key.
     /// - Returns: Whether it was there.
     @discardableResult public mutating func delete(_ key: Cookie.Key) -> Bool {
-        let domain = domain(of: key.host)
-        guard let index = index(of: key, in: domain) else { return false }
-        remove(index, from: domain, .deleted)
+        guard let position = index.position(of: key, in: domain(of: key.host)) else { return false }
+        remove(position, .deleted)
         return true
+    }
+
+    /// Removes all cookies that are meant.
+    ///
+    /// - Parameter isMeant: Whether a cookie is, such as one that was set after a time.
+    /// - Returns: How many were there.
+    @discardableResult public mutating func delete(where isMeant: (Cookie) -> Bool) -> Int {
+        let keys = all.map(\.cookie).filter(isMeant).map(\.key)
+        for key in keys { delete(key) }
+        return keys.count
     }
 
     /// Removes the cookies that have ended.
     ///
     /// - Parameter now: The time.
     public mutating func removeExpired(at now: UnixTime) {
-        for domain in Array(domains.keys) { removeExpired(from: domain, at: now) }
+        for domain in index.names { removeExpired(from: domain, at: now) }
     }
 
     /// What has changed after a version, oldest first.
@@ -204,10 +189,8 @@ extension CookieJar {
     public func changes(since version: UInt64) -> [CookieChange]? {
         guard (removals.forgotten...self.version).contains(version) else { return nil }
         var changes = removals.since(version)
-        for entries in domains.values {
-            for entry in entries where entry.stored.version > version {
-                changes.append(CookieChange(version: entry.stored.version, kind: .set(entry.stored.cookie)))
-            }
+        for stored in all where stored.version > version {
+            changes.append(CookieChange(version: stored.version, kind: .set(stored.cookie)))
         }
         return changes.sorted { $0.version < $1.version }
     }
@@ -218,77 +201,49 @@ extension CookieJar {
 extension CookieJar {
     private func domain(of host: Host) -> String { (suffixes.registrableDomain(of: host) ?? host).text }
 
-    private func index(of key: Cookie.Key, in domain: String) -> Int? {
-        domains[domain]?.firstIndex { entry in
-            let cookie = entry.stored.cookie
-            return cookie.name == key.name && cookie.path == key.path && cookie.host == key.host
-                && cookie.hostOnly == key.hostOnly && cookie.partition == key.partition
-        }
-    }
-
     /// Stores a cookie; one that has ended removes the stored one of its key, one that changes nothing makes no
     /// version.
     private mutating func store(_ cookie: Cookie, at now: UnixTime) -> Cookie {
         let domain = domain(of: cookie.host)
-        let index = index(of: cookie.key, in: domain)
+        let position = index.position(of: cookie.key, in: domain)
         if cookie.isExpired(at: now) {
-            if let index { remove(index, from: domain, .deleted) }
+            if let position { remove(position, .deleted) }
             return cookie
         }
         var cookie = cookie
-        if let index, let old = domains[domain]?[index].stored {
+        if let position, let old = index[position] {
             cookie.created = old.cookie.created
             let isSame = cookie.isSame(as: old.cookie)
             if !isSame { version += 1 }
-            domains[domain]?[index].stored = Stored(cookie: cookie, version: isSame ? old.version : version)
+            index[position] = Stored(cookie: cookie, version: isSame ? old.version : version)
         } else {
             version += 1
-            insert(Stored(cookie: cookie, version: version), in: domain)
+            index.insert(Stored(cookie: cookie, version: version), in: domain)
             evict(from: domain, at: now)
         }
         return cookie
     }
 
-    private mutating func insert(_ stored: Stored, in domain: String) {
-        order += 1
-        count += 1
-        domains[domain, default: []].append(Entry(stored: stored, order: order))
-    }
-
-    private mutating func remove(_ index: Int, from domain: String, _ cause: CookieChange.Cause) {
-        guard let key = domains[domain]?.remove(at: index).stored.cookie.key else { return }
-        if domains[domain]?.isEmpty == true { domains[domain] = nil }
-        count -= 1
+    private mutating func remove(_ position: CookieIndex.Position, _ cause: CookieChange.Cause) {
+        guard let key = index.remove(position) else { return }
         version += 1
         removals.append(CookieChange(version: version, kind: .removed(key, cause)))
     }
 
     private mutating func removeExpired(from domain: String, at now: UnixTime) {
-        guard let entries = domains[domain] else { return }
-        for index in entries.indices.reversed() where entries[index].stored.cookie.isExpired(at: now) {
-            remove(index, from: domain, .expired)
+        let entries = index.entries(of: domain)
+        for place in entries.indices.reversed() where entries[place].stored.cookie.isExpired(at: now) {
+            remove(CookieIndex.Position(domain: domain, index: place), .expired)
         }
     }
 
     /// Removes what is beyond the limits: of the domain first, then of all.
     private mutating func evict(from domain: String, at now: UnixTime) {
-        while let entries = domains[domain], entries.count > limits.domainCookies,
-            let first = entries.indices.min(by: { entries[$0].goes(before: entries[$1]) })
-        {
-            remove(first, from: domain, .evicted)
+        while index.entries(of: domain).count > limits.domainCookies, let first = index.firstToGo(of: domain) {
+            remove(first, .evicted)
         }
         guard count > limits.allCookies else { return }
         removeExpired(at: now)
-        while count > limits.allCookies, let (domain, index) = firstToGo() { remove(index, from: domain, .evicted) }
-    }
-
-    private func firstToGo() -> (domain: String, index: Int)? {
-        var first: (domain: String, index: Int, entry: Entry)?
-        for (domain, entries) in domains {
-            for (index, entry) in entries.enumerated() where first.map({ entry.goes(before: $0.entry) }) ?? true {
-                first = (domain, index, entry)
-            }
-        }
-        return first.map { ($0.domain, $0.index) }
+        while count > limits.allCookies, let first = index.firstToGo() { remove(first, .evicted) }
     }
 }

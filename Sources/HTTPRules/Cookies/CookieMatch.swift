@@ -13,11 +13,10 @@ public enum CookieMatch {
     ///   - path: The path of the request.
     ///   - cookiePath: The path of the cookie.
     public static func pathMatches(_ path: String, _ cookiePath: String) -> Bool {
-        let path = path.utf8
-        let cookiePath = cookiePath.utf8
-        guard path.starts(with: cookiePath) else { return false }
-        if path.count == cookiePath.count || cookiePath.last == UInt8(ascii: "/") { return true }
-        return path.dropFirst(cookiePath.count).first == UInt8(ascii: "/")
+        // No two scalars up to U+00FF are one character, so that texts compare as their bytes do.
+        guard path.hasPrefix(cookiePath) else { return false }
+        if path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/") { return true }
+        return path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 
     /// The path of a cookie that says none: that of the URL up to its last slash (section 5.1.4).
@@ -35,18 +34,17 @@ public enum CookieMatch {
     ///   - scope: The request's or the script's scope.
     ///   - now: The time.
     public static func goes(_ cookie: Cookie, to scope: CookieScope, at now: UnixTime) -> Bool {
-        hostMatches(cookie, scope)
-            && (cookie.partition.isEmpty || cookie.partition == scope.partition)
-            && (!cookie.secure || scope.isSecure)
+        (!cookie.secure || scope.isSecure)
             && (!cookie.httpOnly || scope.isHTTP)
             && siteMatches(cookie.sameSite, scope)
             && !cookie.isExpired(at: now)
             && pathMatches(scope.path, cookie.path)
+            && hostMatches(cookie, scope)
+            && (cookie.partition.isEmpty || cookie.partition == scope.partition)
     }
 
     private static func hostMatches(_ cookie: Cookie, _ scope: CookieScope) -> Bool {
-        if cookie.hostOnly { return cookie.host == scope.host }
-        return domainMatches(scope.host, cookie.host) && scope.isNarrowEnough(cookie.host)
+        cookie.hostOnly ? cookie.host == scope.host : scope.domains.contains(cookie.host)
     }
 
     private static func siteMatches(_ sameSite: SameSite, _ scope: CookieScope) -> Bool {
@@ -57,16 +55,33 @@ public enum CookieMatch {
         }
     }
 
-    /// Whether a cookie stands before another in the header: longer paths first, then older ones (section 5.8.3).
-    ///
-    /// - Parameters:
-    ///   - cookie: The cookie.
-    ///   - other: The other.
-    /// - Returns: nil where the one is as good as the other; then the one that was stored first is first.
-    public static func stands(_ cookie: Cookie, before other: Cookie) -> Bool? {
-        let (length, otherLength) = (cookie.path.utf8.count, other.path.utf8.count)
-        if length != otherLength { return length > otherLength }
-        return cookie.created == other.created ? nil : cookie.created < other.created
+    /// The place of a cookie in the header: longer paths first, then those that were set earlier (section 5.8.3), then
+    /// those that were stored earlier.
+    public struct Place: Comparable, Sendable {
+        private let pathBytes: Int
+        private let created: UnixTime
+        private let order: UInt64
+
+        /// The place of a cookie.
+        ///
+        /// - Parameters:
+        ///   - cookie: The cookie.
+        ///   - order: A number that is greater for cookies that were stored later.
+        public init(_ cookie: Cookie, order: UInt64) {
+            pathBytes = cookie.path.utf8.count
+            created = cookie.created
+            self.order = order
+        }
+
+        /// Whether the one stands before the other.
+        ///
+        /// - Parameters:
+        ///   - one: The one.
+        ///   - other: The other.
+        public static func < (one: Place, other: Place) -> Bool {
+            if one.pathBytes != other.pathBytes { return one.pathBytes > other.pathBytes }
+            return one.created == other.created ? one.order < other.order : one.created < other.created
+        }
     }
 
     /// The value of the header `Cookie` (section 5.8.3, step 4).

@@ -18,8 +18,10 @@ public struct CookieScope: Sendable {
     public let allowsStrict: Bool
     /// Whether cookies may be set that say `Lax`, `Strict` or nothing.
     public let allowsSameSiteToBeSet: Bool
-    /// Whether the host is itself a public suffix.
-    let isPublicSuffix: Bool
+    /// The domains whose cookies the host may set and gets: itself and the names above it, as far as the registrable one.
+    /// Of addresses and public suffixes there are none. A domain that was no public suffix when a cookie was set may be
+    /// one now, and is not among them (section 5.8.3).
+    let domains: [Host]
 
     /// The scope of a context.
     ///
@@ -32,7 +34,7 @@ public struct CookieScope: Sendable {
         path = context.url.path
         isSecure = context.isSecure
         isHTTP = context.isHTTP
-        isPublicSuffix = host.isName && registrableDomain == nil
+        domains = Self.domains(of: host, from: registrableDomain)
         let site = Site(scheme: context.url.scheme, host: registrableDomain ?? host)
         partition = (context.topLevelSite ?? site).text
         let isSameSite =
@@ -47,12 +49,15 @@ public struct CookieScope: Sendable {
         allowsSameSiteToBeSet = isSameSite || isNavigation
     }
 
-    /// Whether cookies of a domain above the host may be: the domain is the registrable one or below it. Domains that
-    /// were no public suffix when the cookie was set may be one now (section 5.8.3).
-    ///
-    /// - Parameter domain: The domain; the host is it or below it.
-    func isNarrowEnough(_ domain: Host) -> Bool {
-        guard let registrableDomain else { return false }
-        return domain.text.utf8.count >= registrableDomain.text.utf8.count
+    /// The host and the names above it down to the registrable domain, longest first; none where there is none.
+    private static func domains(of host: Host, from registrableDomain: Host?) -> [Host] {
+        guard let registrableDomain else { return [] }
+        var domains = [host]
+        var rest = host.text[...]
+        while rest.utf8.count > registrableDomain.text.utf8.count, let dot = rest.firstIndex(of: ".") {
+            rest = rest[rest.index(after: dot)...]
+            domains.append(Host(checkedName: String(rest)))
+        }
+        return domains
     }
 }

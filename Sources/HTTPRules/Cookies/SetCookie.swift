@@ -62,7 +62,7 @@ public struct SetCookie: Hashable, Sendable {
         name = second == nil ? [] : Array(first)
         value = Array(second ?? first)
         try Self.checkSize(name: name, value: value)
-        for piece in pieces.dropFirst() { take(piece) }
+        for piece in pieces.dropFirst() where !piece.isEmpty { take(piece) }
     }
 
     /// Refuses a cookie without name and value, and one that is too long.

@@ -117,6 +117,16 @@ import Testing
         #expect(jar.changes(since: 4) == nil && jar.changes(since: .max) == nil)
     }
 
+    @Test("What is meant is deleted, such as what was set after a time") func deleted() throws {
+        var jar = CookieJar()
+        let context = try CookieContext("https://example.com/")
+        jar.put("a=1", context)
+        jar.put("b=1", context, at: now.after(5))
+        jar.put("c=1", context, at: now.after(9))
+        #expect(jar.delete { $0.created > now } == 2)
+        #expect(jar.header(context) == "a=1" && jar.changes(since: 3)?.count == 2)
+    }
+
     @Test("Removals are remembered up to a bound") func bound() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
