@@ -126,6 +126,18 @@ extension WebURL {
         return try target.resolving("#\(fragment)")
     }
 
+    /// The same URL over TLS (RFC 6797, section 8.3): `https`, and its port for that of `http`; any other port stays.
+    ///
+    /// - Returns: The URL; this one where it is `https` already.
+    /// - Throws: Where it becomes longer than a URL may be.
+    public func upgraded() throws(AddressRefusal) -> WebURL {
+        guard scheme == .http else { return self }
+        let origin = WebOrigin(scheme: .https, host: host, port: port == scheme.defaultPort ? nil : port)
+        return try WebURL(
+            origin: origin, path: Array(path.utf8)[...], query: query.map { Array($0.utf8)[...] },
+            fragment: fragment.map { Array($0.utf8)[...] })
+    }
+
     /// A path of a reference as seen from this URL's path (RFC 3986, section 5.2.3).
     private func merged(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         if path.isEmpty { return Array(self.path.utf8)[...] }

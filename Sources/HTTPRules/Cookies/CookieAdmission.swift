@@ -37,7 +37,7 @@ public enum CookieAdmission {
         return cookie
     }
 
-    /// The host of the cookie (steps 9 to 11). A public suffix may set cookies for itself alone, as may an address.
+    /// The host of the cookie (steps 7 to 10). A public suffix may set cookies for itself alone, as may an address.
     private static func host(
         of line: SetCookie, in scope: CookieScope
     ) throws(CookieRefusal) -> (host: Host, hostOnly: Bool) {
@@ -52,14 +52,14 @@ public enum CookieAdmission {
         }
     }
 
-    /// What the connection and the request's site allow (steps 8, 13 and 17).
+    /// What the connection and the request's site allow (steps 13, 15 and 18).
     private static func checkConnection(_ cookie: Cookie, in scope: CookieScope) throws(CookieRefusal) {
         if cookie.secure, !scope.isSecure { throw CookieRefusal(.secure) }
         if cookie.httpOnly, !scope.isHTTP { throw CookieRefusal(.httpOnly) }
         if cookie.sameSite != .none, !scope.allowsSameSiteToBeSet { throw CookieRefusal(.sameSite) }
     }
 
-    /// What a cookie's attributes must be to each other (steps 18 to 21).
+    /// What a cookie's attributes must be to each other (steps 19 to 22).
     private static func checkAttributes(
         _ cookie: Cookie, hasPath: Bool, partitioned: Bool
     ) throws(CookieRefusal) {

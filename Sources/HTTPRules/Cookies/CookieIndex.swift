@@ -28,6 +28,17 @@ struct CookieIndex: Sendable {
     /// All cookies, in no order.
     var all: [CookieJar.Stored] { domains.values.flatMap { $0.map(\.stored) } }
 
+    /// The cookies that are as they are since a later version than the one given, in no order.
+    ///
+    /// - Parameter version: The version.
+    func changed(since version: UInt64) -> [CookieJar.Stored] {
+        var changed: [CookieJar.Stored] = []
+        for entries in domains.values {
+            for entry in entries where entry.stored.version > version { changed.append(entry.stored) }
+        }
+        return changed
+    }
+
     /// The cookies of a domain, in the order in which they were stored.
     ///
     /// - Parameter domain: The domain.
@@ -119,8 +130,8 @@ struct CookieIndex: Sendable {
         return found.map(\.cookie)
     }
 
-    /// The place of a cookie that goes to a scope, and is used; nil of others. Handed over in place, since a copy of each
-    /// would take longer than to compare it.
+    /// The place of a cookie that goes to a scope, and is used; nil of others. It is handed over in place: a copy of each
+    /// takes longer than to compare it.
     private static func goes(
         _ cookie: inout Cookie, to scope: CookieScope, at now: UnixTime, _ order: UInt64
     ) -> CookieMatch.Place? {

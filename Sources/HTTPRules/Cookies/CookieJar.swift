@@ -189,7 +189,7 @@ extension CookieJar {
     public func changes(since version: UInt64) -> [CookieChange]? {
         guard (removals.forgotten...self.version).contains(version) else { return nil }
         var changes = removals.since(version)
-        for stored in all where stored.version > version {
+        for stored in index.changed(since: version) {
             changes.append(CookieChange(version: stored.version, kind: .set(stored.cookie)))
         }
         return changes.sorted { $0.version < $1.version }

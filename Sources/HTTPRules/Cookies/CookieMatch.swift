@@ -84,7 +84,7 @@ public enum CookieMatch {
         }
     }
 
-    /// The value of the header `Cookie` (section 5.8.3, step 4).
+    /// The value of the header `Cookie` (section 5.8.3, step 6).
     ///
     /// - Parameter cookies: The cookies, in order.
     /// - Returns: The bytes; empty where there are no cookies, and then no header is sent.

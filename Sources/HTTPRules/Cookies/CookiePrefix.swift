@@ -1,4 +1,4 @@
-/// What the first characters of a cookie's name promise to its server (draft-ietf-httpbis-rfc6265bis-22, section 4.1.3;
+/// What the first characters of a cookie's name promise to its server (draft-ietf-httpbis-rfc6265bis-22, section 5.4;
 /// `__Http-` and `__Host-Http-` after draft-ietf-httpbis-layered-cookies, section 4.1.3).
 enum CookiePrefix {
     /// Whether a cookie is what its name promises. Case does not count, and a value without a name may not look as if a

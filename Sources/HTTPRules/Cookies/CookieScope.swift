@@ -18,7 +18,7 @@ public struct CookieScope: Sendable {
     public let allowsStrict: Bool
     /// Whether cookies may be set that say `Lax`, `Strict` or nothing.
     public let allowsSameSiteToBeSet: Bool
-    /// The domains whose cookies the host may set and gets: itself and the names above it, as far as the registrable one.
+    /// The domains whose cookies the host may set and gets: itself and the names above it up to the registrable one.
     /// Of addresses and public suffixes there are none. A domain that was no public suffix when a cookie was set may be
     /// one now, and is not among them (section 5.8.3).
     let domains: [Host]

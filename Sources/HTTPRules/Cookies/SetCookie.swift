@@ -56,13 +56,21 @@ public struct SetCookie: Hashable, Sendable {
     public init(line: [UInt8]) throws(CookieRefusal) {
         guard line.count <= Self.maximumLineBytes else { throw CookieRefusal(.tooLarge) }
         guard !CookieBytes.hasControl(line) else { throw CookieRefusal(.invalid) }
-        let pieces = line.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        let (first, second) = Self.pair(pieces.first ?? [])
+        var rest = line[...]
+        let (first, second) = Self.pair(Self.piece(&rest))
         // A pair without an equals sign is a value.
         name = second == nil ? [] : Array(first)
         value = Array(second ?? first)
         try Self.checkSize(name: name, value: value)
-        for piece in pieces.dropFirst() where !piece.isEmpty { take(piece) }
+        while !rest.isEmpty { take(Self.piece(&rest)) }
+    }
+
+    /// Takes what is before the next semicolon, and that with it, off the rest.
+    private static func piece(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
+        let piece = rest[..<end]
+        rest = rest[min(end + 1, rest.endIndex)...]
+        return piece
     }
 
     /// Refuses a cookie without name and value, and one that is too long.

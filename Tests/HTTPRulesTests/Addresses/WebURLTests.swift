@@ -94,6 +94,12 @@ import Testing
         #expect(try base.resolving(bytes: [0x2F, 0xE4]).text == "https://a.example:8443/%E4")
     }
 
+    @Test("A URL that is upgraded keeps all but its scheme, and the port of http") func upgrades() throws {
+        #expect(try WebURL("http://a/b?c#d").upgraded() == WebURL("https://a/b?c#d"))
+        #expect(try WebURL("http://a:8080/").upgraded().text == "https://a:8080/")
+        #expect(try WebURL("https://a:80/").upgraded().text == "https://a:80/")
+    }
+
     @Test("A redirect keeps the fragment, unless it has one") func redirects() throws {
         let base = try WebURL("http://a/b#f")
         #expect(try base.redirected(to: Array("/c".utf8)).textWithFragment == "http://a/c#f")
