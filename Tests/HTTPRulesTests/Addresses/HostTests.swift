@@ -1,3 +1,4 @@
+import Glibc
 import HTTPRules
 import TestSupport
 import Testing
@@ -71,6 +72,30 @@ import Testing
                 && !Host("xb.example").isBelow(Host("b.example")))
         #expect(try !Host("1.2.3.4").isBelow(Host("x.4x")))
         #expect(try Host("localhost").isLocalhost && Host("a.localhost").isLocalhost && !Host("xlocalhost").isLocalhost)
+    }
+
+    @Test(
+        "The C library reads no address in a name, and the same one in an address", arguments: 0..<10 as Range<UInt64>)
+    func agreement(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let alphabet = Array("0123456789.xXaf_-".utf8)
+        for _ in 0..<5000 {
+            let count = Int.random(in: 1...12, using: &random)
+            let bytes = (0..<count).map { _ in alphabet.randomElement(using: &random) ?? 0 }
+            guard let host = try? Host(ascii: String(decoding: bytes, as: UTF8.self)) else { continue }
+            var address = in_addr()
+            let isAddress = inet_aton(host.text, &address) != 0
+            let bytesOfAddress = withUnsafeBytes(of: &address) { Array($0) }  // in network order
+            #expect(host.address?.bytes == (isAddress ? bytesOfAddress : nil), "\(host.text)")
+        }
+        let text = (0..<8).map { _ in String(UInt16.random(in: 0...9, using: &random) & 6, radix: 16) }.joined(
+            separator: ":")
+        var address = in6_addr()
+        #expect(inet_pton(AF_INET6, text, &address) == 1)
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        #expect(inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil)
+        let written = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        #expect(try Host("[\(text)]").text == "[\(written)]")
     }
 
     @Test("Whatever is read, its text is read as the same host", arguments: 0..<20 as Range<UInt64>)

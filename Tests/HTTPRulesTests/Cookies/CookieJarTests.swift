@@ -72,15 +72,15 @@ import Testing
 
     @Test("There are at most 180 cookies of a domain and 3,300 in all") func limits() throws {
         var jar = CookieJar()
-        for domain in 0..<20 {
-            for index in 0..<200 {
-                try jar.put(
-                    "a\(index)=1", CookieContext("https://h\(index).d\(domain).com/"), at: now.after(Int64(domain)))
+        for domain in 0..<19 {
+            for index in 0..<(domain == 18 ? 65 : domain == 0 ? 183 : 180) {
+                let context = try CookieContext("https://h\(index).d\(domain).com/")
+                jar.put("a\(index)=1", context, at: now.after(Int64(domain)))
             }
         }
         #expect(jar.count == 3300 && jar.all.count == 3300)
-        #expect(jar.all.allSatisfy { $0.cookie.created > now })
-        #expect(jar.all.filter { $0.cookie.created == now.after(19) }.count == 180)
+        #expect(jar.all.filter { $0.cookie.created == now }.count == 175)
+        #expect(jar.all.filter { $0.cookie.created == now.after(1) }.count == 180)
     }
 
     @Test("Pinned cookies go last") func pinned() throws {
