@@ -26,6 +26,8 @@ public enum CookieAdmission {
     ) throws(CookieRefusal) -> Cookie {
         let (host, hostOnly) = try host(of: line, in: scope)
         let path = line.path ?? CookieMatch.defaultPath(of: scope.path)
+        // No line could say a longer one: the cookie could not be handed on.
+        guard line.path != nil || path.utf8.count <= maximumPathBytes else { throw CookieRefusal(.tooLarge) }
         var cookie = Cookie(
             name: line.name, value: line.value, host: host, hostOnly: hostOnly, path: path, created: now)
         cookie.partition = line.partitioned ? scope.partition : ""
@@ -83,7 +85,7 @@ public enum CookieAdmission {
 }
 
 extension CookieAdmission {
-    /// The most bytes of a path.
+    /// The most bytes of a path, so that a line can say it.
     public static let maximumPathBytes = SetCookie.maximumAttributeBytes
 
     /// Whether a cookie that no line made, such as one of a file, could have been made by a line.

@@ -130,8 +130,8 @@ struct CookieIndex: Sendable {
         return found.map(\.cookie)
     }
 
-    /// The place of a cookie that goes to a scope, and is used; nil of others. It is handed over in place: a copy of each
-    /// takes longer than to compare it.
+    /// The place of a cookie that goes to a scope, and is used; nil of others. It is handed over in place: a copy of
+    /// each takes longer than to compare it.
     private static func goes(
         _ cookie: inout Cookie, to scope: CookieScope, at now: UnixTime, _ order: UInt64
     ) -> CookieMatch.Place? {

@@ -18,9 +18,9 @@ public struct CookieLimits: Hashable, Sendable {
         self.allCookies = allCookies
     }
 
-    /// Whether a cookie goes before another, where neither has ended: those that are not pinned, then insecure ones, then
-    /// those that were used least recently. That is the order of draft-ietf-httpbis-rfc6265bis-22, section 5.7, within a
-    /// domain; where there are too many in all, it is ours that insecure ones go first.
+    /// Whether a cookie goes before another, where neither has ended: those that are not pinned, then insecure ones,
+    /// then those that were used least recently. That is the order of draft-ietf-httpbis-rfc6265bis-22, section 5.7,
+    /// within a domain; where there are too many in all, it is ours that insecure ones go first.
     ///
     /// - Parameters:
     ///   - cookie: The cookie.

@@ -101,6 +101,8 @@ import Testing
         #expect(try reason("a=b\u{1}") == "invalid")
         #expect(try reason("=") == "invalid")
         #expect(try reason("a=\(String(repeating: "b", count: 4096))") == "too_large")
+        let path = "https://example.com/\(String(repeating: "x", count: 1024))/"
+        #expect(try reason("a=b", from: path) == "too_large" && reason("a=b; Path=/", from: path) == nil)
     }
 
     @Test("A cookie that no line made keeps the same rules") func structured() throws {

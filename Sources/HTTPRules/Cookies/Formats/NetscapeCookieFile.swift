@@ -17,7 +17,7 @@ public enum NetscapeCookieFile {
         case refused(CookieRefusal)
         /// The cookie has ended.
         case expired
-        /// There are too many cookies.
+        /// There are too many cookies, or too many lines that are none; then the rest of the file is not read.
         case tooMany
     }
 
@@ -45,8 +45,10 @@ public enum NetscapeCookieFile {
             number += 1
             let line = rest.prefix { $0 != UInt8(ascii: "\n") }
             rest = rest.dropFirst(line.count + 1)
-            // Beyond so many problems nobody reads them.
-            guard content.problems.count <= maximumCookies else { break }
+            guard content.problems.count < maximumCookies else {
+                content.problems[number] = .tooMany
+                break
+            }
             if let problem = take(line, into: &content, suffixes: suffixes, at: now) {
                 content.problems[number] = problem
             }
