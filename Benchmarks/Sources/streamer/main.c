@@ -117,19 +117,20 @@ static size_t copy_to(int descriptor, int file) {
     return total;
 }
 
-/* The bytes are not the file's: what they are costs the daemon the same. */
+/* The bytes are not the file's: what they are costs the daemon the same. Only the end of a line is made anew. */
 static size_t write_messages(client *client, const char *stream, int file) {
-    static char bytes[PIECE_BYTES], more[PIECE_BYTES / 3 * 4 + 32];
+    static char bytes[PIECE_BYTES], line[PIECE_BYTES / 3 * 4 + 256];
+    const int start = snprintf(line, sizeof line,
+        "{\"task\":\"bridge.stream.write\",\"options\":{\"stream\":\"%s\",\"base64\":\"", stream);
+    memset(line + start, 'A', PIECE_BYTES / 3 * 4);
     size_t total = 0;
     int unanswered = 0;
     ssize_t count;
     while ((count = read(file, bytes, sizeof bytes)) > 0) {
-        size_t length = ((size_t)count + 2) / 3 * 4;
-        total += length / 4 * 3;
-        strcpy(more, ",\"base64\":\"");
-        memset(more + 11, 'A', length);
-        strcpy(more + 11 + length, "\"");
-        begin(client, "write", stream, more);
+        const size_t digits = ((size_t)count + 2) / 3 * 4, end = (size_t)start + digits;
+        total += digits / 4 * 3;
+        const int rest = snprintf(line + end, sizeof line - end, "\"},\"callbackId\":%d}\n", ++client->id);
+        write_all(client->socket, line, end + (size_t)rest);
         if (++unanswered == MAXIMUM_UNANSWERED) {
             answer(client);
             unanswered--;

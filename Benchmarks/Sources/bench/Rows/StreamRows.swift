@@ -9,15 +9,14 @@ private struct StreamForm {
     var writer: String
     var reader: String
     var bound: Bound?
-    var aim: Double?
 
     var name: String { "\(writer) to \(reader)" }
 }
 
 private let forms = [
-    StreamForm(writer: "pipe", reader: "pipe", bound: .atLeast(0.7), aim: 0.8),
-    StreamForm(writer: "pipe", reader: "messages"),
-    StreamForm(writer: "messages", reader: "pipe"),
+    StreamForm(writer: "pipe", reader: "pipe", bound: .atLeast(0.8)),
+    StreamForm(writer: "pipe", reader: "messages", bound: .atLeast(0.25)),
+    StreamForm(writer: "messages", reader: "pipe", bound: .atLeast(0.25)),
     StreamForm(writer: "messages", reader: "messages"),
 ]
 
@@ -80,5 +79,5 @@ private func line(_ form: StreamForm, _ figures: [StreamFigures], _ cat: [Double
             note:
                 ", \(text(Double(fileBytes >> 20) / seconds, digits: 0)) MiB/s, daemon \(text(cpu * 100, digits: 1)) % "
                 + "of a core",
-            bound: form.bound, aim: form.aim))
+            bound: form.bound))
 }
