@@ -1,0 +1,61 @@
+/// One header field, checked: its name is a token, its value has no byte that would end the line.
+public struct HeaderField: Hashable, Sendable {
+    /// The name, written as it came. Names are compared without case: ``isNamed(_:)``.
+    public let name: String
+    /// The value, each byte one scalar, without spaces and tabs at its ends.
+    public let value: String
+
+    /// A field; nil where the name or the value is not allowed.
+    ///
+    /// - Parameters:
+    ///   - name: A token: RFC 9110, section 5.1.
+    ///   - value: Without CR, LF and NUL, of scalars up to U+00FF: RFC 9110, section 5.5. Spaces and tabs at its ends
+    ///     are left away.
+    public init?(name: String, value: String) {
+        guard Self.isName(name), Self.isValue(value) else { return nil }
+        self.init(trusted: name, Self.trimmed(value))
+    }
+
+    /// A field out of what a connection brought; nil where the name or the value is not allowed.
+    ///
+    /// - Parameters:
+    ///   - nameBytes: The bytes before the colon.
+    ///   - valueBytes: The bytes behind it.
+    public init?(nameBytes: some Collection<UInt8>, valueBytes: some Collection<UInt8>) {
+        self.init(name: FieldText.decode(nameBytes), value: FieldText.decode(valueBytes))
+    }
+
+    /// A field of this module's own making.
+    init(trusted name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether it has this name, in whatever case.
+    ///
+    /// - Parameter other: The name.
+    public func isNamed(_ other: String) -> Bool { FieldText.isSame(name, other) }
+
+    /// Whether a text is a token, as names of fields are: RFC 9110, sections 5.1 and 5.6.2.
+    ///
+    /// - Parameter text: The text.
+    public static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(FieldScanner.isTokenByte)
+    }
+
+    /// Whether a text may be the value of a field: RFC 9110, section 5.5.
+    ///
+    /// - Parameter text: The text.
+    public static func isValue(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.value <= 0xFF && $0.value != 0x0D && $0.value != 0x0A && $0.value != 0 }
+    }
+
+    /// How many bytes it takes in HTTP/1.1, with colon, space and line end.
+    public var byteCount: Int { name.unicodeScalars.count + value.unicodeScalars.count + 4 }
+
+    private static func trimmed(_ value: String) -> String {
+        guard let first = value.utf8.first, let last = value.utf8.last else { return value }
+        if !FieldText.isWhitespace(first), !FieldText.isWhitespace(last) { return value }
+        return FieldText.decode(FieldText.trim(FieldText.bytes(value)[...]))
+    }
+}

@@ -1,0 +1,81 @@
+import HTTPRules
+import TestSupport
+import Testing
+
+@Suite struct HeaderListTests {
+    @Test("Fields keep their order and their duplicates, and are found without case")
+    func lookup() {
+        let list = fields(("Accept", "a"), ("X-Other", "1"), ("ACCEPT", "b"))
+        #expect(list.map(\.name) == ["Accept", "X-Other", "ACCEPT"])
+        #expect(list.first(named: "accept") == "a")
+        #expect(list.values(named: "aCCept") == ["a", "b"])
+        #expect(list.combined(named: "accept") == "a, b")
+        #expect(list.combined(named: "none") == nil)
+        #expect(list.contains(named: "x-other") && !list.contains(named: "x-othe"))
+    }
+
+    @Test("Values of Set-Cookie are not joined")
+    func setCookie() {
+        #expect(fields(("Set-Cookie", "a=1"), ("set-cookie", "b=2")).combined(named: "Set-Cookie") == "a=1")
+    }
+
+    @Test("A field that is set takes the place of the first of its name, and the others go")
+    func set() throws {
+        var list = fields(("a", "1"), ("b", "2"), ("A", "3"))
+        list.set(try #require(HeaderField(name: "A", value: "4")))
+        #expect(list == fields(("A", "4"), ("b", "2")))
+        list.set(try #require(HeaderField(name: "c", value: "5")))
+        #expect(list.map(\.name) == ["A", "b", "c"])
+        list.remove(named: "B")
+        #expect(list.map(\.name) == ["A", "c"])
+    }
+
+    @Test("Names are tokens", arguments: ["", " ", "a b", "a:", "a\r", "ä", "(a)", "a\0", "a=b", "a,"])
+    func names(_ name: String) { #expect(HeaderField(name: name, value: "") == nil) }
+
+    @Test(
+        "Values have no line ends and no NUL, and each scalar is a byte",
+        arguments: ["a\rb", "a\n", "\0", "\u{100}", "a\r\n b"])
+    func values(_ value: String) { #expect(HeaderField(name: "a", value: value) == nil) }
+
+    @Test("Spaces and tabs at the ends of a value are left away")
+    func trims() { #expect(HeaderField(name: "a", value: " \t b c\t ")?.value == "b c") }
+
+    @Test("Bytes are counted as they are on the wire")
+    func counts() {
+        #expect(fields(("ab", "cd"), ("e", "\u{FC}")).byteCount == 8 + 6)
+        #expect(fields(("ab", "cd"), ("ab", "cd")).count == 2)
+    }
+
+    @Test("Every byte becomes one scalar, and comes back")
+    func isomorphic() {
+        let all = (0...255).map { UInt8($0) }
+        let text = FieldText.decode(all)
+        #expect(text.unicodeScalars.map(\.value) == all.map(UInt32.init))
+        #expect(FieldText.encode(text) == all)
+        #expect(FieldText.encode("\u{100}") == nil)
+    }
+
+    @Test("Members of a list are those of all lines, without empty ones, and a comma in quotes separates nothing")
+    func members() {
+        let list = fields(("a", " b ,, \"c, d\" ,"), ("b", "x"), ("A", ",e"))
+        #expect(list.members(named: "a") == ["b", "\"c, d\"", "e"])
+        #expect(FieldScanner.members(of: "\"a, b") == ["\"a, b"])
+        #expect(FieldScanner.members(of: "\"a\\\", b\", c") == ["\"a\\\", b\"", "c"])
+        #expect(FieldScanner.members(of: "").isEmpty)
+        #expect(FieldScanner.members(of: String(repeating: ",", count: 65_536)).isEmpty)
+    }
+
+    @Test("Tokens, strings in quotes and parameters are read from left to right")
+    func scanner() {
+        var scanner = FieldScanner("Text/html; Charset=\"a\\\"b\" ;q=0.5; ;x=")
+        #expect(scanner.token() == "Text")
+        #expect(scanner.skip("/") && !scanner.skip("/"))
+        #expect(scanner.token() == "html")
+        #expect(scanner.parameter() == FieldScanner.Parameter(name: "charset", value: "a\"b"))
+        #expect(scanner.parameter() == FieldScanner.Parameter(name: "q", value: "0.5"))
+        #expect(scanner.parameter() == nil)
+        var open = FieldScanner("\"abc")
+        #expect(open.quotedString() == nil && open.rest == "\"abc")
+    }
+}

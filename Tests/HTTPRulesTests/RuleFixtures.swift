@@ -1,0 +1,36 @@
+import HTTPRules
+
+/// Fields out of names and values.
+func fields(_ pairs: (String, String)...) -> HeaderList {
+    HeaderList(pairs.compactMap { HeaderField(name: $0.0, value: $0.1) })
+}
+
+/// 6 November 1994, 08:49:37.
+let november1994 = UnixTime(seconds: 784_111_777)
+
+extension UnixTime {
+    /// So many seconds later.
+    func later(_ seconds: Int64) -> UnixTime { UnixTime(seconds: self.seconds + seconds) }
+}
+
+/// A stored response to GET that came in one second, `november1994` if nothing else is said.
+func stored(
+    id: Int64 = 1, status: Int = 200, _ fields: HeaderList, request: HeaderList = HeaderList(),
+    at receivedAt: UnixTime = november1994, body: HeldBytes = .complete(length: 10)
+) -> StoredResponse {
+    let selecting = SelectingFields(Vary(fields), request: request) ?? SelectingFields(text: "")
+    guard let selecting else { preconditionFailure("an empty text is one of no fields") }
+    return StoredResponse(
+        id: id, status: status, fields: fields, selecting: selecting, requestedAt: receivedAt, receivedAt: receivedAt,
+        body: body)
+}
+
+/// A response of a server that came in one second.
+func response(_ status: Int = 200, _ fields: HeaderList, at receivedAt: UnixTime = november1994) -> NetworkResponse {
+    NetworkResponse(status: status, fields: fields, requestedAt: receivedAt, receivedAt: receivedAt)
+}
+
+/// A GET.
+func get(_ fields: HeaderList = HeaderList(), _ policy: CachePolicy = .useProtocol) -> CacheRequest {
+    CacheRequest(fields: fields, policy: policy)
+}
