@@ -18,9 +18,14 @@ public struct SHA256 {
 
     /// The hash of all bytes, in 64 hexadecimal digits of small letters. Ends the hash.
     public mutating func finish() -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: finishBytes().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// The hash of all bytes, 32 of them. Ends the hash.
+    public mutating func finishBytes() -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
         crypto_hash_sha256_final(&state, &hash)
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return hash
     }
 }

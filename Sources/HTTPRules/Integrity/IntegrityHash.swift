@@ -1,0 +1,45 @@
+internal import Sodium
+
+/// The hash of a body as it comes.
+public struct IntegrityHash {
+    private enum State {
+        case sha256(SHA256)
+        case sha512(SHA512)
+    }
+
+    private var state: State
+
+    /// Of no bytes yet.
+    ///
+    /// - Parameter algorithm: The function.
+    public init(_ algorithm: IntegrityMetadata.Algorithm) {
+        state =
+            switch algorithm {
+            case .sha256: .sha256(SHA256())
+            case .sha384: .sha512(SHA512(.bits384))
+            case .sha512: .sha512(SHA512(.bits512))
+            }
+    }
+
+    /// Takes the next bytes, decoded from the body's coding.
+    ///
+    /// - Parameter bytes: They are not kept.
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        switch state {
+        case .sha256(var hash):
+            hash.update(bytes)
+            state = .sha256(hash)
+        case .sha512(var hash):
+            hash.update(bytes)
+            state = .sha512(hash)
+        }
+    }
+
+    /// The hash of all bytes. Ends the hash.
+    public mutating func finish() -> [UInt8] {
+        switch state {
+        case .sha256(var hash): hash.finishBytes()
+        case .sha512(var hash): hash.finish()
+        }
+    }
+}
