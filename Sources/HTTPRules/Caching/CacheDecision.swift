@@ -124,8 +124,10 @@ private struct CacheLookup {
             return CacheLoad(unconditional: request, selected: answer == nil ? nil : selected)
         }
         if let selected, answer == nil, let load = CacheLoad(resuming: selected, request: request) { return load }
-        let others = stored.filter { $0.id != selected?.id && StoredAnswer($0, to: request) != nil }
+        let others = stored.lazy
+            .filter { $0.id != selected?.id && $0.entityTag != nil && StoredAnswer($0, to: request) != nil }
+            .prefix(CacheLoad.maximumTags)
         return CacheLoad(
-            validating: answer == nil ? nil : selected, others: others, request: request, isBehind: isBehind)
+            validating: answer == nil ? nil : selected, others: Array(others), request: request, isBehind: isBehind)
     }
 }

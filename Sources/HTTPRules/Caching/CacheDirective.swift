@@ -31,7 +31,7 @@ struct CacheDirective {
     static func all(in fields: HeaderList) -> [CacheDirective] {
         fields.lazy.filter { $0.isNamed(FieldName.cacheControl) }
             .flatMap { FieldScanner.pieces(of: FieldText.bytes($0.value)) }
-            .compactMap { CacheDirective($0) }
+            .compactMap { $0.isEmpty ? nil : CacheDirective($0) }
     }
 
     /// The argument as seconds; nil where it is no number of them. A number in quotes is one: section 5.2.

@@ -93,7 +93,7 @@ extension CacheLoad {
             return nil
         }
         let whole = resumed.map { [$0] } ?? stored.filter { $0.selecting.fits(request.fields) }
-        for candidate in whole where candidate.canBeJoined && !candidate.body.isComplete {
+        for candidate in whole where candidate.canBeJoined {
             guard candidate.entityTag.map({ $0.isStronglyEqual(to: tag) }) == true,
                 candidate.body.adding(range, length: place.length) != nil
             else { continue }
@@ -107,13 +107,16 @@ extension CacheLoad {
     /// Whether the server had something else than what is stored, the third of the ``CacheSteps``; nil where it was not
     /// asked, or could not tell.
     ///
-    /// - Parameter outcome: What became of its response.
-    public func hasChanged(after outcome: CacheOutcome) -> Bool? {
+    /// - Parameters:
+    ///   - outcome: What became of its response.
+    ///   - response: The response.
+    public func hasChanged(after outcome: CacheOutcome, of response: NetworkResponse) -> Bool? {
         guard !asked.isEmpty || resumed != nil else { return nil }
         switch outcome {
         case .freshened, .join: return false
-        case .store, .pass, .passAndUpdate, .notModified: return true
-        case .again, .stale: return nil
+        case .store, .notModified: return true
+        case .pass: return response.status < 500 ? true : nil
+        case .again, .stale, .passAndUpdate: return nil
         }
     }
 }

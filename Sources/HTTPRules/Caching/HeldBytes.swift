@@ -49,6 +49,32 @@ public struct HeldBytes: Hashable, Sendable {
         self.init(pieces: [range.lowerBound..<end.partialValue], length: place.length)
     }
 
+    /// The held bytes as text, for a store: `0-3,8-9/10`, or `/*` at the end where the length is not known.
+    public var text: String {
+        let places = pieces.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ",")
+        return "\(places)/\(length.map { "\($0)" } ?? "*")"
+    }
+
+    /// What ``text`` made; nil where it did not make this.
+    ///
+    /// - Parameter text: What a store has kept.
+    public init?(text: some StringProtocol) {
+        var scanner = FieldScanner(text)
+        var held = HeldBytes.nothing
+        while let first = ByteRange.number(in: &scanner) {
+            guard scanner.skip("-"), let last = ByteRange.number(in: &scanner), first <= last, last < .max,
+                let more = held.adding(first..<(last + 1), length: nil)
+            else { return nil }
+            held = more
+            guard scanner.skip(",") else { break }
+        }
+        guard scanner.skip("/") else { return nil }
+        let length = scanner.skip("*") ? nil : ByteRange.number(in: &scanner)
+        if let length, let end = held.pieces.last?.upperBound, length < end { return nil }
+        self.init(pieces: held.pieces, length: length)
+        guard self.text == text else { return nil }
+    }
+
     /// Whether the whole body is held.
     public var isComplete: Bool {
         guard let length else { return false }

@@ -85,7 +85,7 @@ public struct StoredAnswer: Hashable, Sendable {
             let withheld = Set(names)
             fields.removeAll { withheld.contains(FieldText.lowercase($0.name)) }
         }
-        fields.set(FieldName.age, "\(stored.age(at: now).components.seconds)")
+        fields.set(FieldName.age, "\(TimeSpan.wholeSeconds(min(stored.age(at: now), DeltaSeconds.maximum)))")
         describePart(in: &fields)
         return fields
     }

@@ -5,7 +5,8 @@ public enum StoredFields {
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
-    /// Fields that the rules of the store read: `Connection` must not name them, and cannot take them away.
+    /// Fields that are for whoever made the request, the rules of the store among them: `Connection` must not name
+    /// them, and cannot take them away.
     private static let needed: Set<String> = [
         "age", "cache-control", "content-encoding", "content-length", "content-range", "content-type", "date", "etag",
         "expires", "last-modified", "set-cookie", "strict-transport-security", "vary",

@@ -75,7 +75,7 @@ public struct StoredResponse: Hashable, Identifiable, Sendable {
     /// When it stops being fresh, for an index of a store; at the earliest when it came.
     public var freshUntil: UnixTime {
         let left = freshness.lifetime - Age.initial(of: fields, requestedAt: requestedAt, receivedAt: receivedAt)
-        return TimeSpan.moment(receivedAt, plus: max(.zero, left))
+        return TimeSpan.moment(receivedAt, plus: left)
     }
 
     /// Its status; that of a whole response where all pieces of it have come.

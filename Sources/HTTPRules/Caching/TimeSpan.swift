@@ -6,11 +6,15 @@ enum TimeSpan {
         .seconds(end.seconds) - .seconds(start.seconds)
     }
 
-    /// The moment so much later, or the last that there is.
+    /// The whole seconds of a time that is not negative; of one that has more than there are numbers the largest.
+    static func wholeSeconds(_ duration: Duration) -> Int64 {
+        duration < .seconds(Int64.max) ? max(.zero, duration).components.seconds : .max
+    }
+
+    /// The moment so much later, or the last that there is; no moment is earlier.
     static func moment(_ start: UnixTime, plus duration: Duration) -> UnixTime {
-        let (seconds, overflows) = start.seconds.addingReportingOverflow(duration.components.seconds)
-        guard overflows else { return UnixTime(seconds: seconds) }
-        return UnixTime(seconds: duration < .zero ? .min : .max)
+        let (seconds, overflows) = start.seconds.addingReportingOverflow(wholeSeconds(duration))
+        return UnixTime(seconds: overflows ? .max : seconds)
     }
 }
 

@@ -25,6 +25,18 @@ public struct HeaderField: Hashable, Sendable {
         self.init(name: FieldText.decode(nameBytes), value: FieldText.decode(valueBytes))
     }
 
+    /// The field of a line of HTTP/1.1, with its end or without; nil where the line is none. RFC 9112, section 5:
+    /// nothing stands between name and colon, and a line that begins with a space continues nothing.
+    ///
+    /// - Parameter line: The bytes of the line.
+    public init?(line: some Collection<UInt8>) {
+        var bytes = Array(line)[...]
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        self.init(nameBytes: bytes[..<colon], valueBytes: bytes[(colon + 1)...])
+    }
+
     /// A field of this module's own making.
     init(trusted name: String, _ value: String) {
         self.name = name

@@ -99,6 +99,32 @@ public struct HeaderList: Hashable, Sendable {
     mutating func set(_ name: String, _ value: String) { set(HeaderField(trusted: name, value)) }
 }
 
+/// The fields as bytes, for a store.
+extension HeaderList {
+    /// A line of HTTP/1.1 for each field, with its end.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount)
+        for field in fields {
+            bytes += FieldText.bytes(field.name)
+            bytes += [UInt8(ascii: ":"), UInt8(ascii: " ")]
+            bytes += FieldText.bytes(field.value)
+            bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
+        }
+        return bytes
+    }
+
+    /// What ``bytes`` made; nil where a line is no field.
+    ///
+    /// - Parameter bytes: Lines.
+    public init?(bytes: some Collection<UInt8>) {
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            guard let field = HeaderField(line: line) else { return nil }
+            fields.append(field)
+        }
+    }
+}
+
 extension HeaderList: RandomAccessCollection {
     /// 0.
     public var startIndex: Int { fields.startIndex }

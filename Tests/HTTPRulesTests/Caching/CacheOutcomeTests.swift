@@ -169,10 +169,12 @@ import Testing
     func changed() throws {
         let load = try load([variant])
         func changed(_ status: Int, _ list: HeaderList) -> Bool? {
-            load.hasChanged(after: load.outcome(of: response(status, list), stored: [variant]))
+            let response = response(status, list)
+            return load.hasChanged(after: load.outcome(of: response, stored: [variant]), of: response)
         }
         #expect(changed(304, HeaderList()) == false && changed(200, HeaderList()) == true)
         #expect(changed(304, fields(("ETag", "\"z\""))) == nil)
-        #expect(try self.load([]).hasChanged(after: .notModified) == nil)
+        #expect(changed(503, HeaderList()) == nil && changed(200, fields(("Cache-Control", "no-store"))) == true)
+        #expect(try self.load([]).hasChanged(after: .notModified, of: response(304, HeaderList())) == nil)
     }
 }

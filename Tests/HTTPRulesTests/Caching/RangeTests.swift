@@ -94,6 +94,19 @@ import Testing
         #expect(held.adding(1..<2, length: nil)?.pieces.count == HeldBytes.maximumPieces - 1)
     }
 
+    @Test("Held bytes are read back from their text, and only from it")
+    func text() throws {
+        let list = fields(("Content-Range", "bytes 0-3/10"))
+        let two = try #require(held(206, list, 4)?.adding(8..<10, length: nil))
+        #expect(two.text == "0-3,8-9/10")
+        for held in [two, .nothing, .complete(length: 0), .complete(length: 5)] {
+            #expect(HeldBytes(text: held.text) == held)
+        }
+        for text in ["", "/", "0-3", "3-0/10", "0-3,4-5/10", "8-9,0-3/10", "0-3/2", "0-3,/10", "00-3/10", "0-3/10 "] {
+            #expect(HeldBytes(text: text) == nil, "\(text)")
+        }
+    }
+
     @Test("Joined pieces are the union of their bytes, in whatever order they come")
     func union() throws {
         var generator = SeededGenerator(seed: 206)

@@ -56,6 +56,17 @@ import Testing
         #expect(FieldText.encode("\u{100}") == nil)
     }
 
+    @Test("Fields are read back from their bytes")
+    func bytes() {
+        let list = fields(("A", "b"), ("Set-Cookie", ""), ("a", "\u{FC}: \u{1}"))
+        #expect(list.bytes.count == list.byteCount && HeaderList(bytes: list.bytes) == list)
+        #expect(HeaderList(bytes: []) == HeaderList())
+        #expect(HeaderList(bytes: Array("A: b\nC:d\r\n".utf8)) == fields(("A", "b"), ("C", "d")))
+        for text in ["a", "a : b\r\n", " a: b\r\n", ": b\r\n", "a: b\r\n c\r\n", "a: b\rc\r\n", "a: \0"] {
+            #expect(HeaderList(bytes: Array(text.utf8)) == nil, "\(text)")
+        }
+    }
+
     @Test("Members of a list are those of all lines, without empty ones, and a comma in quotes separates nothing")
     func members() {
         let list = fields(("a", " b ,, \"c, d\" ,"), ("b", "x"), ("A", ",e"))
