@@ -1,7 +1,8 @@
 /// What is done with a response from the server: RFC 9111, sections 3, 3.4 and 4.3.
 public enum CacheOutcome: Hashable, Sendable {
-    /// It is passed on and stored, in place of what is stored of the same variant. Its body is not there yet: the owner
-    /// sets ``StoredResponse/body`` from ``HeldBytes/init(status:fields:receivedBytes:isFinished:)``.
+    /// It is passed on and stored, in place of what is stored with equal ``StoredResponse/selecting``. Its owner gives
+    /// it an ``StoredResponse/id``, and sets ``StoredResponse/body`` once that has come, from
+    /// ``HeldBytes/init(status:fields:receivedBytes:isFinished:)``.
     case store(StoredResponse)
     /// It is passed on and not stored.
     case pass(Storable.Refusal)

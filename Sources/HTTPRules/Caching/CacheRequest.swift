@@ -2,7 +2,8 @@
 public struct CacheRequest: Hashable, Sendable {
     /// Its method, in the case in which it is sent.
     public let method: String
-    /// Its fields, as its maker gave them.
+    /// Its fields: all that go out but what the store adds. `Accept-Encoding` and `Cookie` belong to them, since a
+    /// `Vary` may name them.
     public let fields: HeaderList
     /// How the store is to be used.
     public let policy: CachePolicy

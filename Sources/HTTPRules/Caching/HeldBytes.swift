@@ -92,7 +92,7 @@ public struct HeldBytes: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - range: The bytes that have come.
-    ///   - length: How long the whole body is, as came with them; nil: not known.
+    ///   - other: How long the whole body is, as came with them; nil: not known.
     public func adding(_ range: Range<Int64>, length other: Int64?) -> HeldBytes? {
         if let length, let other, length != other { return nil }
         let whole = length ?? other

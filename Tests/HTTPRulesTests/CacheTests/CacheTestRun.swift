@@ -13,12 +13,17 @@ struct CacheTestRun {
     /// How long the suite waits where a test says so.
     private static let pause: Int64 = 3
     private let test: CacheTest
+    private let isWithoutStore: Bool
     private let server: CacheTestServer
     private let loader: CacheTestLoader
     private var results: [CacheTestLoader.Result] = []
 
-    init(_ test: CacheTest) {
+    /// - Parameters:
+    ///   - test: The test.
+    ///   - isWithoutStore: Whether all requests are made as if there were no cache.
+    init(_ test: CacheTest, isWithoutStore: Bool = false) {
         self.test = test
+        self.isWithoutStore = isWithoutStore
         // 1 March 2026, some time after midnight.
         server = CacheTestServer(test, now: UnixTime(seconds: 1_772_323_456))
         loader = CacheTestLoader(server)
@@ -57,7 +62,9 @@ struct CacheTestRun {
         try fields.put("Req-Num", "\(number)")
         let name = request.values["cache"] ?? "default"
         guard let policy = CachePolicy(name: name) else { throw TestFailure("the policy \(name)") }
-        return CacheRequest(method: request.values["request_method"] ?? "GET", fields: fields, policy: policy)
+        return CacheRequest(
+            method: request.values["request_method"] ?? "GET", fields: fields,
+            policy: isWithoutStore ? .noStore : policy)
     }
 
     private func serverTime(_ result: CacheTestLoader.Result) -> UnixTime {

@@ -24,10 +24,12 @@ struct CacheTestsTests {
     private enum End: Equatable { case passed, failed, unprepared, dependency }
 
     /// Runs all, and then, as the suite does, counts none whose dependencies failed.
-    private static func ends(of tests: [CacheTest]) throws -> [String: (end: End, fault: String)] {
+    private static func ends(
+        of tests: [CacheTest], isWithoutStore: Bool = false
+    ) throws -> [String: (end: End, fault: String)] {
         var own: [String: (end: End, fault: String)] = [:]
         for test in tests {
-            var run = CacheTestRun(test)
+            var run = CacheTestRun(test, isWithoutStore: isWithoutStore)
             do {
                 try run.run()
                 own[test.id] = (.passed, "")
@@ -62,5 +64,13 @@ struct CacheTestsTests {
         #expect(tests.count { $0.kind == .optimal } == 77)
         #expect(missed(.required) == Self.missedRequired)
         #expect(missed(.optimal) == Self.missedOptimal)
+    }
+
+    @Test("Without a store 18 required and no optimal tests pass, as with the suite's own client over a network")
+    func withoutStore() throws {
+        let tests = try CacheTestData.read()
+        let ends = try Self.ends(of: tests, isWithoutStore: true)
+        #expect(tests.count { $0.kind == .required && ends[$0.id]?.end == .passed } == 18)
+        #expect(tests.count { $0.kind == .optimal && ends[$0.id]?.end == .passed } == 0)
     }
 }
