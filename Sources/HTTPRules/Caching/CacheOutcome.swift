@@ -88,7 +88,8 @@ extension CacheLoad {
         return .passAndUpdate(kept, remove: removed.sorted())
     }
 
-    /// A piece that belongs to a stored response: RFC 9111, section 3.4.
+    /// A piece that belongs to a stored response: RFC 9111, section 3.4. One that was asked for to complete something
+    /// has to complete it, since the whole goes out.
     private func joined(_ response: NetworkResponse, _ stored: [StoredResponse]) -> CacheOutcome? {
         guard let place = ContentRange(response.fields), let range = place.range, let tag = response.entityTag else {
             return nil
@@ -96,7 +97,7 @@ extension CacheLoad {
         let whole = resumed.map { [$0] } ?? stored.filter { $0.selecting.fits(request.fields) }
         for candidate in whole where candidate.canBeJoined {
             guard candidate.entityTag.map({ $0.isStronglyEqual(to: tag) }) == true,
-                candidate.body.adding(range, length: place.length) != nil
+                let body = candidate.body.adding(range, length: place.length), resumed == nil || body.isComplete
             else { continue }
             return .join(candidate.freshened(by: response, request: request.fields), at: range)
         }

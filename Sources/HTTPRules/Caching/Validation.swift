@@ -6,16 +6,17 @@ enum Validation {
     static func confirmed(
         by response: NetworkResponse, among asked: [StoredResponse], hasOtherTags: Bool
     ) -> [StoredResponse] {
+        let dated = asked.filter { $0.lastModified != nil && $0.lastModified == response.lastModified }
         if let tag = response.entityTag {
             if !tag.isWeak {
                 let same = asked.filter { $0.entityTag.map { $0.isStronglyEqual(to: tag) } ?? false }
                 if !same.isEmpty { return same }
             }
-            return newest(asked.filter { $0.entityTag.map { $0.isWeaklyEqual(to: tag) } ?? false })
+            let alike = asked.filter { $0.entityTag.map { $0.isWeaklyEqual(to: tag) } ?? false }
+            // A server may tell a tag that it did not tell before: then the date is what it was asked with.
+            return newest(alike.isEmpty ? dated.filter { $0.entityTag == nil } : alike)
         }
-        if let date = response.lastModified {
-            return newest(asked.filter { $0.lastModified == date })
-        }
+        if response.lastModified != nil { return newest(dated) }
         return asked.count == 1 && !hasOtherTags ? asked : []
     }
 

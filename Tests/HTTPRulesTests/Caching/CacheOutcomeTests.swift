@@ -71,6 +71,18 @@ import Testing
         #expect(try updated(fields(("ETag", "\"z\"")), [variant(1, "\"x\"")]) == nil)
     }
 
+    @Test("A date confirms what has no tag, though the server tells one now")
+    func newTag() throws {
+        let date = ("Last-Modified", HTTPDate.format(november1994.later(-100)))
+        let dated = stored(fields(date, ("Cache-Control", "max-age=0")))
+        let outcome = try outcome(304, fields(("ETag", "\"1\""), date), [dated])
+        guard case .freshened(let updated, _, _) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(updated.first?.entityTag == EntityTag("\"1\""))
+    }
+
     @Test("A 304 that confirms nothing that is there makes the request go out again, and only once")
     func again() throws {
         let outcome = try outcome(304, fields(("ETag", "\"other\"")), [variant])

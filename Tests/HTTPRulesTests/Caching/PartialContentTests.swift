@@ -129,6 +129,8 @@ import Testing
             (206, fields(("ETag", "\"1\""), ("Content-Range", "bytes 4-9/11"))),
             (206, fields(("Content-Range", "bytes 4-9/10"))), (206, fields(("ETag", "\"1\""))),
             (206, fields(("ETag", "\"1\""), ("Content-Range", "bytes 4-9/10"), ("Cache-Control", "no-store"))),
+            (206, fields(("ETag", "\"1\""), ("Content-Range", "bytes 4-8/10"))),
+            (206, fields(("ETag", "\"1\""), ("Content-Range", "bytes 5-9/10"))),
             (416, fields(("Content-Range", "bytes */3"))), (304, fields(("ETag", "\"1\""))),
         ]
         for (status, list) in rests {
