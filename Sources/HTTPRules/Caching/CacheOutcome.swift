@@ -79,13 +79,17 @@ extension CacheLoad {
     /// RFC 9111, section 4.3.5, and RFC 9110, section 9.3.2.
     private func outcomeOfHead(_ response: NetworkResponse, _ stored: [StoredResponse]) -> CacheOutcome {
         guard response.status == 200, !request.avoidsStore else { return .pass(.method) }
-        let selected = stored.filter { $0.statusOfWhole == 200 && $0.selecting.fits(request.fields) }
-        guard !selected.isEmpty else { return .pass(.method) }
-        let updated = selected.filter { $0.isSame(as: response) }
-            .map { $0.freshened(by: response, request: request.fields) }
-        let kept = updated.filter { !$0.mustGo }
-        let removed = Set(selected.map(\.id)).subtracting(kept.map(\.id))
-        return .passAndUpdate(kept, remove: removed.sorted())
+        var (kept, removed): ([StoredResponse], [StoredResponse.ID]) = ([], [])
+        for one in stored where one.statusOfWhole == 200 && one.selecting.fits(request.fields) {
+            switch HeadComparison(one, response) {
+            case .same:
+                let updated = one.freshened(by: response, request: request.fields)
+                if updated.mustGo { removed.append(one.id) } else { kept.append(updated) }
+            case .other: removed.append(one.id)
+            case .unknown: break
+            }
+        }
+        return .passAndUpdate(kept, remove: removed)
     }
 
     /// A piece that belongs to a stored response: RFC 9111, section 3.4. One that was asked for to complete something

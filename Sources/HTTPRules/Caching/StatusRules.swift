@@ -3,6 +3,10 @@ enum StatusRules {
     /// Whether the response to this code is the last of its request.
     static func isFinal(_ status: Int) -> Bool { status >= 200 && status <= 599 }
 
+    /// Whether a response is about conditions or the range of its request, and wrong for a request without them:
+    /// not modified, precondition failed, range not satisfiable.
+    static func answersConditions(_ status: Int) -> Bool { [304, 412, 416].contains(status) }
+
     /// Whether a response is fresh for a while though it says nothing of it: RFC 9110, section 15.1.
     static func isHeuristicallyCacheable(_ status: Int) -> Bool {
         [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)

@@ -4,7 +4,7 @@ public enum Storable {
     public enum Refusal: Hashable, Sendable {
         /// Responses to this method are not stored.
         case method
-        /// The status is none of a last response, or is not known to the store.
+        /// The status is none of a last response, or answers conditions of the request, or is not known to the store.
         case status
         /// The request asked not to.
         case requestNoStore
@@ -32,7 +32,9 @@ public enum Storable {
         let directives = ResponseDirectives(response.fields)
         if request.avoidsStore { return .requestNoStore }
         guard isStorable(request.method, response, directives, isContentOfURL) else { return .method }
-        guard StatusRules.isFinal(response.status), response.status != 304 else { return .status }
+        guard StatusRules.isFinal(response.status), !StatusRules.answersConditions(response.status) else {
+            return .status
+        }
         if directives.mustUnderstand {
             guard StatusRules.isUnderstood(response.status) else { return .status }
         } else if directives.isNoStore {

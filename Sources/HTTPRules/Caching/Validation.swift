@@ -25,12 +25,26 @@ enum Validation {
     }
 }
 
-extension StoredResponse {
-    /// Whether a response to HEAD is about the same body: what it says of tag, date of change and length is what is
-    /// stored. RFC 9111, section 4.3.5.
-    func isSame(as response: NetworkResponse) -> Bool {
-        [FieldName.entityTag, FieldName.lastModified, FieldName.contentLength].allSatisfy { name in
-            response.fields.first(named: name).map { $0 == fields.first(named: name) } ?? true
+/// What a response to HEAD says of a stored response: RFC 9111, section 4.3.5.
+enum HeadComparison {
+    /// It is the same: they have a tag or a date of change, and differ in neither these nor the length.
+    case same
+    /// They differ in one of these.
+    case other
+    /// There is nothing to compare, or one of them tells what the other does not.
+    case unknown
+
+    init(_ stored: StoredResponse, _ response: NetworkResponse) {
+        let pairs = [FieldName.entityTag, FieldName.lastModified, FieldName.contentLength].map { name in
+            (stored.fields.first(named: name), response.fields.first(named: name))
+        }
+        let validators = pairs.prefix(2)
+        if pairs.contains(where: { $0.0 != nil && $0.1 != nil && $0.0 != $0.1 }) {
+            self = .other
+        } else if validators.contains(where: { $0.0 != nil }), validators.allSatisfy({ $0.0 == $0.1 }) {
+            self = .same
+        } else {
+            self = .unknown
         }
     }
 }

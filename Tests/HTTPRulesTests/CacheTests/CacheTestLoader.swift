@@ -1,6 +1,24 @@
 import HTTPRules
 import TestSupport
 
+/// What a server answers.
+struct CacheTestAnswer {
+    var status: Int
+    var fields: HeaderList
+    var body: [UInt8]
+    /// Whether the connection failed before the body was over.
+    var isCut = false
+}
+
+/// A server in memory, with the time.
+protocol CacheTestOrigin: AnyObject {
+    /// The time.
+    var now: UnixTime { get }
+
+    /// Answers a request; nil where it closes the connection instead.
+    func answer(method: String, url: String, fields: HeaderList) throws -> CacheTestAnswer?
+}
+
 /// The smallest loader that follows the rules: a store in memory, one request at a time.
 final class CacheTestLoader {
     /// What the maker of a request gets.
@@ -18,11 +36,11 @@ final class CacheTestLoader {
         var bytes: [UInt8]
     }
 
-    private let server: CacheTestServer
+    private let server: any CacheTestOrigin
     private var rows: [String: [Row]] = [:]
     private var lastID: Int64 = 0
 
-    init(_ server: CacheTestServer) { self.server = server }
+    init(_ server: any CacheTestOrigin) { self.server = server }
 
     /// Answers a request.
     func load(_ url: String, _ request: CacheRequest) throws -> Result {
@@ -59,11 +77,13 @@ final class CacheTestLoader {
         }
         let isContentOfURL = answer.fields.first(named: "Content-Location") == url
         let outcome = load.outcome(of: response, stored: stored(url), isContentOfURL: isContentOfURL)
-        return try follow(outcome, of: load.request, answer, url)
+        let result = try follow(outcome, of: load.request, answer, url)
+        if answer.isCut, !outcome.isFromStore { throw Failure() }
+        return result
     }
 
     private func follow(
-        _ outcome: CacheOutcome, of request: CacheRequest, _ answer: CacheTestServer.Answer, _ url: String
+        _ outcome: CacheOutcome, of request: CacheRequest, _ answer: CacheTestAnswer, _ url: String
     ) throws -> Result {
         let passedOn = Result(status: answer.status, fields: answer.fields, body: answer.body)
         switch outcome {
@@ -71,7 +91,7 @@ final class CacheTestLoader {
         case .store(var response):
             let held = HeldBytes(
                 status: response.status, fields: response.fields, receivedBytes: Int64(answer.body.count),
-                isFinished: true)
+                isFinished: !answer.isCut)
             guard let held else { return passedOn }
             response.body = held
             insert(response, answer.body, url)
@@ -109,14 +129,25 @@ final class CacheTestLoader {
     }
 
     private func join(_ updated: StoredResponse, _ range: Range<Int64>, _ body: [UInt8], _ url: String) -> Result? {
+        let place = range.lowerBound..<range.lowerBound + Int64(body.count)
         guard let index = rows[url]?.firstIndex(where: { $0.response.id == updated.id }),
-            let held = updated.body.adding(range, length: nil), var bytes = rows[url]?[index].bytes
+            let held = updated.body.adding(place, length: nil), var bytes = rows[url]?[index].bytes
         else { return nil }
-        bytes += [UInt8](repeating: 0, count: max(0, Int(range.upperBound) - bytes.count))
-        bytes.replaceSubrange(Int(range.lowerBound)..<Int(range.upperBound), with: body)
+        bytes += [UInt8](repeating: 0, count: max(0, Int(place.upperBound) - bytes.count))
+        bytes.replaceSubrange(Int(place.lowerBound)..<Int(place.upperBound), with: body)
         var response = updated
         response.body = held
         rows[url]?[index] = Row(response: response, bytes: bytes)
         return StoredAnswer(response, to: CacheRequest(fields: HeaderList()), isValidated: true).map { result($0, url) }
+    }
+}
+
+extension CacheOutcome {
+    /// Whether the answer is stored, or that of another request, so that a cut body does not matter.
+    fileprivate var isFromStore: Bool {
+        switch self {
+        case .freshened, .stale, .again: true
+        case .store, .pass, .passAndUpdate, .notModified, .join: false
+        }
     }
 }

@@ -2,20 +2,13 @@ import HTTPRules
 import TestSupport
 
 /// The server of the suite cache-tests, in memory: it answers as a test says, and remembers what it was sent.
-final class CacheTestServer {
+final class CacheTestServer: CacheTestOrigin {
     /// What came with one request, and what went out with its answer that the client must see.
     struct Seen {
         var number: Int
         var method: String
         var fields: HeaderList
         var kept: [(name: String, value: String)]
-    }
-
-    /// An answer; its time is the server's.
-    struct Answer {
-        var status: Int
-        var fields: HeaderList
-        var body: [UInt8]
     }
 
     /// The time, which tests move.
@@ -33,7 +26,7 @@ final class CacheTestServer {
     }
 
     /// Answers a request; nil where it closes the connection instead.
-    func answer(method: String, url: String, fields: HeaderList) throws -> Answer? {
+    func answer(method: String, url: String, fields: HeaderList) throws -> CacheTestAnswer? {
         guard let number = fields.first(named: "Req-Num").flatMap({ Int($0) }) else { throw TestFailure("no Req-Num") }
         if let pause = requests[number - 1].values["response_pause"].flatMap({ Int64($0) }) { now.seconds += pause }
         let status = status(of: number, fields)
@@ -57,7 +50,7 @@ final class CacheTestServer {
         try answer.put("Request-Numbers", seen.map { "\($0.number)" }.joined(separator: " "))
         if requests[number - 1].has("disconnect") { return nil }
         let body = try body(of: number, status: status, method: method, &answer)
-        return Answer(status: status, fields: answer, body: body)
+        return CacheTestAnswer(status: status, fields: answer, body: body)
     }
 
     /// A connection ends a body where `Content-Length` says that it does.

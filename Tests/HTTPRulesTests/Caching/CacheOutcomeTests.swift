@@ -151,7 +151,7 @@ import Testing
         #expect(try load([lenient], for: knowing).answerAfterFailure(at: november1994.later(10)) == nil)
     }
 
-    @Test("A HEAD freshens what is the same, and removes what is not")
+    @Test("A HEAD freshens what is the same, removes what is not, and leaves alone what cannot be compared")
     func head() throws {
         let request = CacheRequest(method: "HEAD", fields: HeaderList())
         let same = try outcome(200, fields(("ETag", "\"1\""), ("A", "2")), of: request, [variant])
@@ -163,6 +163,13 @@ import Testing
         for changed in [("ETag", "\"2\""), ("Content-Length", "11")] {
             #expect(try outcome(200, fields(changed), of: request, [variant]) == .passAndUpdate([], remove: [1]))
         }
+        let nothing = CacheOutcome.passAndUpdate([], remove: [])
+        #expect(try outcome(200, fields(("Content-Length", "10")), of: request, [variant]) == nothing)
+        #expect(try outcome(200, HeaderList(), of: request, []) == nothing)
+        let bare = stored(fields(("Content-Length", "10")))
+        #expect(try outcome(200, fields(("Content-Length", "10")), of: request, [bare]) == nothing)
+        #expect(
+            try outcome(200, fields(("Content-Length", "11")), of: request, [bare]) == .passAndUpdate([], remove: [1]))
         #expect(try outcome(410, HeaderList(), of: request, [variant]) == .pass(.method))
     }
 

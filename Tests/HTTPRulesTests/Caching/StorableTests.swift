@@ -29,9 +29,10 @@ import Testing
         #expect(refusal(599, control("no-store, must-understand, max-age=5")) == .status)
     }
 
-    @Test("Interim responses, 304 and Vary: * are not stored")
+    @Test("Interim responses, those to conditions and ranges, and Vary: * are not stored")
     func never() {
         #expect(refusal(103, control("max-age=5")) == .status && refusal(304) == .status)
+        #expect(refusal(412, control("max-age=5")) == .status && refusal(416, control("max-age=5")) == .status)
         #expect(refusal(999, control("max-age=5")) == .status)
         #expect(refusal(200, fields(("Vary", "a, *"))) == .vary)
     }
