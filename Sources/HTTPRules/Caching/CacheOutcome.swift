@@ -15,8 +15,9 @@ public enum CacheOutcome: Hashable, Sendable {
     case notModified
     /// The server has confirmed something that is not there: the request is sent again, as this.
     case again(CacheLoad)
-    /// The bytes continue a stored response, which has its new fields already: they are written at this place. The
-    /// maker of the request gets the whole body where he asked for it, else this response as it came.
+    /// The bytes continue a stored response, which has its new fields already: they are written at this place, and its
+    /// owner adds what came of them to its ``StoredResponse/body``. The maker of the request gets the whole body where
+    /// he asked for it, else this response as it came.
     case join(StoredResponse, at: Range<Int64>)
     /// The server failed, and what is stored goes out instead.
     case stale(StoredAnswer)
@@ -101,9 +102,12 @@ extension CacheLoad {
         let whole = resumed.map { [$0] } ?? stored.filter { $0.selecting.fits(request.fields) }
         for candidate in whole where candidate.canBeJoined {
             guard candidate.entityTag.map({ $0.isStronglyEqual(to: tag) }) == true,
-                let body = candidate.body.adding(range, length: place.length), resumed == nil || body.isComplete
+                let before = candidate.body.adding(range.lowerBound..<range.lowerBound, length: place.length),
+                let after = before.adding(range, length: nil), resumed == nil || after.isComplete
             else { continue }
-            return .join(candidate.freshened(by: response, request: request.fields), at: range)
+            var joined = candidate.freshened(by: response, request: request.fields)
+            joined.body = before
+            return .join(joined, at: range)
         }
         return nil
     }

@@ -114,9 +114,17 @@ import Testing
         let answer = try #require(StoredAnswer(joined, to: get()))
         #expect(answer.status == 200 && answer.bytes == 0..<10)
         #expect(answer.fields(at: november1994).first(named: "Content-Length") == "10")
+        let unknown = fields(("Cache-Control", "max-age=5"), ("ETag", "\"1\""), ("Content-Range", "bytes 0-3/*"))
+        let held = HeldBytes(status: 206, fields: unknown, receivedBytes: 4, isFinished: true)
+        let piece = stored(status: 206, unknown, body: try #require(held))
+        guard case .join(let sized, at: 4..<10) = try outcome(206, rest, piece) else {
+            Issue.record("not joined")
+            return
+        }
+        #expect(sized.body.length == 10 && sized.body.adding(4..<10, length: nil)?.isComplete == true)
         let ownRange = fields(("Range", "bytes=8-9"))
         let more = fields(("ETag", "\"1\""), ("Content-Range", "bytes 8-9/10"))
-        guard case .join(_, at: 8..<10) = try outcome(206, more, try piece(0..<4), ownRange) else {
+        guard case .join(_, at: 8..<10) = try outcome(206, more, try self.piece(0..<4), ownRange) else {
             Issue.record("not joined")
             return
         }
