@@ -56,8 +56,8 @@ public struct PublicSuite: Sendable {
         ]
     }
 
-    /// The path of one of its files; nil where there is no suite.
-    public func path(of file: String) -> String? { folder.map { "\($0)/\(file)" } }
+    /// The path of one of its files; empty where the suite is missing.
+    public func path(of file: String) -> String { folder.map { "\($0)/\(file)" } ?? "" }
 
     /// One of its files, empty where there is none.
     public func content(of file: String) -> [UInt8] { folder.map { Self.content(of: "\($0)/\(file)") } ?? [] }

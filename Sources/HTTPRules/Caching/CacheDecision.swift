@@ -121,6 +121,7 @@ private struct CacheLookup {
     private func conditionalLoad(isBehind: Bool) -> CacheLoad {
         // A HEAD is not worth a validation: what it brings freshens what is stored.
         if request.method == "HEAD" {
+            if isBehind { return CacheLoad(validating: nil, others: [], request: request, isBehind: true) }
             return CacheLoad(unconditional: request, selected: answer == nil ? nil : selected)
         }
         if let selected, answer == nil, let load = CacheLoad(resuming: selected, request: request) { return load }

@@ -30,8 +30,8 @@ private final class RandomOrigin: CacheTestOrigin {
         let variant = fields.first(named: "A") ?? ""
         var list = HeaderList()
         // Each version has one kind of tag: strong, weak or none.
-        let tag = EntityTag(
-            ["\"\(version)\(variant)\"", "W/\"\(version)\(variant)\"", ""][version % 5 == 4 ? 2 : version % 5 / 3])
+        let name = "\"\(version).\(variant)\""
+        let tag = EntityTag([name, "W/\(name)", ""][version % 5 == 4 ? 2 : version % 5 / 3])
         if let tag { try list.put("ETag", tag.text) }
         try list.put("X-Version", "\(version)")
         try list.put("X-Variant", variant)

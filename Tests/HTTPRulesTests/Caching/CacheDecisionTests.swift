@@ -118,6 +118,9 @@ import Testing
         let request = get(fields(("If-None-Match", "\"x\""), ("Range", "bytes=0-1")))
         let load = try #require(self.load(request, stored, after: 15))
         #expect(load.isBehind && load.fields == fields(("If-None-Match", "\"1\"")))
+        let head = CacheRequest(method: "HEAD", fields: fields(("If-None-Match", "\"x\"")))
+        let headLoad = try #require(self.load(head, stored, after: 15))
+        #expect(headLoad.isBehind && headLoad.fields == HeaderList())
     }
 
     @Test("What is immutable is not asked about while it is fresh, except where the caller wants to know")
