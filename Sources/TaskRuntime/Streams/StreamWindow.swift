@@ -11,7 +11,14 @@ struct StreamWindow {
     /// How many wait.
     var count: Int { bytes.count - start }
 
-    mutating func append(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
+    mutating func append(_ more: some Collection<UInt8>) {
+        // What is empty takes a whole array instead of a copy of it.
+        if count == 0, let more = more as? [UInt8] {
+            (bytes, start) = (more, 0)
+        } else {
+            bytes.append(contentsOf: more)
+        }
+    }
 
     /// Takes the first of them out, at most so many.
     mutating func take(_ maximumBytes: Int) -> [UInt8] {
