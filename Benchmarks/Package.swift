@@ -25,6 +25,7 @@ let package = Package(
         .executable(name: "victim", targets: ["victim"]),
         .executable(name: "sqlite-direct", targets: ["sqlite-direct"]),
         .executable(name: "streamer", targets: ["streamer"]),
+        .executable(name: "reader", targets: ["reader"]),
         .library(name: "BenchmarkPlugin", type: .dynamic, targets: ["BenchmarkPlugin"]),
         .library(name: "malloc-count", type: .dynamic, targets: ["MallocCount"]),
     ],
@@ -43,6 +44,8 @@ let package = Package(
         .executableTarget(name: "victim", swiftSettings: strict),
         .executableTarget(name: "sqlite-direct", cSettings: gnu, linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(name: "streamer", cSettings: gnu),
+        .executableTarget(
+            name: "reader", dependencies: [.product(name: "BridgeClient", package: "trestle")], swiftSettings: strict),
         .target(name: "MallocCount", cSettings: gnu),
         .target(name: "CEpoll"),
 

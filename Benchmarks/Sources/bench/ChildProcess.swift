@@ -106,7 +106,7 @@ final class ChildProcess {
         return status != nil
     }
 
-    private func wait() -> Int32 {
+    func wait() -> Int32 {
         var raw: Int32 = 0
         while status == nil {
             if waitpid(pid, &raw, 0) == pid { note(raw) } else if errno != EINTR { note(0xFF00) }

@@ -1,9 +1,11 @@
 /* Sends the bytes of a file as a stream, from one process to another: each side by a descriptor, or by messages.
  *
  *     streamer SOCKET FILE pipe|messages pipe|messages
+ *     streamer SOCKET FILE pipe|messages PROGRAM [ARGUMENT ...]
  *
- * The first word is the writer's, the second one the reader's. Prints `seconds=S`: from before the stream is made until
- * both sides know that it is complete. */
+ * The first word is the writer's, the second one the reader's. A program as the reader gets the socket and the stream's
+ * name as its last arguments. Prints `seconds=S`: from before the stream is made until both sides know that it is
+ * complete, with the start of the program. */
 #include <err.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -172,12 +174,37 @@ static void read_messages(client *client, const char *stream) {
     } while (!says(client, "\"end\":true"));
 }
 
+static void await_success(pid_t child, const char *who) {
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) errx(1, "the %s has failed", who);
+}
+
+/* The words are the program, its arguments, and room for two more behind. */
+static void read_by_program(char **words, int count, char *socket, char *stream) {
+    pid_t child = fork();
+    if (child < 0) err(1, "fork");
+    if (child == 0) {
+        words[count] = socket;
+        words[count + 1] = stream;
+        words[count + 2] = NULL;
+        execvp(words[0], words);
+        err(1, "%s", words[0]);
+    }
+    await_success(child, "reader");
+}
+
+static void read_stream(const char *socket, const char *stream, bool uses_pipe) {
+    static client reader;
+    connect_to(&reader, socket);
+    if (uses_pipe) read_pipe(&reader, stream);
+    else read_messages(&reader, stream);
+}
+
 int main(int argc, char **argv) {
-    static client writer, reader;
-    if (argc != 5) errx(64, "usage: streamer SOCKET FILE pipe|messages pipe|messages");
+    static client writer;
+    if (argc < 5) errx(64, "usage: streamer SOCKET FILE pipe|messages pipe|messages|PROGRAM...");
     bool writes_pipe = strcmp(argv[3], "pipe") == 0, reads_pipe = strcmp(argv[4], "pipe") == 0;
     connect_to(&writer, argv[1]);
-    connect_to(&reader, argv[1]);
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     const char *line = "{\"task\":\"bridge.stream.new\",\"callbackId\":0}\n";
@@ -192,10 +219,15 @@ int main(int argc, char **argv) {
         return 0;
     }
     close(writer.socket);
-    if (reads_pipe) read_pipe(&reader, stream);
-    else read_messages(&reader, stream);
-    int status;
-    if (waitpid(child, &status, 0) != child || status != 0) errx(1, "the writer has failed");
+    if (reads_pipe || strcmp(argv[4], "messages") == 0) {
+        read_stream(argv[1], stream, reads_pipe);
+    } else {
+        char **words = calloc((size_t)argc, sizeof *words);
+        if (!words) err(1, "calloc");
+        memcpy(words, argv + 4, (size_t)(argc - 4) * sizeof *words);
+        read_by_program(words, argc - 4, argv[1], stream);
+    }
+    await_success(child, "writer");
     clock_gettime(CLOCK_MONOTONIC, &end);
     printf("seconds=%.6f\n", (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9);
 }

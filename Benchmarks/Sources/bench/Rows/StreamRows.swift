@@ -4,21 +4,45 @@ import Glibc
 /// How many bytes each run moves.
 private let fileBytes = 256 << 20
 
-/// How the two sides use the stream: by a descriptor or by messages.
+/// How the two sides use the stream.
 private struct StreamForm {
+    /// By a descriptor ("pipe") or by messages.
     var writer: String
-    var reader: String
+    /// The same, or the program that reads.
+    var reader: [String]
+    var name: String
+    var unit: Unit
     var bound: Bound?
 
-    var name: String { "\(writer) to \(reader)" }
+    enum Unit { case ofCat, megabytes }
+
+    /// Two programs in C.
+    static func plain(_ writer: String, _ reader: String, _ bound: Bound? = nil) -> StreamForm {
+        StreamForm(writer: writer, reader: [reader], name: "\(writer) to \(reader)", unit: .ofCat, bound: bound)
+    }
+
+    /// A program over a library, its start included.
+    static func library(_ name: String, _ reader: [String], atLeast megabytes: Double) -> StreamForm {
+        StreamForm(
+            writer: "pipe", reader: reader, name: "pipe to \(name)", unit: .megabytes, bound: .atLeast(megabytes))
+    }
 }
 
-private let forms = [
-    StreamForm(writer: "pipe", reader: "pipe", bound: .atLeast(0.8)),
-    StreamForm(writer: "pipe", reader: "messages", bound: .atLeast(0.25)),
-    StreamForm(writer: "messages", reader: "pipe", bound: .atLeast(0.25)),
-    StreamForm(writer: "messages", reader: "messages"),
-]
+extension Bench {
+    fileprivate var streamForms: [StreamForm] {
+        let readers = "\(#filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 })/Readers"
+        let plain: [StreamForm] = [
+            .plain("pipe", "pipe", .atLeast(0.8)), .plain("pipe", "messages", .atLeast(0.25)),
+            .plain("messages", "pipe", .atLeast(0.25)), .plain("messages", "messages"),
+            .library("BridgeClient", [place.program("reader")], atLeast: 200),
+        ]
+        let others: [StreamForm] = [
+            .library("Python", ["python3", readers + "/read.py"], atLeast: 100),
+            .library("Node", ["node", readers + "/read.mjs"], atLeast: 100),
+        ]
+        return plain + others.filter { Place.find($0.reader[0]) != nil }
+    }
+}
 
 /// What a run took: seconds by the clock, and of the daemon's CPU time.
 private struct StreamFigures {
@@ -32,6 +56,7 @@ func measureStreams(_ bench: Bench) throws -> [Line] {
     defer { unlink(file) }
     let daemon = try bench.startDaemon(DaemonSettings(isPinned: false))
     defer { daemon.stop() }
+    let forms = bench.streamForms
     var cat: [Double] = []
     var figures = forms.map { _ in [StreamFigures]() }
     for _ in 0..<bench.rounds {
@@ -40,6 +65,7 @@ func measureStreams(_ bench: Bench) throws -> [Line] {
     }
     return [Line(row: "256 MiB", server: "cat to cat", finding: rate("cat to cat", cat))]
         + zip(forms, figures).map { form, figures in line(form, figures, cat) }
+        + (try measureStreamNeighbours(bench))
 }
 
 private func place(_ bench: Bench) -> String { bench.place.sockets + "/streamed" }
@@ -47,7 +73,7 @@ private func place(_ bench: Bench) -> String { bench.place.sockets + "/streamed"
 private func run(_ form: StreamForm, _ file: String, _ bench: Bench, _ daemon: Server) throws -> StreamFigures {
     let before = daemon.cpuSeconds
     let program = try ChildProcess(
-        [bench.place.program("streamer"), daemon.socket, file, form.writer, form.reader])
+        [bench.place.program("streamer"), daemon.socket, file, form.writer] + form.reader)
     guard let seconds = keyedNumbers(try program.finish())["seconds"] else { throw Failure("streamer says nothing") }
     return StreamFigures(seconds: seconds, serverCPU: daemon.cpuSeconds - before)
 }
@@ -70,14 +96,18 @@ private func rate(_ what: String, _ seconds: [Double]) -> Finding {
 
 private func line(_ form: StreamForm, _ figures: [StreamFigures], _ cat: [Double]) -> Line {
     let seconds = median(figures.map(\.seconds))
-    let cpu = median(figures.map { $0.serverCPU / $0.seconds })
-    return Line(
-        row: "256 MiB, \(form.name)", server: "trestle",
-        finding: Finding(
-            what: "a stream, \(form.name)", value: median(zip(cat, figures).map { $0 / $1.seconds }),
-            unit: " × cat",
-            note:
-                ", \(text(Double(fileBytes >> 20) / seconds, digits: 0)) MiB/s, daemon \(text(cpu * 100, digits: 1)) % "
-                + "of a core",
-            bound: form.bound))
+    let cpu = ", daemon \(text(median(figures.map { $0.serverCPU / $0.seconds }) * 100, digits: 1)) % of a core"
+    let (what, ofCat) = ("a stream, \(form.name)", median(zip(cat, figures).map { $0 / $1.seconds }))
+    let finding =
+        switch form.unit {
+        case .ofCat:
+            Finding(
+                what: what, value: ofCat, unit: " × cat",
+                note: ", \(text(Double(fileBytes >> 20) / seconds, digits: 0)) MiB/s\(cpu)", bound: form.bound)
+        case .megabytes:
+            Finding(
+                what: what, value: Double(fileBytes) / 1e6 / seconds, unit: " MB/s", digits: 0,
+                note: ", \(text(ofCat, digits: 2)) × cat\(cpu)", bound: form.bound)
+        }
+    return Line(row: "256 MiB, \(form.name)", server: "trestle", finding: finding)
 }

@@ -1,0 +1,65 @@
+// What another user's calls wait for beside streams, and beside pipes of a shell that move as many bytes as they can.
+import Glibc
+
+/// How many streams, or pipes, there are, and for how long they are watched.
+private let neighbours = 4
+private let windowSeconds = 3.0
+
+func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
+    guard AttackField.isRoot else {
+        say("streams: calls beside them are left out, because only root may connect as two users")
+        return []
+    }
+    let field = try AttackField(bench, DaemonSettings(topLevel: try bench.attackRules(), isPinned: false))
+    defer { field.stop() }
+    try field.startVictim(.echo)
+    let shell = ["sh", "-c", "cat /dev/zero | cat >/dev/null"]
+    let forms = [("pipe", "messages"), ("messages", "pipe"), ("messages", "messages")]
+    var besideCat: [Neighbourhood] = []
+    var besideStreams = forms.map { _ in [Neighbourhood]() }
+    for _ in 0..<bench.rounds {
+        besideCat.append(try measure(beside: shell, field))
+        for (index, form) in forms.enumerated() {
+            let stream = [bench.place.program("streamer"), field.server.socket, "/dev/zero", form.0, form.1]
+            besideStreams[index].append(try measure(beside: stream, field))
+        }
+    }
+    return [line("cat to cat", "shell", besideCat, nil)]
+        + zip(forms, besideStreams).map { line("\($0.0) to \($0.1)", "trestle", $1, besideCat) }
+}
+
+/// What was seen beside streams or pipes.
+private struct Neighbourhood {
+    /// The 99th percentile of the waits of another user's Echo call, one each 2 ms, in milliseconds.
+    var p99: Double
+    /// The CPU time of the daemon's loop, as a share of a core.
+    var load: Double
+}
+
+private func measure(beside command: [String], _ field: AttackField) throws -> Neighbourhood {
+    // Ends all processes of the command, also those of its pipe.
+    let limited = ["timeout", "--signal=KILL", String(windowSeconds + 1)] + command
+    let processes = try (0..<neighbours).map { _ in try ChildProcess(limited) }
+    try field.wait(seconds: 0.5)
+    let (start, loopStart) = (monotonicNanoseconds(), field.loopNanoseconds)
+    try field.wait(seconds: windowSeconds)
+    let (end, loopEnd) = (monotonicNanoseconds(), field.loopNanoseconds)
+    for process in processes { _ = process.wait() }
+    guard let victim = field.victim, !victim.hasEnded else { throw Failure("the other user cannot call") }
+    return Neighbourhood(
+        p99: victim.quantile(0.99, from: start, to: end), load: Double(loopEnd - loopStart) / Double(end - start))
+}
+
+private func line(_ name: String, _ server: String, _ seen: [Neighbourhood], _ peer: [Neighbourhood]?) -> Line {
+    let row = "echo of another user beside \(neighbours) × \(name)"
+    let p99 = median(seen.map(\.p99))
+    guard let peer else {
+        return Line(row: row, server: server, finding: Finding(what: row, value: p99, unit: " ms at p99"))
+    }
+    let load = text(median(seen.map(\.load)) * 100, digits: 0)
+    return Line(
+        row: row, server: server,
+        finding: Finding(
+            what: row, value: median(zip(seen, peer).map { $0.p99 / $1.p99 }), unit: " × beside cat",
+            note: ", \(text(p99, digits: 2)) ms at p99, the loop at \(load) % of a core", bound: .atMost(2)))
+}

@@ -1,0 +1,12 @@
+// Reads a stream as a program with BridgeClient does: reader SOCKET STREAM. Ends with status 1 where it is not complete.
+import BridgeClient
+import Glibc
+
+guard CommandLine.arguments.count == 3 else {
+    print("usage: reader SOCKET STREAM")
+    exit(64)
+}
+let bridge = try await Bridge.connect(socket: CommandLine.arguments[1])
+var count = 0
+for try await chunk in await bridge.readStream(CommandLine.arguments[2]) { count += chunk.count }
+await bridge.close()
