@@ -78,16 +78,15 @@ struct PluginSet {
 
     /// Loads the plugin of a file, and configures nothing.
     ///
-    /// A library that came with the daemon is loaded by it, one from elsewhere by a process of its own, unless its
-    /// section says otherwise. What the section is called, the library says: so it is loaded first where it would be
-    /// without one.
+    /// Where a library is loaded, its section says, else ``Configuration/usualIsolation(ofLibrary:)``. What the section
+    /// is called, the library says: so it is loaded first where it would be without one.
     ///
     /// - Parameter old: the plugin whose place it is to take.
     func open(_ path: String, inPlaceOf old: PluginInstance? = nil) async throws(BridgeError) -> PluginInstance {
         if path.hasSuffix(PluginProcessManifest.suffix) {
             return try await startProcess(try PluginProcessManifest.command(at: path), inPlaceOf: old)
         }
-        let usual = configuration.isShipped(path) ? PluginIsolation.none : .process
+        let usual = configuration.usualIsolation(ofLibrary: path)
         if let old { return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old) }
         let plugin = try await open(path, usual)
         guard let wanted = configuration.isolation(of: plugin.name), wanted != usual else { return plugin }

@@ -2,7 +2,7 @@
  *
  * trestle_plugin.h: the binary interface between the Trestle daemon and a task plugin.
  *
- * A plugin is a shared library that exports one function, `trestle_plugin_entry`. The daemon calls it once,
+ * A plugin is a shared library that exports the function `trestle_plugin_entry`. The daemon calls it once,
  * reads the returned table, and from then on each side calls the other through the two tables below: the
  * plugin's (`trestle_plugin`) and the daemon's (`trestle_host`). Any language with a C calling convention
  * will do; in Swift, `TaskKit` fills these tables and there is no need to read on.
@@ -502,9 +502,15 @@ enum {
     TRESTLE_RECONFIGURE_TAKE = 1,  /* Go by it from now on. Only where the manifest says "reloadable". */
 };
 
-/* The one symbol that a plugin exports. Called once, on the loop thread. NULL: the plugin cannot be used. */
+/* The symbol that every plugin exports. Called once, on the loop thread. NULL: the plugin cannot be used. */
 #define TRESTLE_PLUGIN_ENTRY "trestle_plugin_entry"
 const trestle_plugin *trestle_plugin_entry(void);
+
+/* A plugin that exports this one as well runs in a process of its own, unless its section in the daemon's configuration
+   says otherwise: for code that reads what strangers send, or is linked with much. Never called; that it is there
+   counts, and is known before the library is loaded. */
+#define TRESTLE_PLUGIN_WANTS_PROCESS "trestle_plugin_wants_process"
+void trestle_plugin_wants_process(void);
 
 #ifdef __cplusplus
 }

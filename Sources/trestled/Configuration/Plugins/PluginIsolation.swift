@@ -21,6 +21,12 @@ extension Configuration {
         section(of: plugin)?.json[PluginIsolation.key]?.stringValue.flatMap(PluginIsolation.init)
     }
 
+    /// Where a library is loaded whose section does not say it: by the daemon if it came with it and exports nothing
+    /// that asks for a process, else by a process of its own. Blocks.
+    func usualIsolation(ofLibrary path: String) -> PluginIsolation {
+        isShipped(path) && !ExportedSymbol.isExported(ExportedSymbol.wantsProcess, by: path) ? .none : .process
+    }
+
     /// What is wrong with what it says.
     func isolationProblem(of plugin: String) -> ConfigurationProblem? {
         guard let section = section(of: plugin), let written = section.json[PluginIsolation.key],
