@@ -50,6 +50,9 @@ let plugins = [
     PluginFolder(name: "Alert"),
     PluginFolder(name: "CloseWeb"),
     PluginFolder(
+        name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb],
+        testDependencies: ["DiskTestSupport"]),
+    PluginFolder(
         name: "Login", dependencies: ["CSodium", "DurableDatabase", "Sodium", grdb],
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(

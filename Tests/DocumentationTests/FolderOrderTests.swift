@@ -67,6 +67,9 @@ struct FolderOrderTests {
             path: "Plugins/Persistence/Tasks", folders: ["Store", "Query", "Watch", "Batch", "Copies", "Calls"],
             besides: ["Persistence.swift"]),
         FolderOrder(
+            path: "Plugins/Cookies/Tasks", folders: ["Store", "Formats", "Sync", "Tasks"],
+            besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),
+        FolderOrder(
             path: "Plugins/Login/Tasks", folders: ["Hashing", "Accounts", "Tasks"],
             besides: [
                 "LockOut.swift", "Login.swift", "LoginAttempts.swift", "LoginConfiguration.swift", "LoginMetrics.swift",

@@ -6,7 +6,7 @@ import Testing
 @Suite("The pages of the protocol", .serialized)
 struct ProtocolExampleTests {
     /// The pages that describe the tasks.
-    private static let taskPaths = ["docs/daemon-tasks.md", "docs/plugin-tasks.md"]
+    private static let taskPaths = ["docs/cookies.md", "docs/daemon-tasks.md", "docs/plugin-tasks.md"]
     /// The pages with examples.
     private static let paths = ["docs/protocol.md"] + taskPaths
     private static let examples = (try? paths.flatMap { try Example.all(in: Page($0)) }) ?? []

@@ -97,6 +97,9 @@ public struct Cookie: Hashable, Sendable {
         accessed = created
     }
 
+    /// The bytes of what its owner chose: name, value, path and partition.
+    public var sizeBytes: Int { name.count + value.count + path.utf8.count + partition.utf8.count }
+
     /// Whether it has ended.
     ///
     /// - Parameter now: The time.
@@ -105,7 +108,7 @@ public struct Cookie: Hashable, Sendable {
     /// Whether two cookies differ in nothing but when they were set and used.
     ///
     /// - Parameter other: The other.
-    func isSame(as other: Cookie) -> Bool {
+    public func isSame(as other: Cookie) -> Bool {
         var other = other
         other.created = created
         other.accessed = accessed

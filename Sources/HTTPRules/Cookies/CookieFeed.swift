@@ -22,15 +22,28 @@ public struct CookieChange: Hashable, Sendable {
     public let version: UInt64
     /// The change.
     public let kind: Kind
+    /// Whether the cookie is one that scripts do not see: then they do not see the change either.
+    public let httpOnly: Bool
 
     /// A change.
     ///
     /// - Parameters:
     ///   - version: The version that it made.
     ///   - kind: The change.
-    public init(version: UInt64, kind: Kind) {
+    ///   - httpOnly: Whether a cookie that was removed is one that scripts do not see; of one that is there, it says so
+    ///     itself.
+    public init(version: UInt64, kind: Kind, httpOnly: Bool = false) {
         self.version = version
         self.kind = kind
+        if case .set(let cookie) = kind { self.httpOnly = cookie.httpOnly } else { self.httpOnly = httpOnly }
+    }
+
+    /// The key of the cookie.
+    public var key: Cookie.Key {
+        switch kind {
+        case .set(let cookie): cookie.key
+        case .removed(let key, _): key
+        }
     }
 }
 

@@ -19,6 +19,8 @@ struct CookieIndex: Sendable {
 
     /// How many cookies there are.
     private(set) var count = 0
+    /// The bytes of all of them.
+    private(set) var sizeBytes = 0
     private var domains: [String: [Entry]] = [:]
     private var order: UInt64 = 0
 
@@ -63,7 +65,11 @@ struct CookieIndex: Sendable {
     /// - Parameter position: The position.
     subscript(position: Position) -> CookieJar.Stored? {
         get { domains[position.domain]?[position.index].stored }
-        set { if let newValue { domains[position.domain]?[position.index].stored = newValue } }
+        set {
+            guard let newValue, let old = domains[position.domain]?[position.index].stored else { return }
+            sizeBytes += newValue.cookie.sizeBytes - old.cookie.sizeBytes
+            domains[position.domain]?[position.index].stored = newValue
+        }
     }
 
     /// Adds a cookie behind all others.
@@ -74,18 +80,20 @@ struct CookieIndex: Sendable {
     mutating func insert(_ stored: CookieJar.Stored, in domain: String) {
         order += 1
         count += 1
+        sizeBytes += stored.cookie.sizeBytes
         domains[domain, default: []].append(Entry(stored: stored, order: order))
     }
 
     /// Removes the cookie at a position.
     ///
     /// - Parameter position: The position.
-    /// - Returns: The cookie's key.
-    mutating func remove(_ position: Position) -> Cookie.Key? {
+    /// - Returns: The cookie.
+    mutating func remove(_ position: Position) -> Cookie? {
         guard let removed = domains[position.domain]?.remove(at: position.index) else { return nil }
         if domains[position.domain]?.isEmpty == true { domains[position.domain] = nil }
         count -= 1
-        return removed.stored.cookie.key
+        sizeBytes -= removed.stored.cookie.sizeBytes
+        return removed.stored.cookie
     }
 
     /// The cookie of a domain that goes first where there are too many.

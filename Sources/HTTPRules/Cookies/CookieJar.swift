@@ -39,15 +39,19 @@ public struct CookieJar: Sendable {
     ///   - stored: The cookies to begin with, in the order in which they were stored; of two with the same key the
     ///     later one stays.
     ///   - version: The version of the last change to them.
+    ///   - removals: The removals that were kept elsewhere, by version.
+    ///   - forgotten: The version of the last removal that was not kept; nil: none of them was.
     public init(
-        suffixes: PublicSuffixList, limits: CookieLimits = .standard, stored: [Stored] = [], version: UInt64 = 0
+        suffixes: PublicSuffixList, limits: CookieLimits = .standard, stored: [Stored] = [], version: UInt64 = 0,
+        removals: [CookieChange] = [], forgotten: UInt64? = nil
     ) {
         self.suffixes = suffixes
         self.limits = limits
         self.version = stored.reduce(version) { max($0, $1.version) }
-        removals = CookieRemovals(forgotten: self.version)
+        self.removals = CookieRemovals(forgotten: forgotten ?? self.version)
+        if forgotten != nil { for removal in removals { self.removals.append(removal) } }
         for stored in stored { restore(stored) }
-        removals = CookieRemovals(forgotten: self.version)
+        if forgotten == nil { self.removals = CookieRemovals(forgotten: self.version) }
     }
 
     private mutating func restore(_ stored: Stored) {
@@ -62,6 +66,12 @@ public struct CookieJar: Sendable {
 
     /// How many cookies there are, those included that have ended and are still there.
     public var count: Int { index.count }
+
+    /// The bytes of names, values, paths and partitions of all cookies.
+    public var sizeBytes: Int { index.sizeBytes }
+
+    /// The version of the last removal that the jar no longer knows.
+    public var forgotten: UInt64 { removals.forgotten }
 
     /// All cookies, in no order, those included that have ended and are still there.
     public var all: [Stored] { index.all }
@@ -167,11 +177,17 @@ extension CookieJar {
 
     /// Removes all cookies that are meant.
     ///
-    /// - Parameter isMeant: Whether a cookie is, such as one that was set after a time.
+    /// - Parameters:
+    ///   - cause: Why they go.
+    ///   - isMeant: Whether a cookie is, such as one that was set after a time.
     /// - Returns: How many were there.
-    @discardableResult public mutating func delete(where isMeant: (Cookie) -> Bool) -> Int {
+    @discardableResult public mutating func delete(
+        _ cause: CookieChange.Cause = .deleted, where isMeant: (Cookie) -> Bool
+    ) -> Int {
         let keys = all.map(\.cookie).filter(isMeant).map(\.key)
-        for key in keys { delete(key) }
+        for key in keys {
+            if let position = index.position(of: key, in: domain(of: key.host)) { remove(position, cause) }
+        }
         return keys.count
     }
 
@@ -225,9 +241,10 @@ extension CookieJar {
     }
 
     private mutating func remove(_ position: CookieIndex.Position, _ cause: CookieChange.Cause) {
-        guard let key = index.remove(position) else { return }
+        guard let cookie = index.remove(position) else { return }
         version += 1
-        removals.append(CookieChange(version: version, kind: .removed(key, cause)))
+        removals.append(
+            CookieChange(version: version, kind: .removed(cookie.key, cause), httpOnly: cookie.httpOnly))
     }
 
     private mutating func removeExpired(from domain: String, at now: UnixTime) {

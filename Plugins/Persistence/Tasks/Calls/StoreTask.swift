@@ -1,4 +1,3 @@
-import Synchronization
 import TaskKit
 
 /// A task that is carried out on one of the store's lanes.
@@ -123,21 +122,4 @@ private final class BridgeCall<Task: StoreTask>: StoreCall {
     func carryOut(_ visit: StoreVisit) throws -> StoreWork { try task.carryOut(options, call.caller, visit) }
 
     func answer(_ outcome: Result<[UInt8], BridgeError>) { reply.give(outcome) }
-}
-
-/// A raw task's reply that is given on another thread.
-final class HeldReply: Sendable {
-    /// Nil: given.
-    private let reply: Mutex<Reply?>
-
-    init(_ reply: consuming Reply) { self.reply = Mutex(reply) }
-
-    /// Gives it, the first time.
-    func give(_ outcome: Result<[UInt8], BridgeError>) {
-        guard let reply = reply.withLock({ $0.take() }) else { return }
-        switch outcome {
-        case .success(let bytes): reply.succeed(bytes: bytes)
-        case .failure(let error): reply.fail(error)
-        }
-    }
 }

@@ -1,0 +1,88 @@
+// Cookies: the cookies of users, for pages, programs and containers, under the rules that browsers have (HTTPRules).
+//
+// The way of a call: a task (Tasks/) puts it into the queue of the store's thread (Sync/CookieLane). That takes what has
+// come together, changes the jars in memory (Store/), writes all changes in one commit, and then answers, each call in
+// its turn, and sends events to those who watch (Sync/CookieEngine). Formats/ has the forms of cookies outside.
+//
+// The folders lie in an order, each above those that it uses: Store, Formats, Sync, Tasks.
+
+import HTTPRules
+import Synchronization
+public import TaskKit
+
+extension Plugin {
+    /// The plugin of `cookies.…`.
+    public static func cookies() -> Plugin { cookies(CookieClocks()) }
+
+    static func cookies(_ clocks: CookieClocks, limits: CookieSettings = CookieSettings()) -> Plugin {
+        let configuration = PluginConfiguration(CookiesConfiguration())
+        let service = CookieService(suffixes: SuffixHolder())
+        return Plugin("cookies", version: "1.0.0") {
+            SetTask(service: service)
+            DeleteTask(service: service)
+            GetTask(service: service)
+            WatchTask(service: service)
+        }
+        .configuration(
+            configuration, describing: CookiesConfiguration.settings, check: { section in try section.check() }
+        )
+        .launchWorker("cookies.open", phase: .beforeListening) { context in
+            let settings = configuration.value.apply(to: limits)
+            try await service.open(settings, clocks, context)
+        }
+        .onSession { change, caller in
+            guard change == .closed else { return }
+            service.lane.perform { $0.sessionClosed(caller.session) }
+        }
+        .handover([SavedListener].self) { sessions in
+            try await service.lane.run { engine in engine.saved(of: sessions) }
+        } restore: { saved in
+            try await service.lane.run { engine in engine.restore(saved, service.suffixes) }
+        }
+        .onStop { await service.lane.close() }
+        .event(CookiesChanged.event, CookiesChanged.summary, isPublic: true)
+    }
+}
+
+extension CookieService {
+    /// Opens the store in the plugin's directory.
+    ///
+    /// - Throws: `configuration.invalid`, `storage.full`, `storage.failed`, with a sentence for the operator.
+    fileprivate func open(
+        _ settings: CookieSettings, _ clocks: CookieClocks, _ context: PluginContext
+    ) async throws {
+        let path = context.stateDirectory + "/cookies.sqlite"
+        let sink = DaemonSink(context, lane)
+        let suffixes = try suffixes.load(settings)
+        try await lane.open {
+            let store = try CookieStore(path: path, settings: settings, clocks: clocks, suffixes: suffixes) {
+                context.log.warning($0)
+            }
+            return try CookieEngine(
+                store: store, suffixes: suffixes, sink: sink, metrics: CookiesMetrics(context),
+                monotonic: clocks.monotonic)
+        }
+    }
+}
+
+/// Hands events to the daemon, and wakes the store.
+private final class DaemonSink: CookieSink {
+    /// How long the times of use wait to be written.
+    private static let tidying = Duration.seconds(30)
+
+    private let context: PluginContext
+    private let lane: CookieLane
+
+    init(_ context: PluginContext, _ lane: CookieLane) { (self.context, self.lane) = (context, lane) }
+
+    func publish(_ event: JSON, to sessions: [SessionID]) {
+        context.publish(CookiesChanged.event, event, to: sessions, direct: true)
+    }
+
+    func endLingering(after delay: Duration) {
+        // The clock of timers may be a hair ahead of the one that is compared with.
+        context.timer(after: delay + .milliseconds(10)) { [lane] in lane.perform { $0.endLingering() } }
+    }
+
+    func tidySoon() { context.timer(after: Self.tidying) { [lane] in lane.perform { $0.tidy() } } }
+}

@@ -1,0 +1,81 @@
+import HTTPRules
+import TaskKit
+
+/// The plugin's section of the configuration.
+struct CookiesConfiguration: Codable, Sendable, Equatable {
+    /// Seconds that cookies of a session stay after the profile's last container has gone.
+    var sessionLinger: Int?
+    /// Whether this machine's own addresses are as good as a secure connection.
+    var secureLocalhost: Bool?
+    /// The file of a newer list of public suffixes.
+    var publicSuffixFile: String?
+    /// Profiles of a uid.
+    var uidProfiles: Int?
+    /// Bytes of the cookies of a uid.
+    var uidBytes: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case sessionLinger = "session_linger"
+        case secureLocalhost = "secure_localhost"
+        case publicSuffixFile = "public_suffix_file"
+        case uidProfiles = "uid_profiles"
+        case uidBytes = "uid_bytes"
+    }
+
+    /// What operators read about the settings.
+    static let settings: [String: JSON] = [
+        "session_linger": [
+            "description": """
+            Seconds that cookies without an end stay after the last container of their profile has gone.
+            """,
+            "default": 600, "minimum": 0, "maximum": .number(JSONNumber(CookieSettings.maximumLinger)),
+        ],
+        "secure_localhost": [
+            "description": "Whether Secure cookies are taken from and sent to this machine's own addresses over http.",
+            "default": true,
+        ],
+        "public_suffix_file": [
+            "description": """
+            The path of a list of public suffixes that is newer than the system's, as publicsuffix.org publishes it.
+            """,
+            "minLength": 1,
+        ],
+        "uid_profiles": [
+            "description": "Profiles of one uid. One more is quota.exceeded.",
+            "default": .number(JSONNumber(CookieSettings().uidProfiles)), "minimum": 1,
+            "maximum": .number(JSONNumber(CookieSettings.maximumProfiles)),
+        ],
+        "uid_bytes": [
+            "description": "Bytes of names, values and paths of one uid's cookies. More are quota.exceeded.",
+            "default": .number(JSONNumber(CookieSettings().uidBytes)), "minimum": 1,
+            "maximum": .number(JSONNumber(CookieSettings.maximumBytes)),
+        ],
+    ]
+
+    /// - Throws: `JSONMismatch`.
+    func check() throws {
+        try Self.check(sessionLinger, 0...CookieSettings.maximumLinger, "$.session_linger")
+        try Self.check(uidProfiles, 1...CookieSettings.maximumProfiles, "$.uid_profiles")
+        try Self.check(uidBytes, 1...CookieSettings.maximumBytes, "$.uid_bytes")
+        if publicSuffixFile == "" {
+            throw JSONMismatch(path: "$.public_suffix_file", expected: "a path", got: "an empty string")
+        }
+    }
+
+    private static func check(_ number: Int?, _ range: ClosedRange<Int>, _ path: String) throws {
+        guard let number, !range.contains(number) else { return }
+        throw JSONMismatch(
+            path: path, expected: "an integer from \(range.lowerBound) to \(range.upperBound)", got: "number \(number)")
+    }
+
+    /// What the store goes by.
+    func apply(to settings: CookieSettings) -> CookieSettings {
+        var settings = settings
+        if let sessionLinger { settings.sessionLinger = .seconds(sessionLinger) }
+        if let secureLocalhost { settings.secureLocalhost = secureLocalhost }
+        if let publicSuffixFile { settings.publicSuffixFile = publicSuffixFile }
+        if let uidProfiles { settings.uidProfiles = uidProfiles }
+        if let uidBytes { settings.uidBytes = uidBytes }
+        return settings
+    }
+}

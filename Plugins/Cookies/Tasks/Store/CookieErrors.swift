@@ -1,0 +1,74 @@
+import HTTPRules
+import TaskKit
+
+extension ErrorCode {
+    /// The rules forbid the cookie.
+    static let cookieRefused: ErrorCode = "cookie.refused"
+    /// No cookie fits.
+    static let cookieNotFound: ErrorCode = "cookie.not_found"
+    /// The feed no longer reaches back to the version that was asked for.
+    static let cursorExpired: ErrorCode = "cursor.expired"
+    /// The disk has no room.
+    static let storageFull: ErrorCode = "storage.full"
+    /// The database could not be read or written.
+    static let storageFailed: ErrorCode = "storage.failed"
+}
+
+extension BridgeError {
+    /// An option that does not fit, at a JSON path such as `$.cookie`.
+    static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
+        BridgeError(
+            .optionsInvalid, "\(path): expected \(expected), got \(got)",
+            data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
+    }
+
+    /// A cookie that the rules forbid.
+    static func refused(_ refusal: CookieRefusal) -> BridgeError {
+        BridgeError(
+            .cookieRefused, "the cookie is not taken: \(refusal.reason.sentence)",
+            data: ["reason": .string(refusal.reason.name)])
+    }
+
+    static func cursorExpired(since: UInt64, oldest: UInt64, version: UInt64) -> BridgeError {
+        BridgeError(
+            .cursorExpired,
+            "changes are kept from version \(oldest) on, not from \(since): read the cookies again, then watch",
+            data: [
+                "since": .number(JSONNumber(since)), "oldest": .number(JSONNumber(oldest)),
+                "version": .number(JSONNumber(version)),
+            ])
+    }
+
+    static func overQuota(_ quota: String, _ limit: Int, of whom: String, _ advice: String) -> BridgeError {
+        BridgeError(
+            .quotaExceeded, "\(whom) may have \(advice)",
+            data: ["quota": .string(quota), "limit": .number(JSONNumber(limit)), "of": .string(whom)])
+    }
+
+    static func diskFull(_ message: String) -> BridgeError { BridgeError(.storageFull, message, isTransient: true) }
+
+    /// What callers get where this is a sentence for the operator: no path, and no word of the system's.
+    var withoutDetails: BridgeError {
+        if code == .storageFull { return .diskFull("nothing was stored: the disk is full") }
+        return BridgeError(code, "the cookies cannot be used: the daemon's log says why")
+    }
+
+    static var storeNotOpen: BridgeError {
+        BridgeError(.pluginUnavailable, "the cookies are not open", isTransient: true)
+    }
+}
+
+extension CookieRefusal.Reason {
+    fileprivate var sentence: String {
+        switch self {
+        case .publicSuffix: "its domain is a public suffix"
+        case .domain: "its domain is not the host's own or one above it"
+        case .secure: "it needs a secure connection, the attribute Secure, or would hide a Secure cookie"
+        case .prefix: "its attributes do not keep what the prefix of its name promises"
+        case .httpOnly: "a script cannot set or replace a HttpOnly cookie"
+        case .tooLarge: "it is too long"
+        case .sameSite: "it is kept from other sites, and a request of another site would set it"
+        default: "it has a character that no cookie has, or neither name nor value"
+        }
+    }
+}

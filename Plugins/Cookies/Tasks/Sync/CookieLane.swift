@@ -1,0 +1,102 @@
+import Synchronization
+import TaskKit
+
+/// The store on a thread of its own: calls that come together share a commit. What one session asks is done in its
+/// order. Any thread.
+final class CookieLane: Sendable {
+    /// How many calls share a commit, at most.
+    static let callsAtOnce = 256
+    /// How many calls of a uid wait, at most.
+    static let waitingCalls = 4096
+
+    private struct Waiting {
+        var calls = UserTurns<any CookieCall>()
+        var counts: [UInt32: Int] = [:]
+        var isAwake = false
+    }
+
+    private let threads = BlockingThreads(name: "cookies-store")
+    private let waiting = Mutex(Waiting())
+    private let engine = Mutex<CookieEngine?>(nil)
+
+    /// Begins to carry out calls.
+    func open(_ make: @escaping @Sendable () throws -> CookieEngine) async throws {
+        try await threads.run {
+            let made = try make()
+            self.engine.withLock { $0 = made }
+        }
+    }
+
+    /// Carries out what waits, and closes the store.
+    func close() async {
+        try? await threads.run {
+            self.drain()
+            self.engine.withLock { engine in
+                engine?.close()
+                engine = nil
+            }
+        }
+    }
+
+    /// Queues a call. One too many is answered `busy`.
+    func submit(_ call: any CookieCall) {
+        let (isTaken, wakes) = waiting.withLock { waiting in
+            guard waiting.counts[call.uid, default: 0] < Self.waitingCalls else { return (false, false) }
+            waiting.counts[call.uid, default: 0] += 1
+            waiting.calls.append(call, of: call.uid)
+            defer { waiting.isAwake = true }
+            return (true, !waiting.isAwake)
+        }
+        if !isTaken {
+            call.answer(
+                .failure(
+                    BridgeError(
+                        .busy, "too many calls of uid \(call.uid) wait for the cookies: wait for some answers first",
+                        data: ["started": false], isTransient: true, retryAfter: .milliseconds(100))))
+        }
+        if wakes { threads.submit { self.drain() } }
+    }
+
+    /// Does something with the store that is no call, behind what waits.
+    func perform(_ body: @escaping @Sendable (inout CookieEngine) -> Void) {
+        threads.submit {
+            self.drain()
+            self.engine.withLock { if $0 != nil { body(&$0!) } }  // `!`: asked in the same breath
+        }
+    }
+
+    /// Does something with the store, and waits for it.
+    func run<T: Sendable>(_ body: @escaping @Sendable (inout CookieEngine) throws -> T) async throws -> T {
+        try await threads.run {
+            self.drain()
+            return try self.engine.withLock { engine in
+                guard engine != nil else { throw BridgeError.storeNotOpen }
+                return try body(&engine!)  // `!`: asked above
+            }
+        }
+    }
+
+    private func drain() {
+        while true {
+            let calls = take()
+            if calls.isEmpty { return }
+            let isOpen = engine.withLock { engine in
+                engine?.carryOut(calls)
+                return engine != nil
+            }
+            if !isOpen { for call in calls { call.answer(.failure(.storeNotOpen)) } }
+        }
+    }
+
+    private func take() -> [any CookieCall] {
+        waiting.withLock { waiting in
+            var calls: [any CookieCall] = []
+            while calls.count < Self.callsAtOnce, let call = waiting.calls.popFirst() {
+                calls.append(call)
+                waiting.counts[call.uid] = waiting.counts[call.uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+            }
+            if calls.isEmpty { waiting.isAwake = false }
+            return calls
+        }
+    }
+}

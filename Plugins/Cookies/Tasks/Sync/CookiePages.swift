@@ -1,0 +1,61 @@
+import HTTPRules
+import TaskKit
+
+/// A profile in pages that fit into messages, in the order of versions: who has one page asks for what comes after its
+/// version.
+struct CookiePages: Sendable {
+    /// About how long a page is as JSON: half of what a message may have.
+    static let pageBytes = 512 << 10
+
+    /// Cookies or changes.
+    var items: [JSON] = []
+    /// The version up to which they are told.
+    var version: UInt64
+    /// Whether others follow.
+    var hasMore = false
+
+    /// The cookies that are as they are since a later version than the one given.
+    static func snapshot(
+        _ jar: CookieJar, after: UInt64, for view: CookieView, at now: UnixTime,
+        where isMeant: (Cookie) -> Bool = { _ in true }
+    ) -> CookiePages {
+        let cookies = jar.all.filter { $0.version > after && view.shows($0.cookie, at: now) && isMeant($0.cookie) }
+        return pages(of: cookies.sorted { $0.version < $1.version }, upTo: jar.version, \.version) { stored in
+            let bytes = CookieChange(version: stored.version, kind: .set(stored.cookie)).sizeBytes
+            return (stored.cookie.json(version: stored.version, showsSecrets: view.showsSecrets), bytes)
+        }
+    }
+
+    /// What has changed after a version.
+    ///
+    /// - Throws: `cursor.expired`.
+    static func changes(
+        _ jar: CookieJar, since: UInt64, for view: CookieView, at now: UnixTime
+    ) throws(BridgeError) -> CookiePages {
+        guard let changes = jar.changes(since: since) else {
+            throw .cursorExpired(since: since, oldest: jar.forgotten, version: jar.version)
+        }
+        return pages(of: changes, upTo: jar.version, \.version) { change in
+            view.json(change, at: now).map { ($0, change.sizeBytes) }
+        }
+    }
+
+    private static func pages<T>(
+        of all: [T], upTo version: UInt64, _ versionOf: (T) -> UInt64, _ write: (T) -> (JSON, Int)?
+    ) -> CookiePages {
+        var page = CookiePages(version: version)
+        var bytes = 0
+        for one in all {
+            if bytes > pageBytes {
+                page.hasMore = true
+                return page
+            }
+            guard let (json, size) = write(one) else { continue }
+            page.items.append(json)
+            bytes += size
+            if bytes > pageBytes { page.version = versionOf(one) }
+        }
+        page.version = version
+        return page
+    }
+}

@@ -1,0 +1,165 @@
+import HTTPRules
+import TaskKit
+
+/// What the tasks share.
+struct CookieService: Sendable {
+    let lane = CookieLane()
+    let suffixes: SuffixHolder
+
+    /// The permission to see the values of HttpOnly cookies.
+    static let secrets = "cookies.secrets"
+}
+
+/// Who asks, and what for.
+struct CookieVisitor: Sendable {
+    let caller: Caller
+    /// The page that asks; nil: a program of the user.
+    let page: CookiePage?
+    /// Whether values of HttpOnly cookies are shown.
+    let showsSecrets: Bool
+
+    /// What is seen of a profile.
+    var view: CookieView { page.map { .page($0) } ?? .local(showsSecrets: showsSecrets) }
+
+    /// The profile that an option names. A page has the profile `default` alone.
+    ///
+    /// - Throws: `options.invalid`, `permission.denied`.
+    func profile(named name: String?) throws(BridgeError) -> ProfileID {
+        let profile = try ProfileID(uid: caller.uid, naming: name)
+        guard page == nil || profile == .standard(of: caller.uid) else {
+            throw BridgeError(.permissionDenied, "a page uses the profile default, and names no other")
+        }
+        return profile
+    }
+
+    /// Refuses a page.
+    ///
+    /// - Throws: `permission.denied`.
+    func requireLocal(_ what: String) throws(BridgeError) {
+        guard page != nil else { return }
+        throw BridgeError(.permissionDenied, "a page may not \(what)")
+    }
+
+    /// The URL of an option, and the script or request that it is asked for.
+    ///
+    /// - Throws: `options.invalid`; `permission.denied`, where a page names the URL of another.
+    func context(of text: String?, _ engine: CookieEngine) throws(BridgeError) -> CookieContext {
+        guard let text = text ?? page.map({ $0.origin.text + "/" }) else {
+            throw .unfit("$.url", expected: "a URL", got: "nothing")
+        }
+        let url = try Self.url(text)
+        guard let page else {
+            var context = CookieContext(url: url)
+            context.trustsLoopback = engine.store.settings.secureLocalhost
+            return context
+        }
+        guard url.origin == page.origin else {
+            throw BridgeError(.permissionDenied, "a page of \(page.origin) has no cookies of another origin")
+        }
+        return page.context(of: url)
+    }
+
+    static func url(_ text: String, at path: String = "$.url") throws(BridgeError) -> WebURL {
+        do throws(AddressRefusal) {
+            return try WebURL(text)
+        } catch {
+            throw .unfit(path, expected: "a URL of http or https", got: "a string that is none")
+        }
+    }
+}
+
+/// A task that is carried out on the store's thread.
+///
+/// Raw, so that a call takes its position in the order of its session before the next one begins, and so that what is
+/// sent behind its answer comes behind it.
+protocol CookieTask: RawTask {
+    associatedtype Request: Decodable & Sendable
+    /// Whether a page may call it.
+    static var isForPages: Bool { get }
+    /// Whether the answer has the values of HttpOnly cookies where the caller has the permission.
+    static var asksForSecrets: Bool { get }
+    var service: CookieService { get }
+
+    /// The work, on the store's thread. Where it throws, it has changed nothing.
+    func perform(
+        _ request: Request, _ visitor: CookieVisitor, _ engine: inout CookieEngine
+    ) throws(BridgeError) -> CookieOutcome
+}
+
+extension CookieTask {
+    static var checksOptions: Bool { true }
+    static var isForPages: Bool { false }
+    static var asksForSecrets: Bool { false }
+
+    func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
+        let text = options.withUnsafeBytes { Array($0) }
+        let reply = HeldReply(reply)
+        let page: CookiePage?
+        do throws(BridgeError) {
+            page = try self.page(call.caller)
+        } catch {
+            return reply.give(.failure(error))
+        }
+        guard Self.asksForSecrets, page == nil else {
+            return submit(text, call, reply, CookieVisitor(caller: call.caller, page: page, showsSecrets: false))
+        }
+        Task(executorPreference: call.plugin.executor) {
+            let may = await Self.mayShowSecrets(call)
+            submit(text, call, reply, CookieVisitor(caller: call.caller, page: nil, showsSecrets: may))
+        }
+    }
+
+    private func submit(_ text: [UInt8], _ call: Call, _ reply: HeldReply, _ visitor: CookieVisitor) {
+        service.lane.submit(BridgeCall(task: self, text: text, call: call, reply: reply, visitor: visitor))
+    }
+
+    /// The page that calls; nil: a local session.
+    private func page(_ caller: Caller) throws(BridgeError) -> CookiePage? {
+        if caller.origin == "local" || caller.session == 0 { return nil }
+        guard Self.isForPages else {
+            throw BridgeError(.permissionDenied, "\(Self.name) is for programs of the user, not for pages")
+        }
+        guard let origin = try? WebOrigin(caller.origin) else {
+            throw BridgeError(.permissionDenied, "only pages of http and https have cookies")
+        }
+        guard let page = service.suffixes.page(origin) else { throw .storeNotOpen }
+        return page
+    }
+
+    /// Whether the policy lends the caller the values of HttpOnly cookies.
+    private static func mayShowSecrets(_ call: Call) async -> Bool {
+        let question: JSON = ["task": .string(CookieService.secrets)]
+        let answer: JSON? = try? await call.call("bridge.explain", question)
+        return answer?["allowed"]?.boolValue ?? false
+    }
+}
+
+/// A task's call that came over the bridge.
+private final class BridgeCall<Task: CookieTask>: CookieCall {
+    let task: Task
+    let text: [UInt8]
+    let call: Call
+    let reply: HeldReply
+    let visitor: CookieVisitor
+
+    init(task: Task, text: [UInt8], call: Call, reply: HeldReply, visitor: CookieVisitor) {
+        (self.task, self.text, self.call, self.reply, self.visitor) = (task, text, call, reply, visitor)
+    }
+
+    var uid: UInt32 { call.caller.uid }
+    var isCancelled: Bool { call.isCancelled }
+
+    func perform(_ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome {
+        let request: Task.Request
+        do throws(JSONMismatch) {
+            request = try JSONCoding.decode(Task.Request.self, text: text, unknownKeys: .refuse)
+        } catch {
+            throw BridgeError(error)
+        }
+        let outcome = try task.perform(request, visitor, &engine)
+        if let profile = outcome.profile { engine.note(call.caller.session, uses: profile) }
+        return outcome
+    }
+
+    func answer(_ outcome: Result<[UInt8], BridgeError>) { reply.give(outcome) }
+}

@@ -1,0 +1,67 @@
+import HTTPRules
+import TaskKit
+
+/// `cookies.delete`
+struct DeleteTask: CookieTask {
+    static let name = "cookies.delete"
+    static let summary = "Removes cookies: one by its key, or those of a URL or a domain."
+    static let settings = TaskSettings(isPublic: true, isPrivate: true)
+    static let isForPages = true
+
+    struct Request: Decodable, Sendable {
+        var profile: String?
+        var key: KeyText?
+        var url: String?
+        var domain: String?
+        var name: String?
+        var all: Bool?
+    }
+
+    let service: CookieService
+
+    func perform(
+        _ request: Request, _ visitor: CookieVisitor, _ engine: inout CookieEngine
+    ) throws(BridgeError) -> CookieOutcome {
+        let profile = try visitor.profile(named: request.profile)
+        let isMeant = try Self.meant(by: request, visitor, engine)
+        let count = try engine.store.write(profile) { jar, now throws(BridgeError) in
+            let keys = jar.all.map(\.cookie).filter { isMeant($0, now) }.map(\.key)
+            guard !keys.isEmpty else { throw BridgeError(.cookieNotFound, "there is no such cookie") }
+            for key in keys { jar.delete(key) }
+            return keys.count
+        }
+        let version = try engine.store.read(profile) { jar, _ in jar.version }
+        return CookieOutcome(
+            ["version": .number(JSONNumber(version)), "removed": .number(JSONNumber(count))], of: profile)
+    }
+
+    /// Which cookies are meant, of those that the caller sees.
+    private static func meant(
+        by request: Request, _ visitor: CookieVisitor, _ engine: CookieEngine
+    ) throws(BridgeError) -> (Cookie, UnixTime) -> Bool {
+        let ways = [request.key != nil, request.url != nil, request.domain != nil, request.all == true]
+        guard ways.count(where: { $0 }) == 1 else {
+            throw .unfit("$", expected: "one of key, url, domain and all", got: "\(ways.count(where: { $0 })) of them")
+        }
+        let view = visitor.view
+        let name = request.name.map { Array($0.utf8) }
+        if let text = request.key {
+            let key = try text.key(at: "$.key")
+            return { cookie, now in cookie.key == key && view.shows(cookie, at: now) }
+        }
+        if let domain = request.domain {
+            let host = try KeyText.host(domain, at: "$.domain")
+            return { cookie, now in
+                (name.map { $0 == cookie.name } ?? true) && CookieMatch.domainMatches(cookie.host, host)
+                    && view.shows(cookie, at: now)
+            }
+        }
+        guard let url = request.url else {
+            return { cookie, now in (name.map { $0 == cookie.name } ?? true) && view.shows(cookie, at: now) }
+        }
+        let scope = CookieScope(try visitor.context(of: url, engine), suffixes: engine.suffixes)
+        return { cookie, now in
+            (name.map { $0 == cookie.name } ?? true) && CookieMatch.goes(cookie, to: scope, at: now)
+        }
+    }
+}
