@@ -22,6 +22,12 @@ extension Plugin {
             DeleteTask(service: service)
             GetTask(service: service)
             WatchTask(service: service)
+            HeaderTask(service: service)
+            ScriptTask(service: service)
+            AttachTask(service: service)
+            ApplyTask(service: service)
+            TakeTask(service: service)
+            PutTask(service: service)
         }
         .configuration(
             configuration, describing: CookiesConfiguration.settings, check: { section in try section.check() }

@@ -6,6 +6,8 @@ extension ErrorCode {
     static let cookieRefused: ErrorCode = "cookie.refused"
     /// No cookie fits.
     static let cookieNotFound: ErrorCode = "cookie.not_found"
+    /// The session is not attached as a container.
+    static let cookieNotAttached: ErrorCode = "cookie.not_attached"
     /// The feed no longer reaches back to the version that was asked for.
     static let cursorExpired: ErrorCode = "cursor.expired"
     /// The disk has no room.

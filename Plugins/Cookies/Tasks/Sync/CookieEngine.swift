@@ -183,7 +183,7 @@ struct CookieEngine: Sendable {
         }
     }
 
-    private mutating func linger(_ profile: ProfileID) {
+    mutating func linger(_ profile: ProfileID) {
         guard !profile.isPrivate else { return }
         lingering[profile] = monotonic() + store.settings.sessionLinger
         sink.endLingering(after: store.settings.sessionLinger)

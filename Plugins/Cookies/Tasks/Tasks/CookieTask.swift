@@ -8,6 +8,9 @@ struct CookieService: Sendable {
 
     /// The permission to see the values of HttpOnly cookies.
     static let secrets = "cookies.secrets"
+    /// The permission to take and put cookies as the plugin does that makes requests, for whatever site. Its name is
+    /// covered by no rule about `cookies.*`, which a page may have.
+    static let requests = "requests.cookies"
 }
 
 /// Who asks, and what for.

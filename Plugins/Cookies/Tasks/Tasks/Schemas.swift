@@ -54,6 +54,95 @@ extension WatchTask {
     }
 }
 
+extension HeaderTask {
+    static var optionsSchema: JSON? {
+        Schemas.options(
+            [
+                "url": Schemas.url, "method": Schemas.text("GET by default"),
+                "site": Schemas.text("the origin of the page that causes it, or opaque; the user by default"),
+                "navigation": Schemas.flag("whether the answer becomes the page"),
+            ], required: ["url"])
+    }
+    static var resultSchema: JSON? {
+        Schemas.result(
+            [
+                "header": Schemas.text("empty where no header is sent"),
+                "headerBase64": Schemas.text("in its place, where it is no UTF-8"),
+                "names": Schemas.array(["type": "string"]),
+            ], optional: ["header", "headerBase64"])
+    }
+}
+
+extension ScriptTask {
+    static var optionsSchema: JSON? { Schemas.options(["url": Schemas.url], required: ["url"]) }
+    static var resultSchema: JSON? {
+        Schemas.result(["script": ["type": "string"], "skipped": Schemas.array(Schemas.key)])
+    }
+}
+
+extension AttachTask {
+    static var optionsSchema: JSON? {
+        Schemas.options(
+            [
+                "replica": Schemas.text("the container's own name for its jar"), "since": Schemas.version,
+                "stop": Schemas.flag("whether the attachment ends"),
+            ], required: ["replica"])
+    }
+    static var resultSchema: JSON? {
+        Schemas.result(
+            [
+                "version": Schemas.version, "cookies": Schemas.array(Schemas.cookie),
+                "changes": Schemas.array(Schemas.change),
+                "more": Schemas.flag("others follow, and the attachment has not begun"),
+            ], optional: ["cookies", "changes", "more"])
+    }
+}
+
+extension ApplyTask {
+    static var optionsSchema: JSON? {
+        Schemas.options(
+            [
+                "replica": Schemas.text("as in cookies.attach"),
+                "changes": [
+                    "type": "array", "maxItems": .number(JSONNumber(maximumChanges)),
+                    "items": Schemas.object(
+                        [
+                            "change": ["type": "string", "enum": ["set", "removed"]], "cookie": Schemas.newCookie,
+                            "key": Schemas.key, "base": Schemas.version,
+                        ], required: ["change"]),
+                ],
+            ], required: ["replica", "changes"])
+    }
+    static var resultSchema: JSON? {
+        let refusal = Schemas.result([
+            "key": Schemas.key, "reason": ["type": "string"], "current": ["anyOf": [Schemas.cookie, ["type": "null"]]],
+        ])
+        return Schemas.result(["version": Schemas.version, "refused": Schemas.array(refusal)])
+    }
+}
+
+extension TakeTask {
+    static var optionsSchema: JSON? { Schemas.request }
+    static var resultSchema: JSON? {
+        Schemas.result(
+            ["header": ["type": "string"], "headerBase64": ["type": "string"]], optional: ["header", "headerBase64"])
+    }
+}
+
+extension PutTask {
+    static var optionsSchema: JSON? {
+        Schemas.object(
+            [
+                "request": Schemas.request, "lines": Schemas.array(["type": "string"]),
+                "linesBase64": Schemas.array(["type": "string"]),
+            ], required: ["request"])
+    }
+    static var resultSchema: JSON? {
+        let refusal = Schemas.result(["line": Schemas.count, "reason": ["type": "string"]])
+        return Schemas.result(["version": Schemas.version, "refused": Schemas.array(refusal)])
+    }
+}
+
 /// The parts that the schemas share.
 enum Schemas {
     static let version: JSON = ["type": "integer", "minimum": 0]
@@ -103,6 +192,15 @@ enum Schemas {
             "change": ["type": "string", "enum": ["set", "removed"]], "cookie": cookie, "key": key,
             "cause": ["type": "string", "enum": ["deleted", "expired", "evicted"]], "version": version,
         ], optional: ["cookie", "key", "cause"])
+
+    /// A request as the plugin describes it that makes it.
+    static let request = options(
+        [
+            "url": url, "method": text("GET by default"),
+            "site": text("the origin of the page that causes it, or opaque; the user by default"),
+            "topLevelSite": text("the origin of the page that the user is at"),
+            "navigation": flag("whether the answer becomes the page"),
+        ], required: ["url"])
 
     /// Options: `profile` is the first of every task's.
     static func options(_ properties: JSONObject, required: [String] = []) -> JSON {

@@ -1,0 +1,183 @@
+import DiskTestSupport
+import Foundation
+import HTTPRules
+import TaskKit
+import TaskKitTesting
+import Testing
+
+@testable import CookiesTasks
+
+@Suite("The store of cookies", .timeLimit(.minutes(5)))
+struct CookieStoreTests {
+    private func with(_ body: (EngineUnderTest) throws -> Void) throws {
+        let stage = try EngineUnderTest()
+        defer { stage.remove() }
+        try body(stage)
+    }
+
+    @Test("What is acknowledged is there after an end without warning, with what the feed remembers")
+    func crash() throws {
+        try with { stage in
+            try stage.set("a=1; HttpOnly; Secure; SameSite=Strict; Max-Age=100")
+            try stage.set("b=2")
+            let version = try stage.call(GetTask(service: stage.service), [:])["version"]
+            try stage.call(DeleteTask(service: stage.service), ["domain": "a.example", "name": "b"])
+            let before = try stage.call(GetTask(service: stage.service), [:])
+            // Not closed: as after a crash, the log is what the next one finds.
+            let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
+            #expect(try next.call(GetTask(service: next.service), [:]) == before)
+            let missed = try next.call(WatchTask(service: next.service), ["since": version ?? nil])
+            #expect(missed["changes"]?.arrayValue?.count == 1)
+            #expect(missed["changes"]?[0]?["key"]?["name"] == "b")
+        }
+    }
+
+    @Test("Cookies of a session outlive the process, and not the boot, unless they persist")
+    func boot() throws {
+        try with { stage in
+            try stage.set("session=1")
+            try stage.set("lasting=1; Max-Age=1000")
+            try stage.call(
+                SetTask(service: stage.service),
+                ["url": "https://a.example/", "line": "kept=1", "persist": true])
+            let same = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
+            #expect(try same.names() == ["kept", "lasting", "session"])
+            stage.clocks.boot("second")
+            let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
+            #expect(try next.names() == ["kept", "lasting"])
+        }
+    }
+
+    @Test("Cookies of a session end when the last container has been gone for long enough, also over a restart")
+    func linger() throws {
+        try with { stage in
+            try stage.set("session=1")
+            try stage.call(AttachTask(service: stage.service), ["replica": "web"], session: 7)
+            stage.engine.sessionClosed(7)
+            stage.clocks.advance(by: 599)
+            stage.engine.endLingering()
+            #expect(try stage.names() == ["session"])
+            let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
+            next.clocks.advance(by: 600)
+            next.engine.endLingering()
+            #expect(try next.names() == [])
+        }
+    }
+
+    @Test("A container that comes back in time keeps the cookies of the session")
+    func comesBack() throws {
+        try with { stage in
+            try stage.set("session=1")
+            try stage.call(AttachTask(service: stage.service), ["replica": "web"], session: 7)
+            stage.engine.sessionClosed(7)
+            try stage.call(AttachTask(service: stage.service), ["replica": "web"], session: 8)
+            stage.clocks.advance(by: 10_000)
+            stage.engine.endLingering()
+            #expect(try stage.names() == ["session"])
+        }
+    }
+
+    @Test("A private profile is on no disk, and ends with the last session that has used it")
+    func privateProfile() throws {
+        try with { stage in
+            try stage.set("hidden-word=1", profile: "private:x", session: 3)
+            try stage.set("b=1", profile: "private:x", session: 4)
+            stage.engine.sessionClosed(3)
+            // The test's own look at it is session 1's.
+            #expect(try stage.names(profile: "private:x") == ["b", "hidden-word"])
+            stage.engine.sessionClosed(4)
+            stage.engine.sessionClosed(1)
+            #expect(try stage.names(profile: "private:x") == [])
+            for file in try FileManager.default.contentsOfDirectory(atPath: stage.directory) {
+                let bytes = FileManager.default.contents(atPath: stage.directory + "/" + file) ?? Data()
+                #expect(bytes.range(of: Data("hidden-word".utf8)) == nil, "\(file)")
+            }
+        }
+    }
+
+    @Test("The value of a removed cookie is not left in the file")
+    func overwritten() throws {
+        try with { stage in
+            try stage.set("a=unforgettable; Max-Age=1000")
+            try stage.call(DeleteTask(service: stage.service), ["all": true])
+            stage.engine.close()
+            let bytes = FileManager.default.contents(atPath: stage.path) ?? Data()
+            #expect(bytes.range(of: Data("unforgettable".utf8)) == nil)
+        }
+    }
+
+    @Test("Where the commit fails nothing is changed, all that share it are told, and the next one gets through")
+    func failedCommit() throws {
+        let directory = try EngineUnderTest.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let stage = try EngineUnderTest(directory: directory)
+        defer { stage.remove() }
+        try stage.set("a=1")
+        try stage.call(WatchTask(service: stage.service), [:], session: 9)
+        for (fault, code) in [(.sync, "storage.failed"), (.full, "storage.full")] as [(FaultyDisk.Fault, ErrorCode)] {
+            let set = SetTask(service: stage.service)
+            let calls = [
+                try stage.begin(set, ["url": "https://a.example/", "line": "b=1"]),
+                try stage.begin(set, ["url": "https://a.example/", "line": "c=1"], session: 2),
+                try stage.begin(set, ["url": "https://a.example/", "line": "p=1", "profile": "private:x"], session: 2),
+            ]
+            disk.set(fault, true)
+            stage.engine.carryOut(calls)
+            disk.set(fault, false)
+            for call in calls.prefix(2) {
+                let error = #expect(throws: BridgeError.self) { try call.result() }
+                #expect(error?.code == code)
+                #expect(error?.message.contains(directory) == false)
+            }
+            #expect(throws: Never.self) { try calls[2].result() }
+            #expect(stage.sink.take(9) == [])
+            #expect(try stage.names() == ["a"])
+            let next = try EngineUnderTest(clocks: stage.clocks, directory: directory)
+            #expect(try next.names() == ["a"])
+            next.engine.close()
+        }
+        try stage.set("d=1")
+        #expect(try stage.names() == ["a", "d"])
+        #expect(stage.sink.take(9).count == 1)
+    }
+
+    @Test("A user has so many profiles and so many bytes; others have theirs")
+    func quotas() throws {
+        var settings = CookieSettings()
+        settings.uidProfiles = 2
+        settings.uidBytes = 1000
+        let stage = try EngineUnderTest(settings: settings)
+        defer { stage.remove() }
+        try stage.set("a=1")
+        try stage.set("a=1", profile: "private:x")
+        let many = #expect(throws: BridgeError.self) { try stage.set("a=1", profile: "work") }
+        #expect(many?.code == .quotaExceeded && many?.data?["quota"] == "cookie_profiles")
+        let large = #expect(throws: BridgeError.self) { try stage.set("b=" + String(repeating: "x", count: 1000)) }
+        #expect(large?.code == .quotaExceeded && large?.data?["quota"] == "cookie_bytes")
+        #expect(try stage.names() == ["a"])
+        try stage.set("b=" + String(repeating: "x", count: 900))
+        try stage.set("b=1", uid: 1001)
+        // One without cookies makes room.
+        try stage.call(DeleteTask(service: stage.service), ["all": true])
+        try stage.set("a=1", profile: "work")
+        #expect(try stage.names() == [] && stage.names(profile: "work") == ["a"])
+    }
+
+    @Test("Of 3,350 cookies as many stay as a profile holds, in the file too")
+    func many() throws {
+        try with { stage in
+            let set = SetTask(service: stage.service)
+            var calls: [TestCall] = []
+            for index in 0..<3_350 {
+                let url: JSON = .string("https://h\(index % 100).example\(index % 100).test/")
+                calls.append(try stage.begin(set, ["url": url, "line": .string("c\(index)=1; Max-Age=1000")]))
+                guard calls.count == 50 else { continue }
+                stage.engine.carryOut(calls)
+                calls = []
+            }
+            let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
+            let count = try next.engine.store.read(.standard(of: 1000)) { jar, _ in jar.count }
+            #expect(count == 3300)
+        }
+    }
+}
