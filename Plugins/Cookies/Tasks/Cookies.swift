@@ -22,6 +22,8 @@ extension Plugin {
             DeleteTask(service: service)
             GetTask(service: service)
             WatchTask(service: service)
+            ImportTask(service: service)
+            ExportTask(service: service)
             HeaderTask(service: service)
             ScriptTask(service: service)
             AttachTask(service: service)

@@ -26,6 +26,21 @@ struct CookiePages: Sendable {
         }
     }
 
+    /// As many cookies as fit into a message, of those that have not ended, from a version on.
+    static func cookies(
+        _ jar: CookieJar, after: UInt64, at now: UnixTime, where isMeant: (Cookie) -> Bool
+    ) -> (cookies: [CookieJar.Stored], version: UInt64, hasMore: Bool) {
+        let all = jar.all.filter { $0.version > after && !$0.cookie.isExpired(at: now) && isMeant($0.cookie) }
+            .sorted { $0.version < $1.version }
+        var bytes = 0
+        let page = all.prefix { stored in
+            defer { bytes += CookieChange(version: stored.version, kind: .set(stored.cookie)).sizeBytes }
+            return bytes <= pageBytes
+        }
+        let hasMore = page.count < all.count
+        return (Array(page), hasMore ? page.last?.version ?? jar.version : jar.version, hasMore)
+    }
+
     /// What has changed after a version.
     ///
     /// - Throws: `cursor.expired`.
