@@ -141,6 +141,31 @@ struct CookieStoreTests {
         #expect(stage.sink.take(9).count == 1)
     }
 
+    @Test("A seed sets cookies of several domains, once also over a restart, and is undone by its name")
+    func seeds() throws {
+        try with { stage in
+            let options: JSON = [
+                "seed": "login", "domains": ["a.example", "b.example"], "cookies": [["name": "s", "value": "1"]],
+                "attributes": ["secure": true, "persist": true], "once": true,
+            ]
+            try stage.set("own=1")
+            #expect(try stage.call(SeedTask(service: stage.service), options)["set"] == 2)
+            try stage.call(DeleteTask(service: stage.service), ["domain": "b.example"])
+            let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
+            let again = try next.call(SeedTask(service: next.service), options)
+            #expect(again["set"] == 0 && again["skipped"] == 2)
+            #expect(try next.names() == ["own", "s"])
+            #expect(try next.call(DeleteTask(service: next.service), ["seed": "login"])["removed"] == 1)
+            #expect(try next.names() == ["own"])
+            let last = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
+            #expect(throws: BridgeError.self) { try last.call(DeleteTask(service: last.service), ["seed": "login"]) }
+            #expect(try last.call(SeedTask(service: last.service), options)["set"] == 2)
+            let wide: JSON = ["seed": "wide", "domains": ["co.uk"], "cookies": [["name": "s", "value": "1"]]]
+            let error = #expect(throws: BridgeError.self) { try last.call(SeedTask(service: last.service), wide) }
+            #expect(error?.data == ["reason": "public_suffix"])
+        }
+    }
+
     @Test("A user has so many profiles and so many bytes; others have theirs")
     func quotas() throws {
         var settings = CookieSettings()

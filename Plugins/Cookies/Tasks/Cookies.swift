@@ -22,6 +22,7 @@ extension Plugin {
             DeleteTask(service: service)
             GetTask(service: service)
             WatchTask(service: service)
+            SeedTask(service: service)
             ImportTask(service: service)
             ExportTask(service: service)
             HeaderTask(service: service)

@@ -100,6 +100,16 @@ struct CookieRows {
         return removals
     }
 
+    /// The seeds of a profile.
+    func seeds(of profile: Int64) throws -> [String: Set<Cookie.Key>] {
+        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM seed WHERE profile = ?", arguments: [profile])
+        var seeds: [String: Set<Cookie.Key>] = [:]
+        while let row = try rows.next() {
+            if let key = try key(row) { seeds[row["seed"], default: []].insert(key) }
+        }
+        return seeds
+    }
+
     /// Nil: the host is one that this version would not take.
     private func key(_ row: Row) throws -> Cookie.Key? {
         let text: String = row["host"]
@@ -131,6 +141,17 @@ extension CookieRows {
         for (key, time) in accessed {
             try execute(
                 "UPDATE cookie SET accessed = ? WHERE " + Self.isKey, [time.seconds] + arguments(of: key, profile))
+        }
+    }
+
+    /// Writes a seed; without cookies it is forgotten.
+    func write(seed: String, _ keys: Set<Cookie.Key>, of profile: Int64) throws {
+        try execute("DELETE FROM seed WHERE profile = ? AND seed = ?", [profile, seed])
+        for key in keys {
+            try execute(
+                """
+                INSERT INTO seed (profile, partition, host, host_only, path, name, seed) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, arguments(of: key, profile) + [seed])
         }
     }
 

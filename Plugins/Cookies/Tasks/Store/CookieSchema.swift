@@ -6,8 +6,23 @@ enum CookieSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("cookies") { try $0.execute(sql: cookies) }
+        migrator.registerMigration("seeds") { try $0.execute(sql: seeds) }
         return migrator
     }
+
+    /// `seed`: the cookies that were set under a name, whether they are still there or not.
+    private static let seeds = """
+        CREATE TABLE seed (
+            profile INTEGER NOT NULL REFERENCES profile (id) ON DELETE CASCADE,
+            seed TEXT NOT NULL,
+            partition TEXT NOT NULL,
+            host TEXT NOT NULL,
+            host_only INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            name BLOB NOT NULL,
+            PRIMARY KEY (profile, seed, partition, host, host_only, path, name)
+        ) STRICT, WITHOUT ROWID;
+        """
 
     /// Times are seconds since 1970 in UTC. Names, values and paths are bytes.
     ///

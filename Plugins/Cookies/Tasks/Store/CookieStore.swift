@@ -25,6 +25,8 @@ struct CookieStore: Sendable {
     private(set) var pending: [ProfileChanges] = []
     /// Profiles whose container was attached, or has gone, since the last commit.
     private var attendance: Set<ProfileID> = []
+    /// The seeds that have changed.
+    private var seeded: [ProfileID: Set<String>] = [:]
     /// Rows of profiles that have no cookies, and make room for others.
     private var emptied: [Int64] = []
 
@@ -104,6 +106,18 @@ struct CookieStore: Sendable {
     /// Greater than all versions of an earlier profile of that name, of which others may know.
     private static func firstVersion(_ now: UnixTime) -> UInt64 { UInt64(clamping: now.seconds) &* 1000 }
 
+    /// The seeds of a profile: the keys of their cookies.
+    mutating func seeds(of id: ProfileID) throws(BridgeError) -> [String: Set<Cookie.Key>] {
+        try load(id) ? profiles[id]?.seeds ?? [:] : [:]
+    }
+
+    /// Notes which cookies a seed has set; without any it is forgotten.
+    mutating func setSeed(_ seed: String, _ keys: Set<Cookie.Key>, of id: ProfileID) {
+        guard profiles[id] != nil else { return }
+        profiles[id]?.seeds[seed] = keys.isEmpty ? nil : keys
+        if !id.isPrivate { seeded[id, default: []].insert(seed) }
+    }
+
     /// A container is attached, or the end of the last one is settled.
     mutating func attend(_ id: ProfileID, _ isAttended: Bool) {
         guard profiles[id].map({ $0.isAttended != isAttended }) ?? false else { return }
@@ -181,21 +195,26 @@ extension CookieStore {
                 let jar = CookieJar(
                     suffixes: suffixes, stored: try rows.cookies(of: row.id), version: row.version,
                     removals: try rows.removals(of: row.id), forgotten: row.pruned)
-                return Profile(jar: jar, row: row.id, isAttended: row.isAttended)
+                return Profile(
+                    jar: jar, row: row.id, isAttended: row.isAttended, seeds: try rows.seeds(of: row.id))
             }
         }
     }
 
     /// Whether something waits to be committed.
-    var hasPending: Bool { pending.contains { !$0.profile.isPrivate } || !attendance.isEmpty || !emptied.isEmpty }
+    var hasPending: Bool { pending.contains { !$0.profile.isPrivate } || !changedOtherwise.isEmpty || !emptied.isEmpty }
+
+    /// Profiles of which something else than a cookie has changed.
+    private var changedOtherwise: Set<ProfileID> { attendance.union(seeded.keys) }
 
     /// Writes what was changed, in one transaction that is on the disk when this returns.
     ///
     /// - Throws: `storage.full`, `storage.failed`, for callers; the log has more.
     mutating func commit() throws(BridgeError) {
         guard hasPending else { return }
-        let (pending, attendance, emptied, boot) = (pending, attendance, emptied, clocks.boot())
-        let ids = attendance.union(pending.map(\.profile).filter { !$0.isPrivate })
+        let (pending, attendance, seeded, emptied) = (pending, attendance, seeded, emptied)
+        let boot = clocks.boot()
+        let ids = changedOtherwise.union(pending.map(\.profile).filter { !$0.isPrivate })
         var changed = profiles.filter { ids.contains($0.key) }
         try perform { queue in
             try queue.write { database in
@@ -212,6 +231,9 @@ extension CookieStore {
                 for (id, profile) in changed {
                     guard let row = profile.row else { continue }
                     try rows.write(accessed: profile.accessed, in: row)
+                    for seed in seeded[id] ?? [] {
+                        try rows.write(seed: seed, profile.seeds[seed] ?? [], of: row)
+                    }
                     if attendance.contains(id) {
                         try rows.write(boot: boot, isAttended: profile.isAttended, of: row)
                     }
@@ -229,7 +251,7 @@ extension CookieStore {
     ///
     /// - Returns: The profiles that are what they were before.
     mutating func abandon() -> Set<ProfileID> {
-        let failed = attendance.union(pending.map(\.profile).filter { !$0.isPrivate })
+        let failed = changedOtherwise.union(pending.map(\.profile).filter { !$0.isPrivate })
         for id in failed {
             profiles[id] = nil
             sizes[id.uid] = sizes[id.uid]?.filter { ProfileID(stored: $0.key, of: id.uid).isPrivate }
@@ -251,13 +273,8 @@ extension CookieStore {
     private mutating func settle() {
         pending = []
         attendance = []
+        seeded = [:]
         emptied = []
-    }
-
-    /// Takes what was changed and is not committed: of profiles in memory only.
-    mutating func takePending() -> [ProfileChanges] {
-        defer { pending = [] }
-        return pending
     }
 
     /// Writes when cookies were used, and lets go of profiles that are used least.

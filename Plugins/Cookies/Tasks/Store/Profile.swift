@@ -10,6 +10,8 @@ struct Profile: Sendable {
     var isAttended = false
     /// When cookies were used that are not written yet.
     var accessed: [Cookie.Key: UnixTime] = [:]
+    /// The cookies that were seeded, by the names of the seeds.
+    var seeds: [String: Set<Cookie.Key>] = [:]
     /// When it was used last, as a number that grows.
     var lastUse: UInt64 = 0
 }

@@ -15,6 +15,7 @@ struct DeleteTask: CookieTask {
         var domain: String?
         var name: String?
         var all: Bool?
+        var seed: String?
     }
 
     let service: CookieService
@@ -23,6 +24,7 @@ struct DeleteTask: CookieTask {
         _ request: Request, _ visitor: CookieVisitor, _ engine: inout CookieEngine
     ) throws(BridgeError) -> CookieOutcome {
         let profile = try visitor.profile(named: request.profile)
+        if let seed = request.seed { return try Self.remove(seed, request, visitor, profile, &engine) }
         let isMeant = try Self.meant(by: request, visitor, engine)
         let count = try engine.store.write(profile) { jar, now throws(BridgeError) in
             let keys = jar.all.map(\.cookie).filter { isMeant($0, now) }.map(\.key)
@@ -30,6 +32,25 @@ struct DeleteTask: CookieTask {
             for key in keys { jar.delete(key) }
             return keys.count
         }
+        let version = try engine.store.read(profile) { jar, _ in jar.version }
+        return CookieOutcome(
+            ["version": .number(JSONNumber(version)), "removed": .number(JSONNumber(count))], of: profile)
+    }
+
+    /// Removes the cookies that a seed has set, and forgets it.
+    private static func remove(
+        _ seed: String, _ request: Request, _ visitor: CookieVisitor, _ profile: ProfileID, _ engine: inout CookieEngine
+    ) throws(BridgeError) -> CookieOutcome {
+        try visitor.requireLocal("remove a seed")
+        let others = [request.key != nil, request.url != nil, request.domain != nil, request.name != nil]
+        guard !others.contains(true), request.all == nil else {
+            throw .unfit("$.seed", expected: "nothing beside seed", got: "other options")
+        }
+        guard let keys = try engine.store.seeds(of: profile)[seed] else {
+            throw BridgeError(.cookieNotFound, "there is no such seed")
+        }
+        let count = try engine.store.write(profile) { jar, _ in keys.count { jar.delete($0) } }
+        engine.store.setSeed(seed, [], of: profile)
         let version = try engine.store.read(profile) { jar, _ in jar.version }
         return CookieOutcome(
             ["version": .number(JSONNumber(version)), "removed": .number(JSONNumber(count))], of: profile)

@@ -20,6 +20,7 @@ extension DeleteTask {
         Schemas.options([
             "key": Schemas.key, "url": Schemas.url, "domain": Schemas.domain, "name": Schemas.name,
             "all": Schemas.flag("all that the caller sees"),
+            "seed": Schemas.text("those that cookies.seed has set under this name"),
         ])
     }
     static var resultSchema: JSON? { Schemas.result(["version": Schemas.version, "removed": Schemas.count]) }
