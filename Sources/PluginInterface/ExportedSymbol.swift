@@ -83,7 +83,8 @@ package enum ExportedSymbol {
 
 extension [UInt8] {
     /// The number at an offset, in the byte order of this machine. The bytes are there.
-    fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number {
+    fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number
+    {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 }

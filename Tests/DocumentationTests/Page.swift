@@ -13,7 +13,8 @@ struct Page {
     static let paths =
         ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
         + [
-            "README", "cookies", "protocol", "daemon-tasks", "plugin-tasks", "plugin-processes", "architecture", "configuration",
+            "README", "cookies", "protocol", "daemon-tasks", "plugin-tasks", "plugin-processes", "architecture",
+            "configuration",
             "operations", "monitoring", "performance", "plugins", "tutorial", "debugging", "deploying", "clients",
             "policy", "quotas", "reliability", "security",
         ]
