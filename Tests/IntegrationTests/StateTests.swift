@@ -56,7 +56,7 @@ struct StateTests {
             say({"callbackId": id, "result": 1})
             """
         try process.write(to: plugins)
-        for plugin in ["Persistence", "Login"] {
+        for plugin in ["Persistence", "Login", "Cookies"] {
             symlink(Paths.program("lib\(plugin)Plugin.so"), plugins.file("lib\(plugin)Plugin.so"))
         }
         home.arguments += ["--plugin-dir", plugins.path]
@@ -67,6 +67,7 @@ struct StateTests {
         #expect(try client.result("specimen", .string(home.statePath + "/specimen")) == 1)
         _ = try client.result("login.users.add", ["user": "ada", "password": "correct horse"])
         _ = try client.result("persistence.create", ["table": "t", "record": ["a": 1]])
+        _ = try client.result("cookies.set", ["cookie": ["name": "a", "host": "a.example"]])
         // The file that comes is there until its stream ends.
         let stream = try client.result("bridge.stream.new")["stream"]
         try client.send(["task": "persistence.import", "options": ["stream": stream ?? nil]])
@@ -74,7 +75,11 @@ struct StateTests {
             (try? self.modes(in: home.statePath))?.contains { $0.key.contains("transfer") } == true
         }
         let modes = try modes(in: home.statePath)
-        for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "accounts.sqlite", "lock"] {
+        let names = [
+            "records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "accounts.sqlite", "cookies.sqlite",
+            "cookies.sqlite-wal", "lock",
+        ]
+        for name in names {
             #expect(modes[name] == "600", "\(name): \(modes)")
         }
         #expect(modes.contains { $0.key.hasPrefix("records.sqlite.transfer-") && $0.value == "600" }, "\(modes)")
