@@ -1,0 +1,185 @@
+import DurableDatabase
+import GRDB
+import HTTPRules
+import TaskKit
+
+// What the store reads from its database, and writes to it.
+extension CookieStore {
+    /// Whether there is the profile, which is in memory then.
+    mutating func load(_ id: ProfileID) throws(BridgeError) -> Bool {
+        uses += 1
+        if profiles[id] == nil {
+            if sizes[id.uid] == nil {
+                sizes[id.uid] = try perform { queue in
+                    try queue.read { try CookieRows(database: $0).profiles(of: id.uid) }
+                }
+            }
+            guard !id.isPrivate, sizes[id.uid]?[id.name] != nil else { return false }
+            profiles[id] = try stored(id)
+        }
+        profiles[id]?.lastUse = uses
+        return profiles[id] != nil
+    }
+
+    private mutating func stored(_ id: ProfileID) throws(BridgeError) -> Profile? {
+        let suffixes = suffixes
+        return try perform { queue in
+            try queue.read { database in
+                let rows = CookieRows(database: database)
+                guard let row = try rows.profile(id) else { return nil }
+                let jar = CookieJar(
+                    suffixes: suffixes, stored: try rows.cookies(of: row.id), version: row.version,
+                    removals: try rows.removals(of: row.id), forgotten: row.pruned)
+                return Profile(
+                    jar: jar, row: row.id, isAttended: row.isAttended, seeds: try rows.seeds(of: row.id))
+            }
+        }
+    }
+
+    /// Whether something waits to be committed.
+    var hasPending: Bool { pending.contains { !$0.profile.isPrivate } || !changedOtherwise.isEmpty || !emptied.isEmpty }
+
+    /// Profiles of which something else than a cookie has changed.
+    private var changedOtherwise: Set<ProfileID> { attendance.union(seeded.keys) }
+
+    /// Writes what was changed, in one transaction that is on the disk when this returns.
+    ///
+    /// - Throws: `storage.full`, `storage.failed`, for callers; the log has more.
+    mutating func commit() throws(BridgeError) {
+        guard hasPending else { return }
+        let (pending, attendance, seeded, emptied) = (pending, attendance, seeded, emptied)
+        let boot = clocks.boot()
+        let ids = changedOtherwise.union(pending.map(\.profile).filter { !$0.isPrivate })
+        var changed = profiles.filter { ids.contains($0.key) }
+        try perform { queue in
+            try queue.write { database in
+                let rows = CookieRows(database: database)
+                for row in emptied { try database.execute(sql: "DELETE FROM profile WHERE id = ?", arguments: [row]) }
+                for (id, profile) in changed where profile.row == nil {
+                    changed[id]?.row = try rows.insert(id, version: profile.jar.version, boot: boot)
+                }
+                for change in pending {
+                    guard let profile = changed[change.profile], let row = profile.row else { continue }
+                    try rows.write(
+                        change.changes, to: row, version: profile.jar.version, pruned: profile.jar.forgotten)
+                }
+                for (id, profile) in changed {
+                    guard let row = profile.row else { continue }
+                    try rows.write(accessed: profile.accessed, in: row)
+                    for seed in seeded[id] ?? [] {
+                        try rows.write(seed: seed, profile.seeds[seed] ?? [], of: row)
+                    }
+                    if attendance.contains(id) {
+                        try rows.write(boot: boot, isAttended: profile.isAttended, of: row)
+                    }
+                }
+            }
+        }
+        for (id, profile) in changed {
+            profiles[id]?.row = profile.row
+            profiles[id]?.accessed = [:]
+        }
+        settle()
+    }
+
+    /// Forgets what could not be committed.
+    ///
+    /// - Returns: The profiles that are what they were before.
+    mutating func abandon() -> Set<ProfileID> {
+        let failed = changedOtherwise.union(pending.map(\.profile).filter { !$0.isPrivate })
+        for id in failed {
+            profiles[id] = nil
+            sizes[id.uid] = sizes[id.uid]?.filter { ProfileID(stored: $0.key, of: id.uid).isPrivate }
+        }
+        for uid in Set(failed.map(\.uid)) { forgetSizes(of: uid) }
+        settle()
+        return failed
+    }
+
+    /// The durable profiles of a uid are counted anew when they are next asked for; those in memory are kept.
+    private mutating func forgetSizes(of uid: UInt32) {
+        sizes[uid] = nil
+        guard let stored = try? perform({ queue in try queue.read { try CookieRows(database: $0).profiles(of: uid) } })
+        else { return }
+        sizes[uid] = stored
+        for (id, profile) in profiles where id.uid == uid { sizes[uid]?[id.name] = profile.jar.sizeBytes }
+    }
+
+    private mutating func settle() {
+        pending = []
+        attendance = []
+        seeded = [:]
+        emptied = []
+    }
+
+    /// Writes when cookies were used, and lets go of profiles that are used least.
+    mutating func tidy() throws(BridgeError) {
+        let used = profiles.filter { !$0.value.accessed.isEmpty && $0.value.row != nil }
+        if !used.isEmpty {
+            try perform { queue in
+                try queue.write { database in
+                    for profile in used.values {
+                        guard let row = profile.row else { continue }
+                        try CookieRows(database: database).write(accessed: profile.accessed, in: row)
+                    }
+                }
+            }
+            for id in used.keys { profiles[id]?.accessed = [:] }
+        }
+        let durable = profiles.filter { !$0.key.isPrivate }.sorted { $0.value.lastUse < $1.value.lastUse }
+        for (id, _) in durable.dropLast(Self.loadedProfiles) { profiles[id] = nil }
+    }
+
+    /// Whether cookies were used whose time is not written yet, or more profiles are in memory than are kept there.
+    var isUntidy: Bool {
+        profiles.count > Self.loadedProfiles || profiles.values.contains { !$0.accessed.isEmpty }
+    }
+
+    /// Writes what is left, and closes the file.
+    mutating func close() {
+        // What was acknowledged is on the disk already.
+        try? tidy()
+        try? connection.take()?.close()
+    }
+
+    /// Ends the cookies of sessions of an earlier boot of the machine.
+    mutating func endEarlierBoots() throws(BridgeError) {
+        let boot = clocks.boot()
+        let earlier = try perform { queue in
+            try queue.read { try CookieRows(database: $0).unsettled(boot: boot) }
+        }
+        for id in earlier where try isOfEarlierBoot(id, boot) {
+            try endSession(of: id)
+            attendance.insert(id)
+            try commit()
+            profiles[id] = nil
+        }
+    }
+
+    private mutating func isOfEarlierBoot(_ id: ProfileID, _ boot: String) throws(BridgeError) -> Bool {
+        try perform { queue in try queue.read { try CookieRows(database: $0).profile(id)?.boot != boot } }
+    }
+
+    /// The profiles that had a container when the plugin ended.
+    mutating func attended() throws(BridgeError) -> [ProfileID] {
+        let boot = clocks.boot()
+        return try perform { queue in try queue.read { try CookieRows(database: $0).unsettled(boot: boot) } }
+    }
+
+    private mutating func perform<T>(_ body: (DatabaseQueue) throws -> T) throws(BridgeError) -> T {
+        let queue: DatabaseQueue
+        do throws(BridgeError) {
+            queue = try connection.usable()
+        } catch {
+            log(error.message)
+            throw error.withoutDetails
+        }
+        do throws(BridgeError) {
+            return try file.explaining { try body(queue) }
+        } catch {
+            try? connection.fail(error, next: file.next(after: queue))?.close()
+            log(error.message)
+            throw error.withoutDetails
+        }
+    }
+}
