@@ -7,6 +7,7 @@ sees to that.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import unittest
 
@@ -51,6 +52,8 @@ ORDER: list[type[unittest.TestCase]] = [
 
 
 def main() -> None:
+    # As ^C does, so that daemons, disks and busy loops go with this program.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser()
     parser.add_argument("-k", action="append", metavar="PATTERN")
     patterns = parser.parse_args().k
