@@ -91,7 +91,10 @@ struct Trestled: ParsableCommand {
         let source = source
         let reading = printConfig?.readsFile ?? true ? source.read() : source.withoutFile()
         let configuration = reading.configuration
-        let threshold = LogThreshold(configuration.logLevel.level)
+        // What is checked or printed starts plugins' processes as well, which is no news then.
+        let isAnswer = checkConfig || printConfig != nil
+        let level = configuration.logLevel.level
+        let threshold = LogThreshold(isAnswer ? max(level, .warning) : level)
         let handler = DaemonLog(configuration, source.environment, threshold: threshold)
         LoggingSystem.bootstrap { _ in handler }
         if configuration.protectsMemory { protectMemory() }
