@@ -36,9 +36,10 @@ struct CookiesConfiguration: Codable, Sendable, Equatable {
         ],
         "public_suffix_file": [
             "description": """
-            The path of a list of public suffixes that is newer than the system's, as publicsuffix.org publishes it.
+            The path of a list of public suffixes that is newer than the system's, as publicsuffix.org publishes it. \
+            Empty: the system's.
             """,
-            "minLength": 1,
+            "default": "",
         ],
         "uid_profiles": [
             "description": "Profiles of one uid. One more is quota.exceeded.",
@@ -57,9 +58,6 @@ struct CookiesConfiguration: Codable, Sendable, Equatable {
         try Self.check(sessionLinger, 0...CookieSettings.maximumLinger, "$.session_linger")
         try Self.check(uidProfiles, 1...CookieSettings.maximumProfiles, "$.uid_profiles")
         try Self.check(uidBytes, 1...CookieSettings.maximumBytes, "$.uid_bytes")
-        if publicSuffixFile == "" {
-            throw JSONMismatch(path: "$.public_suffix_file", expected: "a path", got: "an empty string")
-        }
     }
 
     private static func check(_ number: Int?, _ range: ClosedRange<Int>, _ path: String) throws {
@@ -73,7 +71,7 @@ struct CookiesConfiguration: Codable, Sendable, Equatable {
         var settings = settings
         if let sessionLinger { settings.sessionLinger = .seconds(sessionLinger) }
         if let secureLocalhost { settings.secureLocalhost = secureLocalhost }
-        if let publicSuffixFile { settings.publicSuffixFile = publicSuffixFile }
+        if let publicSuffixFile, publicSuffixFile != "" { settings.publicSuffixFile = publicSuffixFile }
         if let uidProfiles { settings.uidProfiles = uidProfiles }
         if let uidBytes { settings.uidBytes = uidBytes }
         return settings
