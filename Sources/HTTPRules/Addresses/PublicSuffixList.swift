@@ -3,7 +3,7 @@ import CPublicSuffix
 /// The list of public suffixes: below which names others may register, `com`, `co.uk`. It decides what a site is, and
 /// which cookies would be too wide.
 public final class PublicSuffixList: Sendable {
-    /// libpsl's list. It is only read after `init`, and libpsl keeps no other state: every thread may look into it.
+    /// libpsl's list. `nonisolated(unsafe)`: it is only read after `init`, and libpsl keeps no other state.
     private nonisolated(unsafe) let list: OpaquePointer
     /// Whether the list was loaded and must be freed; the built-in one is libpsl's own.
     private let isLoaded: Bool

@@ -38,8 +38,8 @@ public struct HeldBytes: Hashable, Sendable {
                 return
             }
             guard receivedBytes > 0 else { return nil }
-            let told = fields.first(named: FieldName.contentLength).flatMap { Int64($0) }
-            self.init(pieces: [0..<receivedBytes], length: told.flatMap { $0 > receivedBytes ? $0 : nil })
+            let announced = fields.first(named: FieldName.contentLength).flatMap { Int64($0) }
+            self.init(pieces: [0..<receivedBytes], length: announced.flatMap { $0 > receivedBytes ? $0 : nil })
             return
         }
         guard let place = ContentRange(fields), let range = place.range, receivedBytes > 0 else { return nil }

@@ -1,4 +1,4 @@
-/// What a response tells a private cache: RFC 9111, section 5.2.2, RFC 5861 and RFC 8246. `s-maxage` and
+/// What a response says to a private cache: RFC 9111, section 5.2.2, RFC 5861 and RFC 8246. `s-maxage` and
 /// `proxy-revalidate` are for shared caches, and are not read. Of several values of a directive the first counts. What
 /// forbids something counts however it is written; what permits something must be written right.
 public struct ResponseDirectives: Hashable, Sendable {

@@ -14,7 +14,7 @@ struct CookieSettings: Sendable {
     /// Bytes of the names, values and paths of a uid's cookies.
     var uidBytes = 16 << 20
 
-    /// More than anybody tells apart.
+    /// More than a user needs.
     static let maximumProfiles = 1024
     /// A day.
     static let maximumLinger = 86_400

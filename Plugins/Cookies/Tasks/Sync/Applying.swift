@@ -11,7 +11,7 @@ struct ReplicaChange: Sendable {
     var base: UInt64
 }
 
-/// What a container is told where its change is not taken.
+/// What a container gets where its change is not taken.
 struct ReplicaRefusal: Sendable {
     var key: Cookie.Key
     /// `conflict`, `pinned`, or why the cookie is refused.

@@ -9,7 +9,7 @@ struct CookiePages: Sendable {
 
     /// Cookies or changes.
     var items: [JSON] = []
-    /// The version up to which they are told.
+    /// The version of the last change in them.
     var version: UInt64
     /// Whether others follow.
     var hasMore = false

@@ -6,7 +6,7 @@ enum CookiesChanged {
     static let event = "cookies.changed"
     static let summary = "Cookies of a watched profile were set or removed: {profile, version, changes}."
 
-    /// How many changes an event has, at most, and about how many bytes: an import is told in several.
+    /// How many changes an event has, at most, and about how many bytes: an import makes several.
     static let maximumChanges = 100
     static let maximumBytes = 64 << 10
 
