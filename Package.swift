@@ -49,6 +49,7 @@ let plugins = [
     PluginFolder(name: "Echo"),
     PluginFolder(name: "Alert"),
     PluginFolder(name: "CloseWeb"),
+    PluginFolder(name: "Fetch", dependencies: ["CCompression", "CCurl", "CThread", "HTTPRules"]),
     PluginFolder(
         name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb],
         testDependencies: ["DiskTestSupport"]),
@@ -107,6 +108,12 @@ let package = Package(
         .systemLibrary(name: "CThreadUser", path: "Fuzz/ThreadUser"),
         .systemLibrary(name: "CProcess", path: "Tests/CProcess"),
         .target(name: "CThread", path: "Sources/C/CThread"),
+        .systemLibrary(
+            name: "CCompression", path: "Sources/C/CCompression",
+            providers: [.apt(["libbrotli-dev", "libzstd-dev", "zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "Sources/C/CCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CLibuv", path: "Sources/C/CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(
@@ -222,7 +229,8 @@ let package = Package(
             publicHeadersPath: "."),
         .target(name: "FixturePlugin", dependencies: ["TaskKit"], path: "Tests/FixturePlugin", swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", exclude: ["http_script.py"],
+            swiftSettings: strict),
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport", swiftSettings: strict),
         .testTarget(name: "BridgeJSONTests", dependencies: ["BridgeJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -6,6 +6,7 @@ set -euo pipefail
 readonly swift_major=6 swift_minor=3
 readonly libraries=(
     libuv1-dev libsqlite3-dev libsodium-dev libsystemd-dev libtomlplusplus-dev libre2-dev libpsl-dev libidn2-dev
+    libcurl4-openssl-dev libbrotli-dev libzstd-dev zlib1g-dev
 )
 # Command and the package that brings it; any other package that does will do. What brings no command is named alone.
 readonly tools=(

@@ -70,6 +70,9 @@ struct FolderOrderTests {
             path: "Plugins/Cookies/Tasks", folders: ["Store", "Formats", "Sync", "Tasks"],
             besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),
         FolderOrder(
+            path: "Plugins/Fetch/Tasks", folders: ["Bodies", "Transport", "Loading", "Tasks"],
+            besides: ["Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift"]),
+        FolderOrder(
             path: "Plugins/Login/Tasks", folders: ["Hashing", "Accounts", "Tasks"],
             besides: [
                 "LockOut.swift", "Login.swift", "LoginAttempts.swift", "LoginConfiguration.swift", "LoginMetrics.swift",

@@ -16,7 +16,7 @@ struct Page {
             "README", "cookies", "protocol", "daemon-tasks", "plugin-tasks", "plugin-processes", "architecture",
             "configuration",
             "operations", "monitoring", "performance", "plugins", "tutorial", "debugging", "deploying", "clients",
-            "policy", "quotas", "reliability", "security",
+            "policy", "quotas", "reliability", "security", "fetch",
         ]
         .map { "docs/\($0).md" }
 

@@ -9,7 +9,9 @@ struct ProtocolExampleTests {
     private static let taskPaths = ["docs/cookies.md", "docs/daemon-tasks.md", "docs/plugin-tasks.md"]
     /// The pages with examples.
     private static let paths = ["docs/protocol.md"] + taskPaths
-    private static let examples = (try? paths.flatMap { try Example.all(in: Page($0)) }) ?? []
+    /// Other pages with some examples.
+    private static let morePaths = ["docs/fetch.md"]
+    private static let examples = (try? (paths + morePaths).flatMap { try Example.all(in: Page($0)) }) ?? []
 
     @Test("The examples of each page can be read, and there are many", arguments: paths)
     func readable(_ path: String) throws {

@@ -1,0 +1,161 @@
+import HTTPRules
+import TaskKit
+
+/// The plugin's section of the configuration.
+struct FetchConfiguration: Codable, Sendable {
+    /// `private_networks`: networks that requests may go to although they are not public.
+    var privateNetworks: [String]?
+    /// `ca_file`: certificates that are trusted in place of the system's.
+    var caFile: String?
+    /// `user_agent`, `user_agent_append`: the field `User-Agent` of requests that have none.
+    var userAgent: String?
+    var userAgentAppend: String?
+    /// `inline_bytes`: how long a body in a result may be.
+    var inlineBytes: Int?
+    /// `body_bytes`: how long a body may be where the caller does not say.
+    var bodyBytes: Int64?
+    /// `transfers`, `queue`: fetches of a user that run, and that wait.
+    var transfers: Int?
+    var queue: Int?
+    /// `connect_ms`, `idle_ms`: timeouts where the caller does not give them.
+    var connectMs: Int?
+    var idleMs: Int?
+    /// `downgrade`: whether redirects may lead from https to http.
+    var downgrade: Bool?
+
+    enum CodingKeys: String, CodingKey {
+        case privateNetworks = "private_networks"
+        case caFile = "ca_file"
+        case userAgent = "user_agent"
+        case userAgentAppend = "user_agent_append"
+        case inlineBytes = "inline_bytes"
+        case bodyBytes = "body_bytes"
+        case transfers
+        case queue
+        case connectMs = "connect_ms"
+        case idleMs = "idle_ms"
+        case downgrade
+    }
+
+    /// What operators read about the settings.
+    static let settings: [String: JSON] = [
+        "private_networks": [
+            "description": """
+            Networks that requests may go to although they are not public, such as 10.1.0.0/16. Without it no request \
+            goes to private addresses, or to those of this machine.
+            """,
+            "default": [],
+        ],
+        "ca_file": [
+            "description": "A file of certificates in PEM that are trusted in place of the system's."
+        ],
+        "user_agent": [
+            "description": "The field User-Agent of requests that have none.",
+            "default": .string(FetchSettings.standardUserAgent),
+        ],
+        "user_agent_append": ["description": "What stands behind it, after a space."],
+        "inline_bytes": [
+            "description": "How many bytes a body in a result may have. Longer ones are streams.",
+            "default": .number(JSONNumber(FetchSettings().inlineBytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(FetchSettings.inlineRange.upperBound)),
+        ],
+        "body_bytes": [
+            "description": "How many bytes a response's body may have where the caller does not give maxBytes.",
+            "default": .number(JSONNumber(FetchSettings().bodyBytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(FetchSettings.bodyRange.upperBound)),
+        ],
+        "transfers": [
+            "description": "How many fetches of a user run at once. Others wait.",
+            "default": .number(JSONNumber(FetchSettings().transfers)), "minimum": 1,
+            "maximum": .number(JSONNumber(FetchSettings.transferRange.upperBound)),
+        ],
+        "queue": [
+            "description": "How many fetches of a user wait. One more is busy.",
+            "default": .number(JSONNumber(FetchSettings().queue)), "minimum": 0,
+            "maximum": .number(JSONNumber(FetchSettings.queueRange.upperBound)),
+        ],
+        "connect_ms": [
+            "description": "How long a connection may take, where the caller does not give connectMs.",
+            "default": 30_000, "minimum": 1, "maximum": .number(JSONNumber(FetchSettings.timeRange.upperBound)),
+        ],
+        "idle_ms": [
+            "description": "How long nothing may come or go, where the caller does not give idleMs.",
+            "default": 60_000, "minimum": 1, "maximum": .number(JSONNumber(FetchSettings.timeRange.upperBound)),
+        ],
+        "downgrade": [
+            "description": "Whether a redirect may lead from https to http.", "default": false,
+        ],
+    ]
+}
+
+/// What fetches go by. The defaults are those of an empty configuration.
+struct FetchSettings: Sendable {
+    static let standardUserAgent = "Trestle"
+    /// In base 64 it fits into a message of the standard length.
+    static let inlineRange = 0...(700 << 10)
+    static let bodyRange: ClosedRange<Int64> = 0...(4 << 30)
+    static let transferRange = 1...256
+    static let queueRange = 0...65_536
+    /// In milliseconds: a day.
+    static let timeRange = 1...86_400_000
+
+    var gate = AddressGate()
+    var tls = TLSSettings()
+    var userAgent = standardUserAgent
+    var inlineBytes = 256 << 10
+    var bodyBytes: Int64 = 64 << 20
+    var transfers = 64
+    var queue = 1024
+    var connectTimeout = Duration.seconds(30)
+    var idleTimeout = Duration.seconds(60)
+    var allowsDowngrade = false
+
+    init() {}
+
+    /// What a configuration says.
+    ///
+    /// - Throws: Where it says nothing sensible.
+    init(_ section: FetchConfiguration) throws(JSONMismatch) {
+        for (index, text) in (section.privateNetworks ?? []).enumerated() {
+            guard let network = IPNetwork(text) else {
+                throw JSONMismatch(
+                    path: "$.private_networks[\(index)]", expected: "a network, such as 10.1.0.0/16",
+                    got: JSON.string(text).text)
+            }
+            gate.openNetworks.append(network)
+        }
+        tls.authorityFile = section.caFile
+        userAgent = try Self.userAgent(section)
+        inlineBytes = try Self.checked(section.inlineBytes, in: Self.inlineRange, "inline_bytes") ?? inlineBytes
+        bodyBytes = try Self.checked(section.bodyBytes, in: Self.bodyRange, "body_bytes") ?? bodyBytes
+        transfers = try Self.checked(section.transfers, in: Self.transferRange, "transfers") ?? transfers
+        queue = try Self.checked(section.queue, in: Self.queueRange, "queue") ?? queue
+        if let time = try Self.checked(section.connectMs, in: Self.timeRange, "connect_ms") {
+            connectTimeout = .milliseconds(time)
+        }
+        if let time = try Self.checked(section.idleMs, in: Self.timeRange, "idle_ms") {
+            idleTimeout = .milliseconds(time)
+        }
+        allowsDowngrade = section.downgrade ?? false
+    }
+
+    private static func userAgent(_ section: FetchConfiguration) throws(JSONMismatch) -> String {
+        let parts = [section.userAgent ?? standardUserAgent, section.userAgentAppend ?? ""]
+        let text = parts.filter { !$0.isEmpty }.joined(separator: " ")
+        guard HeaderField.isValue(text) else {
+            throw JSONMismatch(
+                path: "$.user_agent", expected: "the value of a header field", got: "one with characters that none has")
+        }
+        return text
+    }
+
+    /// - Throws: Where the number is out of its range.
+    static func checked<T: BinaryInteger>(
+        _ number: T?, in range: ClosedRange<T>, _ key: String
+    ) throws(JSONMismatch) -> T? {
+        guard let number, !range.contains(number) else { return number }
+        throw JSONMismatch(
+            path: "$.\(key)", expected: "an integer from \(range.lowerBound) to \(range.upperBound)",
+            got: "number \(number)")
+    }
+}

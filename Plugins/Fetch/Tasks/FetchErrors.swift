@@ -1,0 +1,74 @@
+import HTTPRules
+import TaskKit
+
+extension ErrorCode {
+    static let httpRefused: ErrorCode = "http.refused"
+    static let httpDNS: ErrorCode = "http.dns"
+    static let httpConnect: ErrorCode = "http.connect"
+    static let httpTimeout: ErrorCode = "http.timeout"
+    static let httpInterrupted: ErrorCode = "http.interrupted"
+    static let httpTLS: ErrorCode = "http.tls"
+    static let httpProtocol: ErrorCode = "http.protocol"
+    static let httpDecoding: ErrorCode = "http.decoding"
+    static let httpIntegrity: ErrorCode = "http.integrity"
+    static let httpRedirects: ErrorCode = "http.redirects"
+    static let httpTooLarge: ErrorCode = "http.too_large"
+    static let httpBodyUsed: ErrorCode = "http.body_used"
+}
+
+/// Why a request does not go where it should.
+enum Refusal: String, Sendable {
+    /// The address is not public, and no setting opens its network.
+    case privateAddress = "private_address"
+    /// The port is one that no request goes to.
+    case port
+    /// The scheme is neither http nor https.
+    case scheme
+    /// A redirect leads from https to http.
+    case downgrade
+}
+
+/// Which bound was passed.
+enum SizeBound: String, Sendable {
+    case headers
+    case body
+    case decoded
+}
+
+extension BridgeError {
+    /// `http.refused`.
+    static func refused(_ reason: Refusal, _ message: String, host: Host?, address: IPAddress? = nil) -> BridgeError {
+        var data: JSONObject = ["reason": .string(reason.rawValue)]
+        data["host"] = host.map { .string($0.text) }
+        data["address"] = address.map { .string($0.text) }
+        return BridgeError(.httpRefused, message, data: .object(data))
+    }
+
+    /// `http.too_large`.
+    static func tooLarge(_ what: SizeBound, limit: Int64, _ message: String) -> BridgeError {
+        BridgeError(
+            .httpTooLarge, message, data: ["what": .string(what.rawValue), "limit": .number(JSONNumber(limit))])
+    }
+
+    /// `http.protocol`.
+    static func brokenProtocol(_ message: String) -> BridgeError { BridgeError(.httpProtocol, message) }
+
+    /// `http.decoding`.
+    static func undecodable(_ message: String) -> BridgeError { BridgeError(.httpDecoding, message) }
+
+    /// `options.invalid` about one option.
+    static func invalidOption(_ path: String, expected: String, got: String) -> BridgeError {
+        BridgeError(JSONMismatch(path: path, expected: expected, got: got))
+    }
+
+    /// The error of a URL that is none.
+    static func invalidURL(_ refusal: AddressRefusal) -> BridgeError {
+        if refusal.reason == .scheme {
+            return .refused(.scheme, "the URL cannot be fetched: \(refusal.description)", host: nil)
+        }
+        return invalidOption("$.url", expected: "a URL", got: "one that cannot be used: \(refusal.description)")
+    }
+
+    /// A fetch that was given up.
+    static let fetchCancelled = BridgeError(.callCancelled, "the fetch was cancelled")
+}

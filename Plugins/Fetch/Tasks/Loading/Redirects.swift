@@ -1,0 +1,68 @@
+import HTTPRules
+import TaskKit
+
+/// Where a response leads, and with which request.
+enum Redirects {
+    /// How many are followed.
+    static let maximum = 20
+
+    /// Fields that say something of a body.
+    private static let bodyFields: Set<String> = [
+        "content-encoding", "content-language", "content-location", "content-type", "content-length",
+    ]
+    /// Words in names of fields that hold secrets.
+    private static let secretWords = [
+        "auth", "cookie", "credential", "csrf", "key", "password", "secret", "session", "signature", "token", "xsrf",
+    ]
+
+    /// The URL that a redirect leads to.
+    ///
+    /// - Throws: `http.protocol`, where it names none, or two; `http.refused`.
+    static func target(of head: ResponseHead, from url: WebURL, _ settings: FetchSettings) throws(BridgeError) -> WebURL
+    {
+        let locations = Set(head.headers.values(named: "Location"))
+        guard let location = locations.first, locations.count == 1, let bytes = FieldText.encode(location) else {
+            throw .brokenProtocol("the server redirects to two places")
+        }
+        let target: WebURL
+        do throws(AddressRefusal) { target = try url.redirected(to: bytes) } catch {
+            if error.reason == .scheme { throw .refused(.scheme, "the redirect leads elsewhere: \(error)", host: nil) }
+            throw .brokenProtocol("the server redirects to something that is no URL: \(error)")
+        }
+        guard url.scheme == .http || target.scheme == .https || settings.allowsDowngrade else {
+            throw .refused(
+                .downgrade, "the redirect leads from https to http; see the setting downgrade", host: target.host)
+        }
+        return target
+    }
+
+    /// Changes a request to the one that a redirect asks for (Fetch, "HTTP-redirect fetch").
+    ///
+    /// - Throws: `http.body_used`.
+    static func apply(_ status: Int, to target: WebURL, _ hop: inout Hop) throws(BridgeError) {
+        let isSeeOther = status == 303 && !["GET", "HEAD"].contains(hop.method)
+        if isSeeOther || (status == 301 || status == 302) && hop.method == "POST" {
+            hop.method = "GET"
+            hop.body?.stop()
+            hop.body = nil
+            hop.headers.removeAll { bodyFields.contains($0.name.lowercased()) }
+        }
+        if let body = hop.body, !body.rewind() { throw .bodyUsed }
+        if hop.url.origin != target.origin { hop.headers.removeAll { isSecret($0.name) } }
+        hop.url = target
+    }
+
+    /// Whether a field may hold what is for one origin alone.
+    static func isSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return secretWords.contains { name.contains($0) }
+    }
+}
+
+/// A request as it is sent next.
+struct Hop: Sendable {
+    var url: WebURL
+    var method: String
+    var headers: HeaderList
+    var body: RequestBody?
+}

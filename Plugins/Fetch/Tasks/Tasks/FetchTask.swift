@@ -1,0 +1,117 @@
+import HTTPRules
+import Synchronization
+import TaskKit
+
+/// `http.fetch`: a request, and its response.
+struct FetchTask: BridgeTask {
+    static let name = "http.fetch"
+    static let summary = "Sends an HTTP request and returns the response, its body as a value or as a stream."
+    static let settings = TaskSettings(optionBytes: 262_144)
+    static let optionsSchema: JSON? = FetchOptions.schema
+    static let resultSchema: JSON? = FetchResult.schema
+
+    typealias Progress = TransferProgress
+
+    let service: FetchService
+
+    func run(_ options: FetchOptions, _ call: Call) async throws -> JSON {
+        service.metrics.fetches.add()
+        do throws(BridgeError) {
+            return try await fetch(options, call)
+        } catch {
+            service.metrics.failures.add()
+            if error.code == .httpRefused { service.metrics.refusals.add() }
+            throw error
+        }
+    }
+
+    private func fetch(_ options: FetchOptions, _ call: Call) async throws(BridgeError) -> JSON {
+        let settings = service.settings
+        let reach = Reach(call.caller, service.suffixes)
+        var request = try makeRequest(options, settings, reach)
+        if call.wantsProgress {
+            request.onProgress = { progress in call.reportProgress(progress) }
+        }
+        let onProgress = request.onProgress
+        let plugin = call.plugin
+        let ticket = try await service.quota.ticket(
+            for: call.caller.uid, settings,
+            onWait: { onProgress?(TransferProgress(phase: .queued, sent: 0, received: 0)) },
+            post: { plugin.post($0) })
+        let upload: Upload?
+        if let body = options.body { upload = Upload(body, call) } else { upload = nil }
+        request.hop.body = upload?.body
+        let loader = Loader(network: service.network, settings: settings, user: call.caller.uid, reach: reach)
+        let response = try await loader.load(request)
+        let reading = BodyReading(response, ticket: ticket, upload: upload, metrics: service.metrics)
+        return try await FetchResult(response, reading, isPage: reach.isPage).json(options, settings, call)
+    }
+
+    private func makeRequest(
+        _ options: FetchOptions, _ settings: FetchSettings, _ reach: Reach
+    ) throws(BridgeError) -> FetchRequest {
+        let url: WebURL
+        do throws(AddressRefusal) { url = try WebURL(options.url) } catch { throw .invalidURL(error) }
+        let headers = try RequestCheck(isPage: reach.isPage).fields(options.headers)
+        return FetchRequest(
+            hop: Hop(url: url, method: options.method, headers: headers, body: nil), redirect: options.redirect,
+            maximumBodyBytes: options.maximumBytes ?? settings.bodyBytes,
+            integrity: try integrity(options.integrity),
+            connectTimeout: options.connectTimeout ?? settings.connectTimeout,
+            idleTimeout: options.idleTimeout ?? settings.idleTimeout)
+    }
+
+    private func integrity(_ text: String?) throws(BridgeError) -> IntegrityMetadata? {
+        guard let text else { return nil }
+        do throws(IntegrityMetadata.Fault) { return try IntegrityMetadata(text) } catch {
+            throw .invalidOption(
+                "$.integrity", expected: "hashes, such as sha256-… in base 64", got: "something else")
+        }
+    }
+}
+
+/// What the tasks share. Any thread.
+final class FetchService: Sendable {
+    private struct State {
+        var settings = FetchSettings()
+        var metrics = FetchMetrics()
+    }
+
+    private let state: Mutex<State>
+    let network: Network
+    let quota: TransferQuota
+    /// Which sites there are; nil: nobody knows, and each origin is a site of its own.
+    let suffixes = PublicSuffixList()
+
+    init() {
+        let shared = SharedMetrics()
+        state = Mutex(State())
+        network = Network(metrics: { shared.value })
+        quota = TransferQuota(metrics: { shared.value })
+        self.shared = shared
+    }
+
+    private let shared: SharedMetrics
+
+    var settings: FetchSettings { state.withLock { $0.settings } }
+    var metrics: FetchMetrics { shared.value }
+
+    /// Takes over a configuration that has been checked. Fetches that run go on with the old one.
+    func configure(_ section: FetchConfiguration) {
+        guard let settings = try? FetchSettings(section) else { return }
+        state.withLock { $0.settings = settings }
+    }
+
+    func start(_ context: PluginContext) { shared.value = FetchMetrics(context) }
+    func stop() async { await network.stop() }
+}
+
+/// The figures, which there are once the plugin has started. Any thread.
+private final class SharedMetrics: Sendable {
+    private let metrics = Mutex(FetchMetrics())
+
+    var value: FetchMetrics {
+        get { metrics.withLock { $0 } }
+        set { metrics.withLock { $0 = newValue } }
+    }
+}

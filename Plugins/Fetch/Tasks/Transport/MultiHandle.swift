@@ -1,0 +1,52 @@
+import CCurl
+import TaskKit
+
+/// libcurl's transfers of one thread, which may be woken up by others.
+///
+/// `@unchecked`: but for ``wakeUp()``, which libcurl allows to every thread, it is used by the thread that owns it.
+struct MultiHandle: @unchecked Sendable {  // one thread; see above
+    /// HTTP/1.1, as browsers have it.
+    private static let connectionsOfHost = 6
+    /// Connections that are kept for later requests.
+    private static let keptConnections = 64
+
+    private let multi: UnsafeMutableRawPointer
+
+    /// Nil: there is no memory.
+    init?() {
+        guard let multi = curl_multi_init() else { return nil }
+        guard ccurl_limit_connections(multi, Self.connectionsOfHost, Self.keptConnections) else {
+            curl_multi_cleanup(multi)
+            return nil
+        }
+        self.multi = multi
+    }
+
+    /// Ends the wait, or the next one. Any thread, until ``free()``.
+    func wakeUp() { curl_multi_wakeup(multi) }
+
+    /// After the last transfer was removed.
+    func free() { curl_multi_cleanup(multi) }
+
+    func add(_ transfer: Transfer) -> Bool { curl_multi_add_handle(multi, transfer.handle) == CURLM_OK }
+    func remove(_ transfer: Transfer) { curl_multi_remove_handle(multi, transfer.handle) }
+
+    /// Does what can be done now.
+    ///
+    /// - Parameter onEnd: Called for each transfer that is over.
+    func perform(onEnd: (Transfer, CURLcode) -> Void) {
+        var running: Int32 = 0
+        curl_multi_perform(multi, &running)
+        var result = CURLE_OK
+        while let handle = ccurl_next_done(multi, &result) {
+            guard let context = ccurl_context(handle) else { continue }
+            onEnd(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), result)
+        }
+    }
+
+    /// Waits for a socket, a timer of libcurl's, or to be woken up.
+    func wait(atMost duration: Duration) {
+        let milliseconds = Int32(clamping: max(0, duration.wholeMilliseconds))
+        curl_multi_poll(multi, nil, 0, milliseconds, nil)
+    }
+}

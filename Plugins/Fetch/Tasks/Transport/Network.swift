@@ -1,0 +1,131 @@
+import CCurl
+import Synchronization
+import TaskKit
+
+/// The threads of all users at work. Any thread.
+final class Network: Sendable {
+    /// How many users may be at work at once. One more takes the place of one whose thread has nothing to do.
+    static let maximumThreads = 64
+
+    private struct State {
+        var threads: [UInt32: NetworkThread] = [:]
+        /// Threads that have not ended yet.
+        var running = 0
+        var lastNumber: UInt64 = 0
+        var isStopped = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let metrics: @Sendable () -> FetchMetrics
+
+    init(metrics: @escaping @Sendable () -> FetchMetrics = { FetchMetrics() }) { self.metrics = metrics }
+
+    /// libcurl, which is initialized once in a process.
+    private static let hasStarted = ccurl_start()
+
+    /// Begins a transfer.
+    ///
+    /// - Parameter user: On whose connections.
+    /// - Throws: `busy`, where there are too many users at work.
+    func start(_ request: TransferRequest, for user: UInt32) throws(BridgeError) -> RunningTransfer {
+        guard Self.hasStarted else { throw BridgeError(.internal, "libcurl cannot be initialized") }
+        let channel = ResponseChannel()
+        while true {
+            let (thread, number) = try thread(of: user)
+            if thread.submit(.start(number, request, channel)) {
+                return RunningTransfer(number, channel, thread)
+            }
+            forget(thread, of: user)
+        }
+    }
+
+    private func thread(of user: UInt32) throws(BridgeError) -> (NetworkThread, UInt64) {
+        try state.withLock { state in
+            Result { () throws(BridgeError) in
+                guard !state.isStopped else { throw BridgeError(.pluginUnavailable, "the plugin stops") }
+                state.lastNumber += 1
+                if let thread = state.threads[user] { return (thread, state.lastNumber) }
+                guard state.running < Self.maximumThreads else {
+                    throw BridgeError(
+                        .busy, "\(Self.maximumThreads) users are fetching; try again in a moment", isTransient: true,
+                        retryAfter: .seconds(1))
+                }
+                let thread = try NetworkThread("fetch-\(user)") { [weak self] in self?.end($0, of: user) }
+                state.threads[user] = thread
+                state.running += 1
+                metrics().threads.set(state.running)
+                return (thread, state.lastNumber)
+            }
+        }.get()
+    }
+
+    private func forget(_ thread: NetworkThread, of user: UInt32) {
+        state.withLock { state in
+            if state.threads[user] === thread { state.threads[user] = nil }
+        }
+    }
+
+    private func end(_ thread: NetworkThread, of user: UInt32) {
+        forget(thread, of: user)
+        let waiters = state.withLock { state in
+            state.running -= 1
+            metrics().threads.set(state.running)
+            guard state.running == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Ends all transfers and threads, and waits for them. No transfer begins any more.
+    func stop() async {
+        let threads = state.withLock { state in
+            state.isStopped = true
+            return state.threads
+        }
+        for (_, thread) in threads { thread.submit(.stop) }
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.running == 0 { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}
+
+/// A transfer as its reader sees it. One reader; it ends where nobody holds this any more.
+final class RunningTransfer: Sendable {
+    private let number: UInt64
+    private let channel: ResponseChannel
+    private let thread: NetworkThread
+
+    init(_ number: UInt64, _ channel: ResponseChannel, _ thread: NetworkThread) {
+        (self.number, self.channel, self.thread) = (number, channel, thread)
+    }
+
+    // Does nothing where it is over.
+    deinit { cancel() }
+
+    /// Ends it. Any thread.
+    func cancel() { thread.submit(.cancel(number)) }
+
+    /// What comes next; the head first. After the end, nothing may be asked for.
+    ///
+    /// - Throws: Why it failed; `call.cancelled` where the Swift task is cancelled.
+    func next() async throws(BridgeError) -> ResponseChannel.Event {
+        while true {
+            if let (event, hasRoom) = try channel.take() {
+                if hasRoom { thread.submit(.goOn(number)) }
+                return event
+            }
+            await withTaskCancellationHandler {
+                await channel.wait()
+            } onCancel: {
+                cancel()
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import CCurl
+import CThread
+import Glibc
+import Synchronization
+import TaskKit
+
+/// The thread on which the transfers of one user run: connections, names and TLS sessions are shared with nobody else.
+/// It ends when it has had nothing to do for a while.
+final class NetworkThread: Sendable {
+    /// How long it waits for another transfer.
+    static let idleTime = Duration.seconds(60)
+    /// How often progress is reported at most.
+    static let progressInterval = Duration.milliseconds(100)
+
+    enum Command: Sendable {
+        case start(UInt64, TransferRequest, ResponseChannel)
+        /// Ends a transfer; its reader gets `call.cancelled`.
+        case cancel(UInt64)
+        /// A reader has taken bytes, or a request's body has some.
+        case goOn(UInt64)
+        /// Ends all.
+        case stop
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var isClosed = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    private let multi: MultiHandle
+    /// Called on the thread when it has ended.
+    private let onEnd: @Sendable (NetworkThread) -> Void
+
+    /// - Throws: `busy`, where the system gives no thread.
+    init(_ name: String, onEnd: @escaping @Sendable (NetworkThread) -> Void) throws(BridgeError) {
+        guard let multi = MultiHandle() else { throw Self.noThread }
+        self.multi = multi
+        self.onEnd = onEnd
+        let start = ThreadStart(name: name, thread: self)
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                // `!`: the pointer given below.
+                let start = Unmanaged<ThreadStart>.fromOpaque(argument!).takeRetainedValue()
+                cthread_set_name(start.name)
+                start.thread.run()
+                return nil
+            }, Unmanaged.passRetained(start).toOpaque())
+        guard status == 0 else {
+            Unmanaged.passUnretained(start).release()
+            multi.free()
+            throw Self.noThread
+        }
+        pthread_detach(thread)
+    }
+
+    private static let noThread = BridgeError(
+        .busy, "the system gives no thread for the transfer", isTransient: true, retryAfter: .seconds(1))
+
+    /// Has the thread do something. Any thread.
+    ///
+    /// - Returns: Whether it will: it may have ended.
+    @discardableResult
+    func submit(_ command: Command) -> Bool {
+        inbox.withLock { inbox in
+            guard !inbox.isClosed else { return false }
+            inbox.commands.append(command)
+            // Under the lock, so that it has not been freed.
+            multi.wakeUp()
+            return true
+        }
+    }
+
+    private func run() {
+        let running = RunningTransfers(multi) { [weak self] number in self?.submit(.goOn(number)) }
+        var idleSince = ContinuousClock.now
+        while !running.isStopped {
+            for command in inbox.withLock({ inbox in inbox.commands.takeAll() }) { running.obey(command) }
+            running.advance()
+            if !running.isEmpty { idleSince = .now }
+            let idleLeft = Self.idleTime - (.now - idleSince)
+            if running.isEmpty, idleLeft <= .zero, close(onlyIfEmpty: true) { break }
+            multi.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.patience)
+        }
+        _ = close(onlyIfEmpty: false)
+        running.endAll()
+        multi.free()
+        onEnd(self)
+    }
+
+    /// Takes no more commands.
+    ///
+    /// - Returns: False where there are some.
+    private func close(onlyIfEmpty: Bool) -> Bool {
+        inbox.withLock { inbox in
+            if onlyIfEmpty, !inbox.commands.isEmpty { return false }
+            inbox.isClosed = true
+            // What nobody will start must not be waited for.
+            for case .start(_, _, let channel) in inbox.commands.takeAll() {
+                channel.finish(.failure(.fetchCancelled))
+                channel.wake()
+            }
+            return true
+        }
+    }
+}
+
+/// What a new thread is given.
+private final class ThreadStart: Sendable {
+    let name: String
+    let thread: NetworkThread
+
+    init(name: String, thread: NetworkThread) { (self.name, self.thread) = (name, thread) }
+}
+
+extension Array {
+    fileprivate mutating func takeAll() -> [Element] {
+        defer { self = [] }
+        return self
+    }
+}

@@ -1,0 +1,148 @@
+import CCurl
+import TaskKit
+
+/// The transfers of a network's thread, which alone uses it.
+final class RunningTransfers {
+    private let multi: MultiHandle
+    /// Has the thread go on with a transfer; any thread.
+    private let wake: @Sendable (UInt64) -> Void
+    private var transfers: [UInt64: Transfer] = [:]
+    /// What has news for its reader since the last turn.
+    private var changed: [ResponseChannel] = []
+    private(set) var isStopped = false
+
+    init(_ multi: MultiHandle, wake: @escaping @Sendable (UInt64) -> Void) { (self.multi, self.wake) = (multi, wake) }
+
+    var isEmpty: Bool { transfers.isEmpty }
+
+    func obey(_ command: NetworkThread.Command) {
+        switch command {
+        case .start(let number, let request, let channel): start(number, request, channel)
+        case .cancel(let number):
+            guard let transfer = transfers[number] else { return }
+            end(transfer, .failure(.fetchCancelled))
+        case .goOn(let number): if let transfer = transfers[number] { goOn(transfer) }
+        case .stop: isStopped = true
+        }
+    }
+
+    private func start(_ number: UInt64, _ request: TransferRequest, _ channel: ResponseChannel) {
+        do throws(BridgeError) {
+            let wake = wake
+            let transfer = try Transfer(number, request, channel) { wake(number) }
+            guard multi.add(transfer) else { throw BridgeError(.internal, "libcurl did not take the transfer") }
+            transfers[number] = transfer
+        } catch {
+            channel.finish(.failure(error))
+            changed.append(channel)
+        }
+    }
+
+    /// The reader has made room, or the request's body has bytes.
+    private func goOn(_ transfer: Transfer) {
+        if transfer.isReceivingPaused {
+            transfer.isReceivingPaused = false
+            transfer.lastActivity = .now
+            _ = transfer.drain()
+        }
+        noteNews(transfer)
+        if let fault = transfer.fault, transfer.hasStarted { return end(transfer, .failure(fault)) }
+        if let result = transfer.result {
+            if !transfer.isReceivingPaused { finish(transfer, result) }
+            return
+        }
+        if transfer.isSendingPaused {
+            transfer.isSendingPaused = false
+            transfer.lastActivity = .now
+        }
+        // Calls the callbacks that were held back.
+        curl_easy_pause(transfer.handle, transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        if let fault = transfer.fault, transfer.hasStarted { end(transfer, .failure(fault)) }
+    }
+
+    /// One turn: what can be done is done, and readers learn of it.
+    func advance() {
+        multi.perform { transfer, result in
+            transfer.result = result
+            finish(transfer, result)
+        }
+        let now = ContinuousClock.now
+        for transfer in transfers.values {
+            if transfer.isOverdue(at: now) {
+                end(transfer, .failure(transfer.timeout()))
+            } else {
+                noteNews(transfer)
+                transfer.report(at: now)
+            }
+        }
+        for channel in changed { channel.wake() }
+        changed.removeAll(keepingCapacity: true)
+    }
+
+    private func noteNews(_ transfer: Transfer) { changed.append(transfer.channel) }
+
+    /// libcurl has ended it. The reader gets the rest of the body first.
+    private func finish(_ transfer: Transfer, _ result: CURLcode) {
+        if let fault = transfer.fault, result != CURLE_OK { return end(transfer, .failure(fault)) }
+        guard transfer.isDropping || transfer.drain() else {
+            if let fault = transfer.fault { return end(transfer, .failure(fault)) }
+            // `goOn` comes back to it when there is room.
+            return noteNews(transfer)
+        }
+        guard result == CURLE_OK || transfer.isDropping else { return end(transfer, .failure(transfer.error(result))) }
+        end(transfer, Result { () throws(BridgeError) in try transfer.summary() })
+    }
+
+    private func end(_ transfer: Transfer, _ result: Result<TransferSummary, BridgeError>) {
+        multi.remove(transfer)
+        transfers[transfer.number] = nil
+        transfer.channel.finish(result)
+        noteNews(transfer)
+    }
+
+    /// All that is left fails.
+    func endAll() {
+        for transfer in transfers.values { end(transfer, .failure(.fetchCancelled)) }
+        for channel in changed { channel.wake() }
+        changed = []
+    }
+
+    /// How long until the next transfer has waited too long.
+    var patience: Duration {
+        let now = ContinuousClock.now
+        var left = NetworkThread.idleTime
+        for transfer in transfers.values { left = min(left, transfer.patience(at: now)) }
+        return max(left, .zero)
+    }
+}
+
+extension Transfer {
+    /// Whether nothing has come or gone for too long.
+    fileprivate func isOverdue(at now: ContinuousClock.Instant) -> Bool { patience(at: now) <= .zero }
+
+    /// How long it may still wait. Where it waits for its own reader, or for the request's body, nobody is late; the
+    /// time until it is connected is libcurl's to watch.
+    fileprivate func patience(at now: ContinuousClock.Instant) -> Duration {
+        let untilReport = request.onProgress == nil ? NetworkThread.idleTime : NetworkThread.progressInterval
+        guard hasStarted, result == nil, !isReceivingPaused, !isSendingPaused else { return untilReport }
+        return min(untilReport, request.idleTimeout - (now - lastActivity))
+    }
+
+    fileprivate func summary() throws(BridgeError) -> TransferSummary {
+        if !isDropping { try pipeline?.finish() }
+        return TransferSummary(
+            wireBytes: progress.received, decodedBytes: pipeline?.decodedBytes ?? 0, total: .now - start)
+    }
+
+    /// Reports progress, where somebody wants it and there is some.
+    fileprivate func report(at now: ContinuousClock.Instant) {
+        guard let onProgress = request.onProgress, reported?.progress != progress else { return }
+        if let reported, reported.progress.phase == progress.phase,
+            now - reported.at < NetworkThread.progressInterval
+        {
+            return
+        }
+        reported = (progress, now)
+        onProgress(progress)
+    }
+}

@@ -1,0 +1,161 @@
+import CCurl
+import HTTPRules
+import TaskKit
+
+/// One request of libcurl's. The thread of its network only.
+final class Transfer {
+    let number: UInt64
+    let request: TransferRequest
+    let channel: ResponseChannel
+    /// libcurl's handle of it.
+    let handle: UnsafeMutableRawPointer
+    private let url: OpaquePointer
+    private var lines: UnsafeMutablePointer<curl_slist>?
+
+    var headers = HeaderReader()
+    /// What becomes of the body; nil: no head has come.
+    var pipeline: BodyPipeline?
+    /// The body of a redirect is dropped.
+    var isDropping = false
+    /// Why the callbacks have ended it; nil: they have not.
+    var fault: BridgeError?
+    /// libcurl holds bytes back until the reader has taken some.
+    var isReceivingPaused = false
+    /// libcurl waits for bytes of the request's body.
+    var isSendingPaused = false
+    /// How libcurl ended it; nil: it goes on.
+    var result: CURLcode?
+    var progress = TransferProgress(phase: .connecting, sent: 0, received: 0)
+    /// What was reported last, and when.
+    var reported: (progress: TransferProgress, at: ContinuousClock.Instant)?
+    let start = ContinuousClock.now
+    var lastActivity = ContinuousClock.now
+
+    /// Whether a byte of the request may have been sent.
+    var hasStarted: Bool { progress.phase != .connecting }
+
+    /// - Parameter onBody: Called, on any thread, when the request's body has more bytes.
+    /// - Throws: Where the request cannot be made.
+    init(
+        _ number: UInt64, _ request: TransferRequest, _ channel: ResponseChannel, onBody: @escaping @Sendable () -> Void
+    ) throws(BridgeError) {
+        self.number = number
+        self.request = request
+        self.channel = channel
+        if let body = request.body, !body.rewind(onBytes: onBody) { throw .bodyUsed }
+        url = try CheckedURL.make(request.url)
+        guard let handle = curl_easy_init() else {
+            curl_url_cleanup(url)
+            throw BridgeError(.internal, "there is no memory for a transfer")
+        }
+        self.handle = handle
+        guard setUp() else { throw BridgeError(.internal, "libcurl did not take the request") }
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(lines)
+        curl_url_cleanup(url)
+    }
+
+    // MARK: Setting up
+
+    private func setUp() -> Bool {
+        setURL() && setMethod() && setLines() && setLimits() && request.tls.apply(to: handle) && setCallbacks()
+    }
+
+    private func setURL() -> Bool {
+        ccurl_set_url(handle, url) && ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+            && ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0) && ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1)
+            // Not those of the environment either.
+            && ccurl_set_text(handle, CURLOPT_PROXY, "") && ccurl_set_long(handle, CURLOPT_NETRC, 0)
+            && ccurl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+            && ccurl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0)
+            && ccurl_set_long(handle, CURLOPT_HTTP_CONTENT_DECODING, 0)
+    }
+
+    /// A request with a body is an upload to libcurl, whatever its method.
+    private func setMethod() -> Bool {
+        if request.method == "HEAD" { return ccurl_set_long(handle, CURLOPT_NOBODY, 1) }
+        if request.body != nil || ["POST", "PUT", "PATCH"].contains(request.method) {
+            let count = request.body.map { $0.byteCount ?? -1 } ?? 0
+            return ccurl_set_long(handle, CURLOPT_UPLOAD, 1)
+                && ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
+                && ccurl_set_size(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(count))
+        }
+        if request.method == "GET" { return ccurl_set_long(handle, CURLOPT_HTTPGET, 1) }
+        return ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
+    }
+
+    private func setLines() -> Bool {
+        // A line without a value removes the field that libcurl would add.
+        let own = ["Accept", "Expect"].filter { !request.headers.contains(named: $0) }.map { "\($0):" }
+        // One that ends in a semicolon sends a field without a value.
+        let given = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        for line in own + given {
+            guard let bytes = FieldText.encode(line) else { return false }
+            let added = (bytes + [0]).withUnsafeBytes {
+                curl_slist_append(lines, $0.bindMemory(to: CChar.self).baseAddress)
+            }
+            guard let added else { return false }
+            lines = added
+        }
+        return ccurl_set_header_lines(handle, lines)
+    }
+
+    private func setLimits() -> Bool {
+        ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+            && ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
+            && ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
+    }
+
+    private func setCallbacks() -> Bool {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        return ccurl_set_context(handle, context)
+            && ccurl_set_response_functions(handle, TransferCallbacks.header, TransferCallbacks.body)
+            && ccurl_set_request_functions(handle, TransferCallbacks.read, TransferCallbacks.seek)
+            && ccurl_set_address_functions(handle, TransferCallbacks.socket, TransferCallbacks.request)
+    }
+}
+
+extension BridgeError {
+    /// `http.body_used`.
+    static let bodyUsed = BridgeError(
+        .httpBodyUsed,
+        "the request's body is needed again, and of a stream only the first \(RequestBody.keptBytes) bytes are kept")
+}
+
+extension Duration {
+    /// In milliseconds, rounded up.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(clamping: seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
+
+/// URLs as libcurl reads them.
+enum CheckedURL {
+    /// libcurl's form of a URL. Where it finds another host or port in it than was checked, it is refused.
+    ///
+    /// - Returns: What the caller frees with `curl_url_cleanup`.
+    static func make(_ url: WebURL) throws(BridgeError) -> OpaquePointer {
+        guard let parsed = curl_url() else { throw BridgeError(.internal, "there is no memory for a URL") }
+        let isSame =
+            curl_url_set(parsed, CURLUPART_URL, url.text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
+            && part(CURLUPART_HOST, of: parsed) == url.host.text
+            && part(CURLUPART_PORT, of: parsed) == String(url.port)
+            && part(CURLUPART_SCHEME, of: parsed) == url.scheme.rawValue
+        guard isSame else {
+            curl_url_cleanup(parsed)
+            throw .invalidOption("$.url", expected: "a URL", got: "one that can be read in two ways")
+        }
+        return parsed
+    }
+
+    private static func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(url, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,170 @@
+import CCurl
+import Glibc
+import HTTPRules
+import TaskKit
+
+/// What libcurl calls while a transfer runs, on the network's thread. Each has the transfer as its context.
+enum TransferCallbacks {
+    /// A line before the body, or behind it.
+    static let header: ccurl_data_function = { bytes, size, count, context in
+        guard let bytes, let transfer = transfer(context) else { return 0 }
+        return transfer.takeHeader(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+    }
+
+    /// Bytes of the body.
+    static let body: ccurl_data_function = { bytes, size, count, context in
+        guard let bytes, let transfer = transfer(context) else { return 0 }
+        switch transfer.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) {
+        case .taken: return size * count
+        case .full: return ccurl_write_pause
+        case .refused: return 0
+        }
+    }
+
+    /// Asks for bytes of the request's body.
+    static let read: ccurl_data_function = { bytes, size, count, context in
+        guard let bytes, let transfer = transfer(context) else { return ccurl_read_abort }
+        return transfer.giveBody(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    }
+
+    /// Begins the request's body again: the connection was lost before it was used.
+    static let seek: ccurl_seek_function = { context, offset, origin in
+        guard let transfer = transfer(context), offset == 0, origin == SEEK_SET,
+            transfer.request.body?.rewind() ?? true
+        else { return Int32(CURL_SEEKFUNC_FAIL) }
+        return Int32(CURL_SEEKFUNC_OK)
+    }
+
+    /// Makes a socket for an address, where that may be reached.
+    static let socket: ccurl_socket_function = { context, _, target in
+        guard let target, let transfer = transfer(context) else { return -1 }
+        let (family, kind, number) = (target.pointee.family, target.pointee.socktype, target.pointee.protocol)
+        let address = withUnsafePointer(to: &target.pointee.addr) { IPAddress($0) }
+        guard transfer.mayReach(address) else { return -1 }
+        return Glibc.socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
+    }
+
+    /// A connection is about to carry the request.
+    static let request: ccurl_request_function = { context, remote, _, _, _ in
+        guard let remote, let transfer = transfer(context) else { return Int32(CURL_PREREQFUNC_ABORT) }
+        let text = String(cString: remote)
+        let address = IPAddress(text.prefix { $0 != "%" })
+        guard transfer.mayReach(address) else { return Int32(CURL_PREREQFUNC_ABORT) }
+        transfer.noteConnected()
+        return Int32(CURL_PREREQFUNC_OK)
+    }
+
+    private static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension Transfer {
+    /// What became of bytes of the body.
+    enum Intake {
+        case taken
+        case full
+        case refused
+    }
+
+    fileprivate func mayReach(_ address: IPAddress?) -> Bool {
+        guard let reason = request.gate.reason(against: address) else { return true }
+        if fault == nil { fault = AddressGate.refusal(reason, host: request.url.host, address: address) }
+        return false
+    }
+
+    fileprivate func noteConnected() {
+        // A candidate that was refused does not count where another was reached.
+        fault = nil
+        lastActivity = .now
+        progress.phase = request.body == nil ? .waiting : .sending
+    }
+
+    fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = .now
+        return doing { () throws(BridgeError) in
+            guard let head = try headers.take(line) else { return }
+            try begin(head)
+        }
+    }
+
+    private func begin(_ head: ResponseHead) throws(BridgeError) {
+        progress.phase = .receiving
+        progress.of = head.headers.first(named: "Content-Length").flatMap { Int64($0) }
+        isDropping = request.dropsRedirects && head.isRedirect
+        let hasBody = request.method != "HEAD" && head.status != 204 && head.status != 304
+        pipeline = try BodyPipeline(
+            isDropping || !hasBody ? HeaderList() : head.headers, maximumBytes: request.maximumBodyBytes,
+            integrity: isDropping ? nil : request.integrity)
+        channel.put(head)
+    }
+
+    fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Intake {
+        guard let pipeline else { return .refused }
+        if isDropping { return drop(bytes.count) }
+        // What was fed before is passed on first.
+        guard drain() else { return fault == nil ? .full : .refused }
+        lastActivity = .now
+        progress.received += Int64(bytes.count)
+        let isTaken = doing { () throws(BridgeError) in try pipeline.feed(bytes) }
+        _ = isTaken && drain()
+        return fault == nil ? .taken : .refused
+    }
+
+    /// A redirect's body is read so that its connection can be used again, where it is short.
+    private func drop(_ count: Int) -> Intake {
+        progress.received += Int64(count)
+        return progress.received <= 64 << 10 ? .taken : .refused
+    }
+
+    /// Passes on what the pipeline holds.
+    ///
+    /// - Returns: Whether it holds nothing any more.
+    func drain() -> Bool {
+        guard let pipeline else { return true }
+        while channel.checkRoom() {
+            var isEmpty = false
+            let isGood = doing { () throws(BridgeError) in
+                guard let bytes = try pipeline.next() else {
+                    isEmpty = true
+                    return
+                }
+                channel.put(bytes)
+            }
+            if isEmpty || !isGood { return isGood }
+        }
+        isReceivingPaused = true
+        return false
+    }
+
+    fileprivate func giveBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard let body = request.body else { return 0 }
+        lastActivity = .now
+        switch body.next(upTo: buffer.count) {
+        case .bytes(let bytes):
+            buffer.copyBytes(from: bytes)
+            progress.sent += Int64(bytes.count)
+            return bytes.count
+        case .wait:
+            isSendingPaused = true
+            return ccurl_read_pause
+        case .end:
+            if progress.phase == .sending { progress.phase = .waiting }
+            return 0
+        case .failure(let error):
+            fault = error
+            return ccurl_read_abort
+        }
+    }
+
+    /// Notes what goes wrong.
+    private func doing(_ body: () throws(BridgeError) -> Void) -> Bool {
+        do throws(BridgeError) {
+            try body()
+            return true
+        } catch {
+            fault = error
+            return false
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import CCurl
+import HTTPRules
+import TaskKit
+
+/// What libcurl's results mean to callers.
+extension Transfer {
+    /// The error of a result that is none of the callbacks' making.
+    func error(_ result: CURLcode) -> BridgeError {
+        let host = request.url.host.text
+        switch result {
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return passing(.httpDNS, "the name \(host) cannot be resolved")
+        case CURLE_COULDNT_CONNECT: return passing(.httpConnect, "\(host) takes no connection")
+        case CURLE_OPERATION_TIMEDOUT: return timeout()
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
+            return tls("protocol", "no TLS session can be made with \(host)")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return untrusted()
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
+            return tls("issuer", "the certificates that are trusted cannot be read; see ca_file")
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
+            return .brokenProtocol("the server's response is no valid HTTP")
+        case CURLE_SEND_FAIL_REWIND: return .bodyUsed
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM:
+            return passing(
+                .httpInterrupted, "the connection to \(host) ended before the response did",
+                ["received": .number(JSONNumber(progress.received))])
+        default:
+            return BridgeError(
+                .internal, "the transfer failed: \(String(cString: curl_easy_strerror(result)))",
+                data: ["started": .bool(hasStarted)])
+        }
+    }
+
+    /// `http.timeout` in the phase that it is in.
+    func timeout() -> BridgeError {
+        let phase = progress.phase.rawValue
+        return passing(
+            .httpTimeout, "the transfer took too long while \(phase)", ["phase": .string(phase)])
+    }
+
+    private func passing(_ code: ErrorCode, _ message: String, _ more: JSONObject = [:]) -> BridgeError {
+        var data = more
+        data["started"] = .bool(hasStarted)
+        return BridgeError(code, message, data: .object(data), isTransient: true)
+    }
+
+    private func tls(_ reason: String, _ message: String) -> BridgeError {
+        BridgeError(.httpTLS, message, data: ["reason": .string(reason), "started": false])
+    }
+
+    private func untrusted() -> BridgeError {
+        let host = request.url.host.text
+        // Numbers of OpenSSL's results: X509_V_ERR_….
+        switch ccurl_long(handle, CURLINFO_SSL_VERIFYRESULT) {
+        case 9, 10: return tls("expired", "the certificate of \(host) is not valid at this time")
+        case 0, 62, 64: return tls("name", "the certificate of \(host) is for another name")
+        default: return tls("issuer", "the certificate of \(host) is from nobody who is trusted")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import CCurl
+import HTTPRules
+import TaskKit
+
+/// How servers are verified. That they are cannot be turned off.
+struct TLSSettings: Sendable, Hashable {
+    /// A file of certificates that are trusted in place of the system's.
+    var authorityFile: String?
+
+    /// Sets up a transfer.
+    func apply(to handle: UnsafeMutableRawPointer) -> Bool {
+        let isSet =
+            ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1) && ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2)
+            && ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        guard isSet, let authorityFile else { return isSet }
+        return ccurl_set_text(handle, CURLOPT_CAINFO, authorityFile) && ccurl_set_text(handle, CURLOPT_CAPATH, nil)
+    }
+}
+
+/// One request to one server, checked.
+struct TransferRequest: Sendable {
+    var url: WebURL
+    var method: String
+    var headers: HeaderList
+    var body: RequestBody?
+    /// A body that only leads elsewhere is not wanted.
+    var dropsRedirects: Bool
+    var maximumBodyBytes: Int64
+    var integrity: IntegrityMetadata?
+    /// How long it may take until the request can be sent.
+    var connectTimeout: Duration
+    /// How long nothing may come or go.
+    var idleTimeout: Duration
+    var gate: AddressGate
+    var tls: TLSSettings
+    /// Gets its progress, on the network's thread; nil: nobody wants it.
+    var onProgress: (@Sendable (TransferProgress) -> Void)?
+}

@@ -1,0 +1,15 @@
+/* The codings of bodies: zlib, brotli (decoding alone), zstd. */
+#ifndef TRESTLE_CCOMPRESSION_H
+#define TRESTLE_CCOMPRESSION_H
+
+#include <brotli/decode.h>
+#include <stdbool.h>
+#include <zlib.h>
+#include <zstd.h>
+
+/* `window_bits` as of inflateInit2, which is a macro. */
+static inline bool ccompression_inflate_start(z_stream *stream, int window_bits) {
+    return inflateInit2(stream, window_bits) == Z_OK;
+}
+
+#endif

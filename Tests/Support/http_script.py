@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""http_script.py SCRIPT [CERTIFICATE KEY]: an HTTP server that answers byte by byte as a script says.
+
+The script is JSON: an object from paths to lists of steps. "*" is the path of requests that no other names. A request
+is read as far as its head goes, and to the end of a body with a Content-Length. Then the steps are done:
+
+    {"send": "text"}                  sends the text, each character one byte
+    {"base64": "…"}                   sends these bytes
+    {"repeat": "text", "times": 1000} sends the text so many times
+    {"gzip": "text", "times": 1000}   sends the text, repeated, in gzip
+    {"read": true}                    reads a body in chunks to its end
+    {"wait": "path"}                  waits until this path has been requested
+    {"hang": true}                    waits until the client closes the connection
+    {"pause": 0.1}                    waits so many seconds
+    {"close": true}                   closes the connection; without it, the next request is read
+
+With "Connection" in its own words: the server adds nothing to what it is told to send. The path /_seen answers a JSON
+array of the requests so far, each {"line", "headers", "body"}, the body as ISO 8859-1.
+
+It writes its port to standard output, and ends with its standard input.
+"""
+
+import base64
+import gzip
+import json
+import socket
+import ssl
+import sys
+import threading
+
+script = json.load(open(sys.argv[1], encoding="utf-8"))
+seen = []
+changed = threading.Condition()
+
+
+def read_head(file):
+    line = file.readline().decode("latin-1").rstrip("\r\n")
+    if not line:
+        return None
+    headers = []
+    while True:
+        field = file.readline().decode("latin-1").rstrip("\r\n")
+        if not field:
+            return line, headers
+        name, _, value = field.partition(":")
+        headers.append([name, value.strip()])
+
+
+def read_chunks(file):
+    body = b""
+    while True:
+        size = int(file.readline().split(b";")[0], 16)
+        body += file.read(size)
+        file.readline()
+        if size == 0:
+            return body
+
+
+def do(step, connection, file, request):
+    if "send" in step:
+        connection.sendall(step["send"].encode("latin-1"))
+    elif "base64" in step:
+        connection.sendall(base64.b64decode(step["base64"]))
+    elif "repeat" in step:
+        piece = step["repeat"].encode("latin-1") * max(1, 65536 // len(step["repeat"]))
+        left = len(step["repeat"]) * step["times"]
+        while left > 0:
+            connection.sendall(piece[:left])
+            left -= len(piece)
+    elif "gzip" in step:
+        connection.sendall(gzip.compress(step["gzip"].encode("latin-1") * step["times"]))
+    elif "read" in step:
+        request["body"] = read_chunks(file).decode("latin-1")
+    elif "wait" in step:
+        with changed:
+            changed.wait_for(lambda: any(other["line"].split()[1] == step["wait"] for other in seen))
+    elif "pause" in step:
+        threading.Event().wait(step["pause"])
+    elif "hang" in step:
+        try:
+            while connection.recv(4096):
+                pass
+        except OSError:
+            pass
+        return False
+    elif "close" in step:
+        return False
+    return True
+
+
+def answer_seen(connection):
+    body = json.dumps(seen).encode()
+    head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    connection.sendall(head.encode() + body)
+
+
+def serve(connection):
+    try:
+        if context is not None:
+            connection = context.wrap_socket(connection, server_side=True)
+        with connection, connection.makefile("rb") as file:
+            while serve_one(connection, file):
+                pass
+    except (OSError, ValueError):
+        pass
+
+
+def serve_one(connection, file):
+    head = read_head(file)
+    if head is None:
+        return False
+    line, headers = head
+    path = line.split()[1]
+    if path == "/_seen":
+        answer_seen(connection)
+        return True
+    request = {"line": line, "headers": headers, "body": ""}
+    length = next((int(value) for name, value in headers if name.lower() == "content-length"), 0)
+    request["body"] = file.read(length).decode("latin-1")
+    with changed:
+        seen.append(request)
+        changed.notify_all()
+    for step in script.get(path, script.get("*", [])):
+        if not do(step, connection, file, request):
+            return False
+    return True
+
+
+def accept(listener):
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+
+context = None
+if len(sys.argv) > 2:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2], sys.argv[3])
+server = socket.create_server(("127.0.0.1", 0), backlog=256)
+print(server.getsockname()[1], flush=True)
+threading.Thread(target=accept, args=(server,), daemon=True).start()
+sys.stdin.read()
