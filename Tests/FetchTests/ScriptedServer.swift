@@ -1,4 +1,5 @@
 import Glibc
+import HTTPRules
 import TaskKit
 import TestSupport
 
@@ -43,7 +44,7 @@ enum Script {
     /// A response with this body, and its length.
     static func response(_ body: String, status: String = "200 OK", headers: String = "") -> JSON {
         let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n"
-        return [["send": .string(head + body)]]
+        return [["send": .string(FieldText.decode(Array((head + body).utf8)))]]
     }
 
     static func redirect(_ status: Int, to location: JSON) -> JSON {

@@ -76,8 +76,8 @@ final class RequestBody: Sendable {
                 if isReady { continuation.resume() }
             }
             let (isStopped, unsent) = state.withLock { ($0.isStopped, $0.unsentCount) }
-            if isStopped { throw .fetchCancelled }
             if unsent < Self.windowBytes { return }
+            if isStopped { throw .fetchCancelled }
         }
     }
 
@@ -121,8 +121,8 @@ final class RequestBody: Sendable {
         return true
     }
 
-    /// Whether a byte of it was sent.
-    var isUsed: Bool { state.withLock { $0.position > 0 } }
+    /// Whether all bytes are there that were announced.
+    var isWhole: Bool { state.withLock { $0.start + $0.bytes.count == byteCount } }
 
     /// The next bytes for the connection.
     ///

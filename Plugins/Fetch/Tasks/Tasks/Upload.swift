@@ -22,8 +22,9 @@ final class Upload: Sendable {
     }
 
     deinit {
-        feeding?.cancel()
         body.stop()
+        // A server may answer the last byte before the stream says that it was the last one.
+        if !body.isWhole { feeding?.cancel() }
     }
 
     private static func feed(_ body: RequestBody, _ reader: ByteReader) async -> Result<Void, BridgeError> {

@@ -20,6 +20,10 @@ extension Transfer {
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
             return .brokenProtocol("the server's response is no valid HTTP")
         case CURLE_SEND_FAIL_REWIND: return .bodyUsed
+        // libcurl's own bound for a line, which is longer than all lines may be here.
+        case CURLE_OUT_OF_MEMORY where hasStarted && pipeline == nil:
+            let limit = HeaderList.maximumBytes
+            return .tooLarge(.headers, limit: Int64(limit), "the server's headers have more than \(limit) bytes")
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM:
             return passing(
                 .httpInterrupted, "the connection to \(host) ended before the response did",

@@ -1,0 +1,71 @@
+import Glibc
+import TaskKit
+import TestSupport
+
+/// nginx with a configuration of a test's, as the user who runs the test. It ends when this goes.
+final class NginxServer {
+    static let nginx = "/usr/sbin/nginx"
+    static let isThere = exists(nginx)
+
+    private let folder: TemporaryFolder
+    private let process: SpawnedProcess
+    private let errors: Int32
+    let port: Int
+
+    /// - Parameters:
+    ///   - certificate: For TLS, with HTTP/2.
+    ///   - locations: What stands in its server.
+    init(certificate: TestCertificate? = nil, _ locations: String) throws {
+        folder = try TemporaryFolder()
+        let (ours, theirs) = try connectedPair()
+        errors = ours
+        port = try Self.freePort()
+        let text = Self.configuration(folder, port, certificate, locations)
+        process = try SpawnedProcess(
+            Self.nginx, ["-e", "stderr", "-p", folder.path, "-c", try folder.write(text, to: "nginx.conf")],
+            errors: .descriptor(theirs))
+        close(theirs)
+        // It listens when it says how it waits for events.
+        let reader = SocketLineReader(ours)
+        var lines: [String] = []
+        while lines.last?.contains("event method") != true {
+            guard let line = try reader.line() else { throw TestFailure("nginx does not start: \(lines)") }
+            lines.append(String(decoding: line, as: UTF8.self))
+        }
+    }
+
+    deinit { close(errors) }
+
+    private static func configuration(
+        _ folder: TemporaryFolder, _ port: Int, _ certificate: TestCertificate?, _ locations: String
+    ) -> String {
+        let tls = certificate.map { "ssl_certificate \($0.file); ssl_certificate_key \($0.key);" } ?? ""
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map { "\($0)_temp_path \(folder.file($0));" }.joined(separator: " ")
+        return """
+            daemon off; master_process off; pid \(folder.file("pid")); error_log stderr notice;
+            events {}
+            http {
+                access_log off; \(temporary) default_type text/plain;
+                server { listen 127.0.0.1:\(port)\(certificate == nil ? "" : " ssl http2"); \(tls) \(locations) }
+            }
+            """
+    }
+
+    /// A port of the kernel's choice, which it does not give to another soon.
+    private static func freePort() throws -> Int {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 && getsockname(listener, $0, &size) == 0
+            }
+        }
+        guard listener >= 0, isBound else { throw TestFailure("no port can be bound") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
