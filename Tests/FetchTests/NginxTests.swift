@@ -48,7 +48,8 @@ struct NginxTests {
             try await withPlugin(.fetch(), in: .inProcess, configuration: settings(trusted)) { bridge in
                 let error = await Fetching.error(bridge, ["url": .string("https://127.0.0.1:\(server.port)/")])
                 #expect(error?.code == "http.tls")
-                #expect(error?.data == ["reason": reason, "started": false])
+                #expect(
+                    error?.data == ["reason": reason, "started": false], "\(error?.data?.text ?? ""), not \(reason)")
             }
         }
     }

@@ -76,8 +76,9 @@ final class NetworkThread: Sendable {
     private func run() {
         let running = RunningTransfers(multi) { [weak self] number in self?.submit(.goOn(number)) }
         var idleSince = ContinuousClock.now
-        while !running.isStopped {
+        while true {
             for command in inbox.withLock({ inbox in inbox.commands.takeAll() }) { running.obey(command) }
+            if running.isStopped { break }
             running.advance()
             if !running.isEmpty { idleSince = .now }
             let idleLeft = Self.idleTime - (.now - idleSince)

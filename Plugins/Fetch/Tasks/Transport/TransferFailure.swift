@@ -57,7 +57,8 @@ extension Transfer {
         // Numbers of OpenSSL's results: X509_V_ERR_….
         switch ccurl_long(handle, CURLINFO_SSL_VERIFYRESULT) {
         case 9, 10: return tls("expired", "the certificate of \(host) is not valid at this time")
-        case 0, 62, 64: return tls("name", "the certificate of \(host) is for another name")
+        // 1 stands there until the name has been compared.
+        case 0, 1, 62, 64: return tls("name", "the certificate of \(host) is for another name")
         default: return tls("issuer", "the certificate of \(host) is from nobody who is trusted")
         }
     }
