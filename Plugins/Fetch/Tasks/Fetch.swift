@@ -1,9 +1,9 @@
 // Fetch: HTTP requests for callers, by rules that an operator sets.
 //
-// The way of a fetch: the task (Tasks/) reads the options and waits for a turn; the loader (Loading/) checks the URL and
-// the fields, sends a request, and follows redirects one by one; a transfer (Transport/) runs on the thread of its
-// user, where libcurl does HTTP and TLS and nothing else. The body is decoded there (Bodies/), and waits for its reader
-// in a bounded channel.
+// The way of a fetch: the task (Tasks/) reads the options and waits for a turn. The loader (Loading/) follows redirects;
+// each hop passes the stages of `FetchService.way`. The last stage starts a transfer (Transport/), which runs on the
+// thread of its user. libcurl does HTTP and TLS there and nothing else. The body is decoded on that thread (Bodies/) and
+// waits for its reader in a bounded channel.
 //
 // The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Tasks.
 public import TaskKit

@@ -58,11 +58,3 @@ enum Redirects {
         return secretWords.contains { name.contains($0) }
     }
 }
-
-/// A request as it is sent next.
-struct Hop: Sendable {
-    var url: WebURL
-    var method: String
-    var headers: HeaderList
-    var body: RequestBody?
-}

@@ -17,7 +17,7 @@ final class BodyReading: Sendable {
     ///
     /// - Returns: What came, and what is known at the end.
     func next() async throws(BridgeError) -> (bytes: [UInt8]?, summary: TransferSummary?) {
-        switch try await response.transfer.next() {
+        switch try await response.last.body.next() {
         case .bytes(let bytes): return (bytes, nil)
         case .end(let summary):
             metrics.received.add(Double(summary.wireBytes))
@@ -27,7 +27,7 @@ final class BodyReading: Sendable {
     }
 
     /// Nobody wants the rest.
-    func cancel() { response.transfer.cancel() }
+    func cancel() { response.last.body.cancel() }
 }
 
 /// The result of `http.fetch`.
@@ -72,12 +72,12 @@ struct FetchResult {
     }
 
     private var head: JSONObject {
-        let head = response.head
+        let head = response.last.head
         return [
             "status": .number(JSONNumber(head.status)), "reason": .string(head.reason),
             "url": .string(response.url.textWithFragment), "redirects": .array(response.redirects.map(Self.redirect)),
             "headers": .array(head.headers.filter { !isPage || !$0.isSetCookie }.map(Self.pair)),
-            "from": "network", "protocol": .string(head.version),
+            "from": .string(response.last.from), "protocol": .string(head.version),
         ]
     }
 
@@ -100,7 +100,7 @@ struct FetchResult {
 
     /// Off the loop where it takes long.
     private func value(_ bytes: [UInt8], _ form: FetchOptions.Form, _ call: Call) async throws(BridgeError) -> JSON {
-        let text = BodyText(bytes, response.head.headers)
+        let text = BodyText(bytes, response.last.head.headers)
         guard bytes.count > 16 << 10 else { return try text.value(form) }
         let outcome = try? await call.blocking {
             Result { () throws(BridgeError) in try text.value(form) }
@@ -111,7 +111,7 @@ struct FetchResult {
 
     /// The rest of the body as a stream, which may go on after the call.
     private func stream(_ first: [UInt8], _ call: Call) async throws(BridgeError) -> JSON {
-        let headers = response.head.headers
+        let headers = response.last.head.headers
         let isCoded = headers.contains(named: "Content-Encoding")
         let length = isCoded ? nil : headers.first(named: "Content-Length").flatMap { Int($0) }
         let reading = reading

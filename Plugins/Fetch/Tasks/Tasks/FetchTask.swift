@@ -28,7 +28,8 @@ struct FetchTask: BridgeTask {
     private func fetch(_ options: FetchOptions, _ call: Call) async throws(BridgeError) -> JSON {
         let settings = service.settings
         let reach = Reach(call.caller, service.suffixes)
-        var request = try makeRequest(options, settings, reach)
+        var first = try firstHop(options, reach)
+        var request = try makeRequest(options, settings)
         if call.wantsProgress {
             request.onProgress = { progress in call.reportProgress(progress) }
         }
@@ -40,25 +41,26 @@ struct FetchTask: BridgeTask {
             post: { plugin.post($0) })
         let upload: Upload?
         if let body = options.body { upload = Upload(body, call) } else { upload = nil }
-        request.hop.body = upload?.body
-        let loader = Loader(network: service.network, settings: settings, user: call.caller.uid, reach: reach)
-        let response = try await loader.load(request)
+        first.body = upload?.body
+        let context = LoadContext(call: call, settings: settings, request: request, reach: reach)
+        let response = try await Loader(way: service.way, context: context).load(first)
         let reading = BodyReading(response, ticket: ticket, upload: upload, metrics: service.metrics)
         return try await FetchResult(response, reading, isPage: reach.isPage).json(options, settings, call)
     }
 
-    private func makeRequest(
-        _ options: FetchOptions, _ settings: FetchSettings, _ reach: Reach
-    ) throws(BridgeError) -> FetchRequest {
-        let url: WebURL
-        do throws(AddressRefusal) { url = try WebURL(options.url) } catch { throw .invalidURL(error) }
-        let headers = try RequestCheck(isPage: reach.isPage).fields(options.headers)
-        return FetchRequest(
-            hop: Hop(url: url, method: options.method, headers: headers, body: nil), redirect: options.redirect,
-            maximumBodyBytes: options.maximumBytes ?? settings.bodyBytes,
+    private func makeRequest(_ options: FetchOptions, _ settings: FetchSettings) throws(BridgeError) -> FetchRequest {
+        FetchRequest(
+            redirect: options.redirect, maximumBodyBytes: options.maximumBytes ?? settings.bodyBytes,
             integrity: try integrity(options.integrity),
             connectTimeout: options.connectTimeout ?? settings.connectTimeout,
             idleTimeout: options.idleTimeout ?? settings.idleTimeout)
+    }
+
+    private func firstHop(_ options: FetchOptions, _ reach: Reach) throws(BridgeError) -> Hop {
+        let url: WebURL
+        do throws(AddressRefusal) { url = try WebURL(options.url) } catch { throw .invalidURL(error) }
+        let headers = try RequestCheck(isPage: reach.isPage).fields(options.headers)
+        return Hop(url: url, method: options.method, headers: headers, body: nil)
     }
 
     private func integrity(_ text: String?) throws(BridgeError) -> IntegrityMetadata? {
@@ -78,7 +80,9 @@ final class FetchService: Sendable {
     }
 
     private let state: Mutex<State>
-    let network: Network
+    private let network: Network
+    /// What each hop passes, from the caller's side to the network.
+    let way: HopWay
     let quota: TransferQuota
     /// Which sites there are; nil: nobody knows, and each origin is a site of its own.
     let suffixes = PublicSuffixList()
@@ -87,6 +91,7 @@ final class FetchService: Sendable {
         let shared = SharedMetrics()
         state = Mutex(State())
         network = Network(metrics: { shared.value })
+        way = HopWay([CheckStage(), NetworkStage(network: network)])
         quota = TransferQuota(metrics: { shared.value })
         self.shared = shared
     }

@@ -1,0 +1,21 @@
+import HTTPRules
+import TaskKit
+
+/// Refuses URLs that no request of the caller goes to.
+struct CheckStage: HopStage {
+    func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
+        try check(hop.url, context)
+        return try await next.load(hop, context)
+    }
+
+    private func check(_ url: WebURL, _ context: LoadContext) throws(BridgeError) {
+        guard !ClosedPorts.isClosedPort(url.port) else {
+            throw .refused(.port, "the port \(url.port) is closed to requests", host: url.host)
+        }
+        try context.reach.check(url)
+        // An address in the URL is refused before anything is done. Names are checked when they are resolved.
+        if let address = url.host.address, let reason = context.settings.gate.reason(against: address) {
+            throw AddressGate.refusal(reason, host: url.host, address: address)
+        }
+    }
+}

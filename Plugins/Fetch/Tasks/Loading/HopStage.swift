@@ -1,0 +1,51 @@
+import HTTPRules
+import TaskKit
+
+/// One request on the way to its response. Each redirect makes another hop.
+struct Hop: Sendable {
+    var url: WebURL
+    var method: String
+    var headers: HeaderList
+    var body: RequestBody?
+}
+
+/// The response to a hop. Its head is there; its body is still to be read.
+struct HopResponse: Sendable {
+    var head: ResponseHead
+    var body: any ResponseSource
+    /// Where it comes from: the member `from` of the result.
+    var from = "network"
+}
+
+/// What all hops of one fetch have in common.
+struct LoadContext: Sendable {
+    let call: Call
+    let settings: FetchSettings
+    let request: FetchRequest
+    let reach: Reach
+    /// Whose connections are used.
+    var user: UInt32 { call.caller.uid }
+}
+
+/// One step of a hop. It answers the request, or passes it on, changed or not, and may change the response.
+protocol HopStage: Sendable {
+    /// - Parameters:
+    ///   - hop: The request.
+    ///   - context: What it belongs to.
+    ///   - next: The stages behind this one.
+    func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse
+}
+
+/// Stages, in the order in which a request passes them. The last one answers each request.
+struct HopWay: Sendable {
+    private let stages: ArraySlice<any HopStage>
+
+    init(_ stages: [any HopStage]) { self.stages = stages[...] }
+
+    private init(_ stages: ArraySlice<any HopStage>) { self.stages = stages }
+
+    func load(_ hop: Hop, _ context: LoadContext) async throws(BridgeError) -> HopResponse {
+        guard let first = stages.first else { throw BridgeError(.internal, "no stage answers the request") }
+        return try await first.load(hop, context, HopWay(stages.dropFirst()))
+    }
+}
