@@ -1,12 +1,9 @@
-// Sixteen digits at a time, in vectors that every processor has: GCC's and Clang's vector types become SSE2 on x86-64
-// and NEON on ARM. A digit is found by arithmetic and not in a table: each range of digits (A to Z, a to z, 0 to 9, +
-// and /) has one difference between digit and number.
+// Thirty-two digits at a time, in vectors that every processor has: the vector types of GCC and Clang become SSE2 on
+// x86-64 and NEON on ARM. A digit is found by arithmetic and not in a table: each range of digits (A to Z, a to z, 0 to
+// 9, + and /) has one difference between digit and number.
 #include "base64.h"
 
 #include <string.h>
-
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef uint32_t words4 __attribute__((vector_size(16)));
 
 #define always_inline static inline __attribute__((always_inline))
 
@@ -17,8 +14,17 @@ typedef uint32_t words4 __attribute__((vector_size(16)));
 #define FOR_EACH_PROCESSOR
 #endif
 
+typedef uint8_t bytes32 __attribute__((vector_size(32)));
+typedef uint32_t words8 __attribute__((vector_size(32)));
+
+// Digits at a time, and the bytes that they stand for.
+enum { BLOCK_DIGITS = 32, BLOCK_BYTES = 24 };
+
 // A comparison of vectors as ones where it holds.
-#define WHERE(condition) ((bytes16)(condition))
+#define WHERE(condition) ((bytes32)(condition))
+
+// The functions below take vectors by their addresses: as arguments, wide ones would pass differently with and without
+// AVX. They are inlined, so that vectors stay in registers.
 
 always_inline uint32_t little_endian(uint32_t word) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -28,107 +34,144 @@ always_inline uint32_t little_endian(uint32_t word) {
 #endif
 }
 
+always_inline void swap_words(words8 *words) {
+    for (int i = 0; i < 8; i++) (*words)[i] = little_endian((*words)[i]);
+}
+
 // MARK: To text
 
-// What is added to each number below 64 to make it its digit.
-always_inline bytes16 digits_of(bytes16 numbers) {
-    return numbers + 'A' + (WHERE(numbers > 25) & ('a' - 26 - 'A')) - (WHERE(numbers > 51) & ('a' - 26 - '0' + 52))
-        - (WHERE(numbers > 61) & ('0' - 52 - '+' + 62)) + (WHERE(numbers > 62) & ('/' - 63 - '+' + 62));
+// Makes the first 24 bytes eight words of three bytes each, the first of them the upper one.
+always_inline void make_words(bytes32 *bytes) {
+    const bytes32 b = *bytes;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    *bytes = __builtin_shufflevector(b, b, 0, 0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9, 9, 10, 11, 12, 12, 13, 14, 15, 15, 16,
+                                     17, 18, 18, 19, 20, 21, 21, 22, 23);
+#else
+    *bytes = __builtin_shufflevector(b, b, 2, 1, 0, 0, 5, 4, 3, 3, 8, 7, 6, 6, 11, 10, 9, 9, 14, 13, 12, 12, 17, 16, 15,
+                                     15, 20, 19, 18, 18, 23, 22, 21, 21);
+#endif
 }
 
-// Three bytes at `p` in the upper bits, and one more in the lowest ones.
-always_inline uint32_t four_bytes(const uint8_t *p) {
-    uint32_t word;
-    memcpy(&word, p, sizeof word);
-    return __builtin_bswap32(little_endian(word));
+// Makes each word four numbers of six bits.
+always_inline void split_words(bytes32 *block) {
+    const words8 words = (words8)*block;
+    words8 numbers =
+        (words >> 18 & 0x3F) | (words >> 4 & 0x3F00) | (words << 10 & 0x3F0000) | (words << 24 & 0x3F000000);
+    swap_words(&numbers);
+    *block = (bytes32)numbers;
 }
 
-always_inline void encode_sixteen(const uint8_t *bytes, uint8_t *text) {
-    const words4 groups = {four_bytes(bytes), four_bytes(bytes + 3), four_bytes(bytes + 6), four_bytes(bytes + 9)};
-    words4 numbers =
-        groups >> 26 | (groups >> 12 & 0x3F00) | (groups << 2 & 0x3F0000) | (groups << 16 & 0x3F000000);
-    for (int i = 0; i < 4; i++) numbers[i] = little_endian(numbers[i]);
-    const bytes16 digits = digits_of((bytes16)numbers);
-    memcpy(text, &digits, sizeof digits);
+// Makes each number below 64 its digit.
+always_inline void make_digits(bytes32 *numbers) {
+    const bytes32 n = *numbers;
+    *numbers = n + 'A' + (WHERE(n > 25) & ('a' - 26 - 'A')) - (WHERE(n > 51) & ('a' - 26 - '0' + 52))
+        - (WHERE(n > 61) & ('0' - 52 - '+' + 62)) + (WHERE(n > 62) & ('/' - 63 - '+' + 62));
 }
 
-always_inline uint8_t digit_of(uint32_t number) { return digits_of((bytes16){(uint8_t)(number & 63)})[0]; }
+// Reads 32 bytes, of which the last eight do not matter.
+always_inline void encode_block(const uint8_t *bytes, uint8_t *text) {
+    bytes32 block;
+    memcpy(&block, bytes, sizeof block);
+    make_words(&block);
+    split_words(&block);
+    make_digits(&block);
+    memcpy(text, &block, sizeof block);
+}
 
-always_inline void encode_group(const uint8_t *bytes, size_t count, uint8_t *text) {
-    uint32_t group = 0;
-    for (size_t i = 0; i < count; i++) group |= (uint32_t)bytes[i] << (16 - 8 * i);
-    for (size_t i = 0; i < 4; i++) text[i] = i <= count ? digit_of(group >> (18 - 6 * i)) : '=';
+// Up to the bytes of a block, without one too many.
+always_inline void encode_rest(const uint8_t *bytes, size_t count, uint8_t *text) {
+    uint8_t padded[BLOCK_DIGITS] = {0}, digits[BLOCK_DIGITS];
+    const size_t used = (count * 4 + 2) / 3;
+    memcpy(padded, bytes, count);
+    encode_block(padded, digits);
+    memset(digits + used, '=', sizeof digits - used);
+    memcpy(text, digits, (count + 2) / 3 * 4);
 }
 
 FOR_EACH_PROCESSOR
 void trestle_base64_encode(const uint8_t *bytes, size_t count, uint8_t *text) {
-    // One byte more is read than is used.
-    for (; count > 12; bytes += 12, count -= 12, text += 16) encode_sixteen(bytes, text);
-    for (; count >= 3; bytes += 3, count -= 3, text += 4) encode_group(bytes, 3, text);
-    if (count > 0) encode_group(bytes, count, text);
+    for (; count >= BLOCK_DIGITS; bytes += BLOCK_BYTES, count -= BLOCK_BYTES, text += BLOCK_DIGITS) {
+        encode_block(bytes, text);
+    }
+    for (; count > BLOCK_BYTES; bytes += BLOCK_BYTES, count -= BLOCK_BYTES, text += BLOCK_DIGITS) {
+        encode_rest(bytes, BLOCK_BYTES, text);
+    }
+    if (count > 0) encode_rest(bytes, count, text);
 }
 
 // MARK: From text
 
-// The number of each digit; ones in `wrong` where there is no digit.
-always_inline bytes16 numbers_of(bytes16 digits, bytes16 *wrong) {
-    const bytes16 difference =
-        (WHERE(digits - 'A' < 26) & (uint8_t)-'A') | (WHERE(digits - 'a' < 26) & (uint8_t)(26 - 'a'))
-        | (WHERE(digits - '0' < 10) & (uint8_t)(52 - '0')) | (WHERE(digits == '+') & (62 - '+'))
-        | (WHERE(digits == '/') & (63 - '/'));
+// Makes digits their numbers; ones in `wrong` where there is no digit.
+always_inline void make_numbers(bytes32 *digits, bytes32 *wrong) {
+    const bytes32 d = *digits;
+    const bytes32 difference =
+        (WHERE(d - 'A' < 26) & (uint8_t)-'A') | (WHERE(d - 'a' < 26) & (uint8_t)(26 - 'a'))
+        | (WHERE(d - '0' < 10) & (uint8_t)(52 - '0')) | (WHERE(d == '+') & (62 - '+'))
+        | (WHERE(d == '/') & (63 - '/'));
     *wrong |= WHERE(difference == 0);
-    return digits + difference;
+    *digits = d + difference;
 }
 
-// The numbers of four digits as one of 24 bits, in the upper bits.
-always_inline words4 groups_of(bytes16 numbers) {
-    words4 words = (words4)numbers;
-    for (int i = 0; i < 4; i++) words[i] = little_endian(words[i]);
-    const words4 pairs = (words & 0x003F003F) << 6 | (words >> 8 & 0x003F003F);
-    return pairs << 20 | (pairs >> 16) << 8;
+// Makes the numbers of four digits one of 24 bits, in the upper bits of a word.
+always_inline void make_groups(bytes32 *numbers) {
+    words8 words = (words8)*numbers;
+    swap_words(&words);
+    const words8 pairs = (words & 0x003F003F) << 6 | (words >> 8 & 0x003F003F);
+    *numbers = (bytes32)(pairs << 20 | (pairs >> 16) << 8);
 }
 
-// Writes 13 bytes, of which the last means nothing.
-always_inline void decode_sixteen(const uint8_t *text, uint8_t *bytes, bytes16 *wrong) {
-    bytes16 digits;
-    memcpy(&digits, text, sizeof digits);
-    const words4 groups = groups_of(numbers_of(digits, wrong));
-    for (int i = 0; i < 4; i++) {
-        const uint32_t group = little_endian(__builtin_bswap32(groups[i]));
-        memcpy(bytes + 3 * i, &group, sizeof group);
-    }
+// Puts the three bytes of each group side by side, the upper one first. The last eight bytes mean nothing.
+always_inline void make_bytes(bytes32 *groups) {
+    const bytes32 b = *groups;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    *groups = __builtin_shufflevector(b, b, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25, 26,
+                                      28, 29, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+#else
+    *groups = __builtin_shufflevector(b, b, 3, 2, 1, 7, 6, 5, 11, 10, 9, 15, 14, 13, 19, 18, 17, 23, 22, 21, 27, 26, 25,
+                                      31, 30, 29, 0, 4, 8, 12, 16, 20, 24, 28);
+#endif
 }
 
-// Up to four digits.
-always_inline bool decode_group(const uint8_t *text, size_t count, uint8_t *bytes) {
-    uint8_t padded[16], group[16];
-    bytes16 wrong = {0};
+// Writes 32 bytes, of which the last eight mean nothing.
+always_inline void decode_block(const uint8_t *text, uint8_t *bytes, bytes32 *wrong) {
+    bytes32 block;
+    memcpy(&block, text, sizeof block);
+    make_numbers(&block, wrong);
+    make_groups(&block);
+    make_bytes(&block);
+    memcpy(bytes, &block, sizeof block);
+}
+
+// Up to a block, without a byte too many. False where the last digit has bits that stand for no byte.
+always_inline bool decode_rest(const uint8_t *text, size_t digits, uint8_t *bytes, bytes32 *wrong) {
+    uint8_t padded[BLOCK_DIGITS], decoded[BLOCK_DIGITS];
+    const size_t count = digits * 3 / 4;
     memset(padded, 'A', sizeof padded);
-    memcpy(padded, text, count);
-    decode_sixteen(padded, group, &wrong);
-    memcpy(bytes, group, count - 1);
-    for (size_t i = 0; i < count; i++) {
-        if (wrong[i]) return false;
-    }
-    return count == 4 || group[count - 1] == 0;
+    memcpy(padded, text, digits);
+    decode_block(padded, decoded, wrong);
+    memcpy(bytes, decoded, count);
+    return digits % 4 == 0 || decoded[count] == 0;
 }
 
-always_inline bool is_zero(bytes16 bytes) {
-    uint64_t halves[2];
-    memcpy(halves, &bytes, sizeof halves);
-    return (halves[0] | halves[1]) == 0;
+always_inline bool is_zero(const bytes32 *bytes) {
+    uint64_t parts[4];
+    memcpy(parts, bytes, sizeof parts);
+    return (parts[0] | parts[1] | parts[2] | parts[3]) == 0;
 }
 
 FOR_EACH_PROCESSOR
 bool trestle_base64_decode(const uint8_t *text, size_t digits, uint8_t *bytes) {
-    bytes16 wrong = {0};
+    bytes32 wrong = {0};
+    bool is_exact = true;
     if (digits % 4 == 1) return false;
-    // One byte more is written than the digits have: so the last four are not among these.
-    for (; digits >= 20; text += 16, digits -= 16, bytes += 12) decode_sixteen(text, bytes, &wrong);
-    for (; digits > 0; text += 4, bytes += 3) {
-        const size_t count = digits < 4 ? digits : 4;
-        if (!decode_group(text, count, bytes)) return false;
+    // A block writes eight bytes too many: the digits behind it stand for nine at least.
+    for (; digits >= BLOCK_DIGITS + 12; text += BLOCK_DIGITS, digits -= BLOCK_DIGITS, bytes += BLOCK_BYTES) {
+        decode_block(text, bytes, &wrong);
+    }
+    for (; digits > 0; text += BLOCK_DIGITS, bytes += BLOCK_BYTES) {
+        const size_t count = digits < BLOCK_DIGITS ? digits : BLOCK_DIGITS;
+        is_exact &= decode_rest(text, count, bytes, &wrong);
         digits -= count;
     }
-    return is_zero(wrong);
+    return is_exact && is_zero(&wrong);
 }
