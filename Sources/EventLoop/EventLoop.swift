@@ -18,7 +18,7 @@ public enum EventLoop {
     ///
     /// From the loop thread itself it costs no wake-up and happens in the same turn, unless very many are waiting.
     public static func post(_ body: @escaping @LoopActor @Sendable () -> Void) {
-        Loop.shared.enqueue(.closure(body))
+        Loop.shared.enqueue(.closure(PostedClosure(body: body)))
     }
 
     /// As `post(_:)`, without a closure to allocate. The caller keeps `argument` valid until then. Any thread.

@@ -121,7 +121,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
             switch jobs.removeFirst() {
             case .actorJob(let job): job.runSynchronously(on: LoopSerialExecutor.unowned)
             case .taskJob(let job): job.runSynchronously(on: LoopExecutor.unowned)
-            case .closure(let body): LoopActor.assumeIsolated(passing: body) { $0() }
+            case .closure(let work): LoopActor.assumeIsolated(passing: work) { $0.body() }
             case .function(let function, let argument, 0): function(argument)
             case .function(let function, let argument, let holder):
                 LoopHolder.cell.pointee.store(holder, ordering: .releasing)

@@ -6,9 +6,15 @@ import Glibc
 enum Work: @unchecked Sendable {  // the caller of `post` answers for the argument
     case actorJob(UnownedJob)
     case taskJob(UnownedJob)
-    case closure(@LoopActor @Sendable () -> Void)
+    case closure(PostedClosure)
     /// With the holder that it runs as (``LoopHolder``).
     case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?, UInt32)
+}
+
+/// A closure for the loop thread. In a struct, because a closure that is the argument of a generic function is wrapped in
+/// another one, which allocates.
+struct PostedClosure: Sendable {
+    let body: @LoopActor @Sendable () -> Void
 }
 
 /// First in, first out: a ring that only ever grows, so that the steady state allocates nothing. One thread.

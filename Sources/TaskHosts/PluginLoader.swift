@@ -95,6 +95,11 @@ public final class PluginLoader {
         _ command: PluginProcessCommand, pool: (String) throws(BridgeError) -> PoolSettings? = { _ in nil },
         inPlaceOf old: PluginInstance? = nil
     ) async throws(BridgeError) -> PluginInstance {
+        try await load(beginLoading(command), pool: pool, inPlaceOf: old)
+    }
+
+    /// Starts a plugin's process. It says what it is while other plugins are loaded.
+    public func beginLoading(_ command: PluginProcessCommand) -> StartingPlugin {
         let hostLog = HostLog(log, plugin: command.name ?? command.path)
         let host = PluginProcessHost(runtime: runtime, log: hostLog)
         let times = PluginProcessSupervisor.Times(
@@ -103,16 +108,22 @@ public final class PluginLoader {
             command, host: host, runtime: runtime, scheduler: settings.scheduler, times: times, log: hostLog)
         host.supervisor = supervisor
         supervisors.append(supervisor)
-        let manifest: JSON
-        do throws(BridgeError) { manifest = try await supervisor.start() } catch {
-            await forget(supervisor)
-            throw error
-        }
+        return StartingPlugin(command, host, supervisor)
+    }
+
+    /// Waits until a plugin's process has said what it is.
+    ///
+    /// - Parameters: as those of ``load(_:pool:inPlaceOf:)``.
+    /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
+    public func load(
+        _ starting: StartingPlugin, pool: (String) throws(BridgeError) -> PoolSettings?, inPlaceOf old: PluginInstance?
+    ) async throws(BridgeError) -> PluginInstance {
+        let (host, supervisor) = (starting.host, starting.supervisor)
         do throws(BridgeError) {
             // Options go to a process as text: nothing of them is read on the loop.
-            let manifest = try PluginManifest(manifest, optionBytes: .max)
-            let settings = try pool(manifest.name) ?? command.pool
-            let instance = try enter(manifest, path: command.path, host: host, inPlaceOf: old)
+            let manifest = try PluginManifest(try await starting.manifest(), optionBytes: .max)
+            let settings = try pool(manifest.name) ?? starting.command.pool
+            let instance = try enter(manifest, path: starting.command.path, host: host, inPlaceOf: old)
             host.attach(instance)
             if let settings { supervisor.pool = PluginProcessPool(settings, supervisor) }
             return instance

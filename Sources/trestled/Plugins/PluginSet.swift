@@ -31,8 +31,7 @@ struct PluginSet {
             let directories = configuration.pluginSearch.named.joined(separator: ", ")
             log.warning("no plugin was found in \(directories); only the daemon's own tasks can be called")
         }
-        var loaded: [PluginInstance] = []
-        for path in paths { if let plugin = await load(path) { loaded.append(plugin) } }
+        let loaded = await load(paths)
         var problems = unknownNames(loaded, ofPaths: paths.count)
         let enabled = loaded.filter { !configuration.disabledPlugins.contains($0.name) }
         for plugin in loaded where configuration.disabledPlugins.contains(plugin.name) { runtime.remove(plugin) }
@@ -48,8 +47,7 @@ struct PluginSet {
     /// What all plugins that can be loaded say of themselves; none of them is configured.
     func manifests() async throws(ConfigurationErrors) -> [PluginManifest] {
         var manifests: [PluginManifest] = []
-        for path in try configuration.pluginLibraries() {
-            guard let plugin = await load(path) else { continue }
+        for plugin in await load(try configuration.pluginLibraries()) {
             manifests.append(await withCheckedContinuation { done in plugin.describe { done.resume(returning: $0) } })
         }
         return manifests
@@ -67,13 +65,30 @@ struct PluginSet {
         }
     }
 
-    private func load(_ path: String) async -> PluginInstance? {
-        do throws(BridgeError) {
-            return try await open(path)
-        } catch {
-            refuse(nil, path: path, error.message)
-            return nil
+    /// Loads plugins in their order; those that cannot be used are reported. Processes start beside each other, and while
+    /// libraries are loaded: each takes tens of milliseconds.
+    private func load(_ paths: [String]) async -> [PluginInstance] {
+        let beginnings = paths.map { path in
+            (path, Result { () throws(BridgeError) in try begin(path) })
         }
+        var loaded: [PluginInstance] = []
+        for (path, beginning) in beginnings {
+            do throws(BridgeError) {
+                loaded.append(try await open(path, try beginning.get()))
+            } catch {
+                refuse(nil, path: path, error.message)
+            }
+        }
+        return loaded
+    }
+
+    /// Starts the process of a plugin, where it is to have one; nil: it is a library for this process.
+    private func begin(_ path: String) throws(BridgeError) -> StartingPlugin? {
+        if path.hasSuffix(PluginProcessManifest.suffix) {
+            return loader.beginLoading(try PluginProcessManifest.command(at: path))
+        }
+        guard configuration.usualIsolation(ofLibrary: path) == .process else { return nil }
+        return loader.beginLoading(try PluginHostProgram.command(forLibrary: path))
     }
 
     /// Loads the plugin of a file, and configures nothing.
@@ -83,13 +98,22 @@ struct PluginSet {
     ///
     /// - Parameter old: the plugin whose place it is to take.
     func open(_ path: String, inPlaceOf old: PluginInstance? = nil) async throws(BridgeError) -> PluginInstance {
-        if path.hasSuffix(PluginProcessManifest.suffix) {
-            return try await startProcess(try PluginProcessManifest.command(at: path), inPlaceOf: old)
+        guard let old, !path.hasSuffix(PluginProcessManifest.suffix) else {
+            return try await open(path, try begin(path), inPlaceOf: old)
         }
         let usual = configuration.usualIsolation(ofLibrary: path)
-        if let old { return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old) }
-        let plugin = try await open(path, usual)
-        guard let wanted = configuration.isolation(of: plugin.name), wanted != usual else { return plugin }
+        return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old)
+    }
+
+    /// - Parameter starting: its process, if it has one.
+    private func open(
+        _ path: String, _ starting: StartingPlugin?, inPlaceOf old: PluginInstance? = nil
+    ) async throws(BridgeError) -> PluginInstance {
+        let plugin =
+            if let starting { try await take(starting, inPlaceOf: old) } else { try loader.load(path: path) }
+        guard !path.hasSuffix(PluginProcessManifest.suffix),
+            let wanted = configuration.isolation(of: plugin.name), wanted != (starting == nil ? .none : .process)
+        else { return plugin }
         runtime.remove(plugin)
         return try await open(path, wanted)
     }
@@ -98,15 +122,17 @@ struct PluginSet {
         _ library: String, _ isolation: PluginIsolation, inPlaceOf old: PluginInstance? = nil
     ) async throws(BridgeError) -> PluginInstance {
         switch isolation {
-        case .none: try loader.load(path: library, inPlaceOf: old)
-        case .process: try await startProcess(try PluginHostProgram.command(forLibrary: library), inPlaceOf: old)
+        case .none: return try loader.load(path: library, inPlaceOf: old)
+        case .process:
+            let starting = loader.beginLoading(try PluginHostProgram.command(forLibrary: library))
+            return try await take(starting, inPlaceOf: old)
         }
     }
 
-    private func startProcess(_ command: PluginProcessCommand, inPlaceOf old: PluginInstance?) async throws(BridgeError)
+    private func take(_ starting: StartingPlugin, inPlaceOf old: PluginInstance?) async throws(BridgeError)
         -> PluginInstance
     {
-        try await loader.load(command, pool: { configuration.pool(of: $0) }, inPlaceOf: old)
+        try await loader.load(starting, pool: { configuration.pool(of: $0) }, inPlaceOf: old)
     }
 
     private func refuse(_ plugin: PluginInstance?, path: String, _ reason: String) {
