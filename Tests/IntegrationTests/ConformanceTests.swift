@@ -7,7 +7,7 @@ struct ConformanceTests {
     @Test("A daemon with all plugins passes every check, and none is skipped")
     func daemon() throws {
         try withDaemon { daemon in
-            let run = try daemon.home.trestle("conformance")
+            let run = try daemon.home.trestle("conformance", "--step-timeout", "10m")
             let lines = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
             for line in lines where line["outcome"] != "passed" { Issue.record("\(line.text)") }
             #expect(run.end == .exited(0))

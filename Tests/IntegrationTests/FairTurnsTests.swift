@@ -98,7 +98,7 @@ struct FairTurnsTests {
     @Test("Every rule of the protocol holds")
     func conformance() throws {
         try withSharedDaemon { daemon in
-            let run = try daemon.home.trestle("conformance")
+            let run = try daemon.home.trestle("conformance", "--step-timeout", "10m")
             let lines = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
             for line in lines where line["outcome"] != "passed" { Issue.record("\(line.text)") }
             #expect(run.end == .exited(0))

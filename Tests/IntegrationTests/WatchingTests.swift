@@ -17,11 +17,13 @@ struct WatchingTests {
                 status["plugins"]?.arrayValue?.contains { $0["name"] == "persistence" && $0["state"] == "running" }
                     == true)
             let figures = status["metrics"]?.arrayValue ?? []
-            func figure(_ name: JSON) -> Int64? { figures.first { $0["name"] == name }?["value"]?.int64Value }
-            #expect(figure("records") == 1)
-            #expect(figure("commits") == 1)
-            #expect(figure("accounts") == 0)
-            #expect(figure("store") ?? 0 > 4_096)
+            func figure(_ name: JSON, of plugin: JSON) -> Int64? {
+                figures.first { $0["plugin"] == plugin && $0["name"] == name }?["value"]?.int64Value
+            }
+            #expect(figure("records", of: "persistence") == 1)
+            #expect(figure("commits", of: "persistence") == 1)
+            #expect(figure("accounts", of: "login") == 0)
+            #expect(figure("store", of: "persistence") ?? 0 > 4_096)
 
             let terminal = try PseudoTerminal(rows: 24, columns: 200)
             let report = try terminal.run(Paths.program("trestle"), ["--socket", daemon.home.socketPath, "status"])
