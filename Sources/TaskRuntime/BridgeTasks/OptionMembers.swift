@@ -11,6 +11,7 @@ struct OptionMembers {
 
     private static let maximumOthers = 16
     private static let maximumOtherBytes = 64
+    private static let maximumPlainBytes = 256
 
     /// Looks for these members; others are passed over. Of two with one name the second counts.
     ///
@@ -48,20 +49,29 @@ struct OptionMembers {
     }
 
     /// The value of a member; nil: it is missing.
-    subscript(_ name: String) -> UnsafeRawBufferPointer? {
-        guard let index = names.firstIndex(where: { "\($0)" == name }) else { return nil }
+    subscript(_ name: StaticString) -> UnsafeRawBufferPointer? {
+        guard let index = names.firstIndex(where: { Self.isSame($0, name) }) else { return nil }
         return values[index]
+    }
+
+    /// The value of a member that is a short string without escapes; nil: it is missing, or something else.
+    func plainString(_ name: StaticString) -> String? {
+        guard let text = self[name], (2...Self.maximumPlainBytes).contains(text.count),
+            text.first == UInt8(ascii: "\""),
+            !text.contains(UInt8(ascii: "\\"))
+        else { return nil }
+        return String(decoding: text[1..<text.count - 1], as: UTF8.self)
     }
 
     /// Decodes the members that were looked for, but one.
     ///
     /// - Throws: `options.invalid`, also where they are longer than what is decoded on the loop.
     func decode<Value: Decodable>(
-        _ type: Value.Type, without left: String
+        _ type: Value.Type, without left: StaticString
     ) throws(BridgeError) -> Value {
         var text = Array("{".utf8)
         for (name, value) in zip(names, values) {
-            guard let value, "\(name)" != left else { continue }
+            guard let value, !Self.isSame(name, left) else { continue }
             if text.count > 1 { text.append(UInt8(ascii: ",")) }
             text += Array("\"\(name)\":".utf8)
             text += value
@@ -76,7 +86,15 @@ struct OptionMembers {
     }
 
     private static func isSame(_ name: StaticString, _ written: UnsafeRawBufferPointer) -> Bool {
-        WrittenName.isSame(written, as: UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        WrittenName.isSame(written, as: bytes(name))
+    }
+
+    private static func isSame(_ name: StaticString, _ other: StaticString) -> Bool {
+        bytes(name).elementsEqual(bytes(other))
+    }
+
+    private static func bytes(_ name: StaticString) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 
     private static func noObject(_ options: UnsafeRawBufferPointer) -> BridgeError {

@@ -108,12 +108,19 @@ extension TaskRuntime {
     private func writeStream(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         try withMembers(["stream", "call", "end", "base64"], of: options, for: call) {
             [unowned self] call, members throws(BridgeError) in
-            let address = try members.decode(StreamAddress.self, without: "base64")
+            let usual = Self.usualAddress(members)
+            let address = if let usual { usual } else { try members.decode(StreamAddress.self, without: "base64") }
             try streams.write(
                 call, to: address.stream, for: address.call, Self.bytes(members["base64"]),
                 isEnd: address.end ?? false)
             return .later
         }
+    }
+
+    /// What most writes have beside the bytes: the stream's name alone. A decoder would take longer than all the rest.
+    private static func usualAddress(_ members: OptionMembers) -> StreamAddress? {
+        guard members["call"] == nil, members["end"] == nil else { return nil }
+        return members.plainString("stream").map { StreamAddress(stream: $0) }
     }
 
     /// The bytes of a string of base 64; nil: it is none. A slash may be escaped, as some encoders do.

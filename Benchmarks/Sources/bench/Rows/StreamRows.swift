@@ -13,14 +13,13 @@ private struct StreamForm {
     var name: String
     var unit: Unit
     var bound: Bound?
-    var aim: Double?
 
     enum Unit { case ofCat, megabytes }
 
     /// Two programs in C.
-    static func plain(_ writer: String, _ reader: String, _ bound: Bound? = nil, aim: Double? = nil) -> StreamForm {
+    static func plain(_ writer: String, _ reader: String, _ bound: Bound? = nil) -> StreamForm {
         StreamForm(
-            writer: writer, reader: [reader], name: "\(writer) to \(reader)", unit: .ofCat, bound: bound, aim: aim)
+            writer: writer, reader: [reader], name: "\(writer) to \(reader)", unit: .ofCat, bound: bound)
     }
 
     /// A program over a library, its start included.
@@ -35,7 +34,7 @@ extension Bench {
         let readers = "\(#filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 })/Readers"
         let plain: [StreamForm] = [
             .plain("pipe", "pipe", .atLeast(0.8)), .plain("pipe", "messages", .atLeast(0.25)),
-            .plain("messages", "pipe", .atLeast(0.2), aim: 0.25), .plain("messages", "messages"),
+            .plain("messages", "pipe", .atLeast(0.25)), .plain("messages", "messages"),
             .library("BridgeClient", [place.program("reader")], atLeast: 200),
         ]
         let others: [StreamForm] = [
@@ -105,8 +104,7 @@ private func line(_ form: StreamForm, _ figures: [StreamFigures], _ cat: [Double
         case .ofCat:
             Finding(
                 what: what, value: ofCat, unit: " × cat",
-                note: ", \(text(Double(fileBytes >> 20) / seconds, digits: 0)) MiB/s\(cpu)", bound: form.bound,
-                aim: form.aim)
+                note: ", \(text(Double(fileBytes >> 20) / seconds, digits: 0)) MiB/s\(cpu)", bound: form.bound)
         case .megabytes:
             Finding(
                 what: what, value: Double(fileBytes) / 1e6 / seconds, unit: " MB/s", digits: 0,
