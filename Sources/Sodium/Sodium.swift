@@ -1,4 +1,4 @@
-// Sodium: what more than one module needs of libsodium: SHA-2, for bytes that travel or are kept.
+// Sodium: what more than one module needs of libsodium: SHA-2 and BLAKE2b, for bytes that travel or are kept.
 
 internal import CSodium
 

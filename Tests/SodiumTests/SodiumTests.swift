@@ -2,7 +2,7 @@ import Sodium
 import TestSupport
 import Testing
 
-@Suite("SHA-256")
+@Suite("Hashes")
 struct SodiumTests {
     @Test("SHA-256 is that of FIPS 180, however the bytes are cut")
     func hash() {
@@ -19,6 +19,25 @@ struct SodiumTests {
                 bytes[..<cut].withUnsafeBytes { hash.update($0) }
                 bytes[cut...].withUnsafeBytes { hash.update($0) }
                 #expect(hash.finish() == digits)
+            }
+        }
+    }
+
+    @Test("BLAKE2b is that of RFC 7693 with 32 bytes, however the bytes are cut")
+    func blake2b() {
+        let known = [
+            "": "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8",
+            "abc": "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319",
+        ]
+        for (text, digits) in known {
+            let bytes = Array(text.utf8)
+            for cut in 0...bytes.count {
+                let hash = BLAKE2b()
+                bytes[..<cut].withUnsafeBytes { hash.update($0) }
+                bytes[cut...].withUnsafeBytes { hash.update($0) }
+                let sum = hash.finish()
+                #expect(sum == BLAKE2b.hash(bytes))
+                #expect(sum.map { String(Int($0) + 256, radix: 16).suffix(2) }.joined() == digits)
             }
         }
     }
