@@ -49,7 +49,9 @@ let plugins = [
     PluginFolder(name: "Echo"),
     PluginFolder(name: "Alert"),
     PluginFolder(name: "CloseWeb"),
-    PluginFolder(name: "Fetch", dependencies: ["CCompression", "CCurl", "CThread", "HTTPRules"]),
+    PluginFolder(
+        name: "Fetch", dependencies: ["CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "Sodium", grdb],
+        testDependencies: ["DiskTestSupport"]),
     PluginFolder(
         name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb],
         testDependencies: ["DiskTestSupport"]),

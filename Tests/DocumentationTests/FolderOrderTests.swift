@@ -70,8 +70,10 @@ struct FolderOrderTests {
             path: "Plugins/Cookies/Tasks", folders: ["Store", "Formats", "Sync", "Tasks"],
             besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),
         FolderOrder(
-            path: "Plugins/Fetch/Tasks", folders: ["Bodies", "Transport", "Loading", "Tasks"],
-            besides: ["Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift"]),
+            path: "Plugins/Fetch/Tasks", folders: ["Bodies", "Transport", "Loading", "Cache", "Tasks"],
+            besides: [
+                "Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift", "WallClock.swift",
+            ]),
         FolderOrder(
             path: "Plugins/Login/Tasks", folders: ["Hashing", "Accounts", "Tasks"],
             besides: [

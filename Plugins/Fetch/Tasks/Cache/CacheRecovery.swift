@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import HTTPRules
+import Sodium
+
+/// What is done after an end that was none in order. Bodies are not flushed to the disk: a process that is killed loses
+/// none of them, a machine that loses its power may lose those of late.
+struct CacheRecovery {
+    /// How long before the last sign of life bodies are not trusted until they have been looked at.
+    static let doubtful: Int64 = 600
+    /// How many bytes are hashed at a time.
+    private static let stepBytes = 64 << 10
+
+    let database: Database
+    let folder: BodyFolder
+
+    /// An entry whose file is not trusted.
+    struct Suspect {
+        var id: Int64
+        var file: String
+        var held: HeldBytes
+        var hash: [UInt8]
+    }
+
+    /// Notes that the store is open, and puts it in order where it was open already.
+    func begin() throws {
+        let isClean = try Bool.fetchOne(database, sql: "SELECT clean FROM state") ?? false
+        try database.execute(sql: "UPDATE state SET clean = 0")
+        if !isClean { try recover() }
+    }
+
+    private func recover() throws {
+        let files = folder.all()
+        var named: Set<String> = []
+        var lost: [Int64] = []
+        let rows = try Row.fetchCursor(database, sql: "SELECT id, file, held FROM entry WHERE file IS NOT NULL")
+        while let row = try rows.next() {
+            let name: String = row[1]
+            named.insert(name)
+            let end = HeldBytes(text: row[2] as String)?.pieces.last?.upperBound
+            if let end, let length = files[name], length >= end { continue }
+            lost.append(row[0])
+            folder.remove(name)
+        }
+        for id in lost { try database.execute(sql: "DELETE FROM entry WHERE id = ?", arguments: [id]) }
+        for name in files.keys where !named.contains(name) { folder.remove(name) }
+        try doubt()
+    }
+
+    /// Marks the bodies of late. Those that were put together of pieces have no hash, and go.
+    private func doubt() throws {
+        let late = "file IS NOT NULL AND stored_at >= (SELECT max(stored_at) FROM entry) - \(Self.doubtful)"
+        let rows = try Row.fetchAll(
+            database, sql: "DELETE FROM entry WHERE \(late) AND body_hash IS NULL RETURNING file")
+        for row in rows { folder.remove(row[0]) }
+        try database.execute(sql: "UPDATE entry SET suspect = 1 WHERE \(late)")
+    }
+
+    /// Those of some entries that are not trusted.
+    func suspects(of entries: [CacheEntry]) throws -> [Suspect] {
+        var suspects: [Suspect] = []
+        for entry in entries {
+            guard case .file = entry.body else { continue }
+            let row = try Row.fetchOne(
+                database, sql: "SELECT file, body_hash FROM entry WHERE id = ? AND suspect <> 0",
+                arguments: [entry.response.id])
+            guard let row else { continue }
+            let hash: Data? = row[1]
+            suspects.append(
+                Suspect(
+                    id: entry.response.id, file: row[0], held: entry.response.body, hash: hash.map { Array($0) } ?? []))
+        }
+        return suspects
+    }
+
+    /// Whether a file has the bytes that were stored.
+    static func isWhole(_ suspect: Suspect, in folder: BodyFolder) -> Bool {
+        guard let file = folder.open(suspect.file) else { return false }
+        let hash = BLAKE2b()
+        for piece in suspect.held.pieces {
+            var place = piece.lowerBound
+            while place < piece.upperBound {
+                let count = Int(min(Int64(stepBytes), piece.upperBound - place))
+                guard let bytes = try? file.read(count, at: place), bytes.count == count else { return false }
+                bytes.withUnsafeBytes { hash.update($0) }
+                place += Int64(count)
+            }
+        }
+        return hash.finish() == suspect.hash
+    }
+}

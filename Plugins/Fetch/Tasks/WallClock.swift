@@ -1,0 +1,11 @@
+import Glibc
+import HTTPRules
+
+/// The time of the machine.
+enum WallClock {
+    static var now: UnixTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UnixTime(seconds: Int64(time.tv_sec))
+    }
+}
