@@ -165,7 +165,7 @@ struct FetchTests {
     func options() async throws {
         try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
             let wrong: [JSON] = [
-                ["url": "http://127.0.0.1/", "cache": "default"], ["url": "http://a b/"],
+                ["url": "http://127.0.0.1/", "unknown": 1], ["url": "http://a b/"],
                 ["url": "http://user:password@127.0.0.1/"], ["url": "http://127.0.0.1/", "method": "CONNECT"],
                 ["url": "http://127.0.0.1/", "method": "GE T"], ["url": "http://127.0.0.1/", "body": ["text": "a"]],
                 ["url": "http://127.0.0.1/", "headers": ["Host": "a"]],

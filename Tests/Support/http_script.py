@@ -13,6 +13,8 @@ is read as far as its head goes, and to the end of a body with a Content-Length.
     {"hang": true}                    waits until the client closes the connection
     {"pause": 0.1}                    waits so many seconds
     {"close": true}                   closes the connection; without it, the next request is read
+    {"turns": [steps, …]}             does the first steps for the first request of the path, and so on; then the last
+    {"methods": {"GET": steps, …}}    does the steps of the request's method
 
 With "Connection" in its own words: the server adds nothing to what it is told to send. The path /_seen answers a JSON
 array of the requests so far, each {"line", "headers", "body"}, the body as ISO 8859-1.
@@ -30,6 +32,7 @@ import threading
 
 script = json.load(open(sys.argv[1], encoding="utf-8"))
 seen = []
+turns = {}
 changed = threading.Condition()
 
 
@@ -57,7 +60,15 @@ def read_chunks(file):
 
 
 def do(step, connection, file, request):
-    if "send" in step:
+    if "turns" in step:
+        with changed:
+            turn = turns.get(id(step), 0)
+            turns[id(step)] = turn + 1
+        return all(do(inner, connection, file, request) for inner in step["turns"][min(turn, len(step["turns"]) - 1)])
+    elif "methods" in step:
+        steps = step["methods"][request["line"].split()[0]]
+        return all(do(inner, connection, file, request) for inner in steps)
+    elif "send" in step:
         connection.sendall(step["send"].encode("latin-1"))
     elif "base64" in step:
         connection.sendall(base64.b64decode(step["base64"]))

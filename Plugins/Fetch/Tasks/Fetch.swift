@@ -3,21 +3,29 @@
 // The way of a fetch: the task (Tasks/) reads the options and waits for a turn. The loader (Loading/) follows redirects;
 // each hop passes the stages of `FetchService.way`. The last stage starts a transfer (Transport/), which runs on the
 // thread of its user. libcurl does HTTP and TLS there and nothing else. The body is decoded on that thread (Bodies/) and
-// waits for its reader in a bounded channel.
+// waits for its reader in a bounded channel. Responses that may be stored take another way: they go into the store as
+// they came, and their readers follow them there (Cache/).
 //
-// The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Tasks.
+// The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Cache, Tasks.
 public import TaskKit
 
 extension Plugin {
     /// The plugin of `http.fetch`.
-    public static func fetch() -> Plugin {
-        let service = FetchService()
-        return Plugin("fetch", version: "1.0.0") { FetchTask(service: service) }
-            .configuration(
-                PluginConfiguration(FetchConfiguration()), describing: FetchConfiguration.settings, reloadable: true,
-                check: { _ = try FetchSettings($0) }, onChange: { service.configure($0) }
-            )
-            .onStart { service.start($0) }
-            .onStop { await service.stop() }
+    public static func fetch() -> Plugin { fetch(FetchService()) }
+
+    static func fetch(_ service: FetchService) -> Plugin {
+        Plugin("fetch", version: "1.0.0") {
+            FetchTask(service: service)
+            CacheInfoTask(service: service)
+            CacheListTask(service: service)
+            CacheRemoveTask(service: service)
+        }
+        .configuration(
+            PluginConfiguration(FetchConfiguration()), describing: FetchConfiguration.settings, reloadable: true,
+            check: { _ = try FetchSettings($0) }, onChange: { service.configure($0) }
+        )
+        .onStart { service.start($0) }
+        .launchWorker("fetch.open", phase: .beforeListening) { await service.open($0) }
+        .onStop { await service.stop() }
     }
 }

@@ -22,6 +22,11 @@ struct FetchConfiguration: Codable, Sendable {
     var idleMs: Int?
     /// `downgrade`: whether redirects may lead from https to http.
     var downgrade: Bool?
+    /// `cache_bytes`, `cache_user_bytes`, `cache_origin_bytes`, `cache_memory_bytes`: how much of responses is stored.
+    var cacheBytes: Int64?
+    var cacheUserBytes: Int64?
+    var cacheOriginBytes: Int64?
+    var cacheMemoryBytes: Int64?
 
     enum CodingKeys: String, CodingKey {
         case privateNetworks = "private_networks"
@@ -35,6 +40,10 @@ struct FetchConfiguration: Codable, Sendable {
         case connectMs = "connect_ms"
         case idleMs = "idle_ms"
         case downgrade
+        case cacheBytes = "cache_bytes"
+        case cacheUserBytes = "cache_user_bytes"
+        case cacheOriginBytes = "cache_origin_bytes"
+        case cacheMemoryBytes = "cache_memory_bytes"
     }
 
     /// What operators read about the settings.
@@ -85,6 +94,26 @@ struct FetchConfiguration: Codable, Sendable {
         "downgrade": [
             "description": "Whether a redirect may lead from https to http.", "default": false,
         ],
+        "cache_bytes": [
+            "description": "How many bytes of responses the cache keeps on the disk, of all users. 0: none.",
+            "default": .number(JSONNumber(CacheSettings().bytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
+        ],
+        "cache_user_bytes": [
+            "description": "How many of them a user has. A body of more than an eighth is not stored.",
+            "default": .number(JSONNumber(CacheSettings().userBytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
+        ],
+        "cache_origin_bytes": [
+            "description": "How many of them an origin has, for each user and site.",
+            "default": .number(JSONNumber(CacheSettings().originBytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
+        ],
+        "cache_memory_bytes": [
+            "description": "How many bytes of short responses the cache keeps in memory too.",
+            "default": .number(JSONNumber(CacheSettings().memoryBytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
+        ],
     ]
 }
 
@@ -109,6 +138,7 @@ struct FetchSettings: Sendable {
     var connectTimeout = Duration.seconds(30)
     var idleTimeout = Duration.seconds(60)
     var allowsDowngrade = false
+    var cache = CacheSettings()
 
     init() {}
 
@@ -137,6 +167,14 @@ struct FetchSettings: Sendable {
             idleTimeout = .milliseconds(time)
         }
         allowsDowngrade = section.downgrade ?? false
+        cache.bytes = try Self.cacheSize(section.cacheBytes, "cache_bytes") ?? cache.bytes
+        cache.userBytes = try Self.cacheSize(section.cacheUserBytes, "cache_user_bytes") ?? cache.userBytes
+        cache.originBytes = try Self.cacheSize(section.cacheOriginBytes, "cache_origin_bytes") ?? cache.originBytes
+        cache.memoryBytes = try Self.cacheSize(section.cacheMemoryBytes, "cache_memory_bytes") ?? cache.memoryBytes
+    }
+
+    private static func cacheSize(_ bytes: Int64?, _ key: String) throws(JSONMismatch) -> Int64? {
+        try checked(bytes, in: CacheSettings.range, key)
     }
 
     private static func userAgent(_ section: FetchConfiguration) throws(JSONMismatch) -> String {

@@ -14,6 +14,8 @@ extension ErrorCode {
     static let httpRedirects: ErrorCode = "http.redirects"
     static let httpTooLarge: ErrorCode = "http.too_large"
     static let httpBodyUsed: ErrorCode = "http.body_used"
+    static let httpCacheMiss: ErrorCode = "http.cache_miss"
+    static let storageFailed: ErrorCode = "storage.failed"
 }
 
 /// Why a request does not go where it should.

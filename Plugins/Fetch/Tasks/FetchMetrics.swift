@@ -11,6 +11,9 @@ struct FetchMetrics: Sendable {
     var failures = Counter()
     var refusals = Counter()
     var received = Counter()
+    /// Of the cache.
+    var hits = Counter()
+    var evictions = Counter()
 
     /// Figures that no one sees.
     init() {}
@@ -23,5 +26,7 @@ struct FetchMetrics: Sendable {
         failures = context.counter("failures", "Fetches that ended with an error, refusals among them.")
         refusals = context.counter("refusals", "Fetches of addresses, ports or schemes that are not allowed.")
         received = context.counter("received", "Bytes of responses' bodies, as they came.", unit: .bytes)
+        hits = context.counter("cache_hits", "Responses that the cache gave, validated ones among them.")
+        evictions = context.counter("cache_evictions", "Responses that the cache removed to make room for others.")
     }
 }

@@ -7,6 +7,10 @@ struct Hop: Sendable {
     var method: String
     var headers: HeaderList
     var body: RequestBody?
+    /// Whether the body of a response is to come as it was sent, its codings not undone. Called on the network's thread.
+    var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
+    /// Called, on any thread, when all that belongs to the request is there, and it goes out.
+    var onSend: (@Sendable () -> Void)?
 }
 
 /// The response to a hop. Its head is there; its body is still to be read.
@@ -15,6 +19,10 @@ struct HopResponse: Sendable {
     var body: any ResponseSource
     /// Where it comes from: the member `from` of the result.
     var from = "network"
+    /// The fields of the request that went out; nil: none did.
+    var sent: HeaderList?
+    /// What the store had to do with it; nil: nothing.
+    var cache: CacheReport?
 }
 
 /// What all hops of one fetch have in common.
@@ -23,6 +31,8 @@ struct LoadContext: Sendable {
     let settings: FetchSettings
     let request: FetchRequest
     let reach: Reach
+    /// The fetch's right to run, held as long as something of it does.
+    let ticket: TransferQuota.Ticket
     /// Whose connections are used.
     var user: UInt32 { call.caller.uid }
 }

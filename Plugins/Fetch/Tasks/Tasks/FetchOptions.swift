@@ -32,6 +32,9 @@ struct FetchOptions: Decodable, Sendable {
     let connectTimeout: Duration?
     let idleTimeout: Duration?
     let integrity: String?
+    let cache: CachePolicy
+    let key: String?
+    let range: ByteRange?
 
     private struct Fields: Decodable {
         var url: String
@@ -45,10 +48,14 @@ struct FetchOptions: Decodable, Sendable {
         var connectMs: Int?
         var idleMs: Int?
         var integrity: String?
+        var cache: JSON?
+        var key: String?
+        var range: JSON?
     }
 
     private static let known = [
         "url", "method", "headers", "body", "redirect", "respond", "as", "maxBytes", "connectMs", "idleMs", "integrity",
+        "cache", "key", "range",
     ]
 
     init(from decoder: any Decoder) throws {
@@ -68,6 +75,9 @@ struct FetchOptions: Decodable, Sendable {
         connectTimeout = try Self.time(fields.connectMs, "connectMs")
         idleTimeout = try Self.time(fields.idleMs, "idleMs")
         integrity = fields.integrity
+        cache = try CacheOptions.policy(fields.cache)
+        key = try CacheOptions.key(fields.key)
+        range = try CacheOptions.range(fields.range, method, headers)
     }
 
     private static func time(_ milliseconds: Int?, _ key: String) throws(JSONMismatch) -> Duration? {
@@ -138,6 +148,9 @@ struct FetchOptions: Decodable, Sendable {
             ],
             "idleMs": ["type": "integer", "minimum": 1, "description": "milliseconds without a byte"],
             "integrity": ["type": "string", "description": "sha256-…, sha384-… or sha512-…"],
+            "cache": CacheOptions.policySchema,
+            "key": ["type": "string", "description": "tells apart stored responses to the same URL"],
+            "range": CacheOptions.rangeSchema,
         ],
         "required": ["url"],
         "additionalProperties": false,

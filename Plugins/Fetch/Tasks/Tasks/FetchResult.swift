@@ -73,12 +73,14 @@ struct FetchResult {
 
     private var head: JSONObject {
         let head = response.last.head
-        return [
+        var result: JSONObject = [
             "status": .number(JSONNumber(head.status)), "reason": .string(head.reason),
             "url": .string(response.url.textWithFragment), "redirects": .array(response.redirects.map(Self.redirect)),
             "headers": .array(head.headers.filter { !isPage || !$0.isSetCookie }.map(Self.pair)),
             "from": .string(response.last.from), "protocol": .string(head.version),
         ]
+        result["cache"] = response.last.cache.map { $0.json }
+        return result
     }
 
     private static func redirect(_ redirect: LoadedResponse.Redirect) -> JSON {
@@ -148,6 +150,7 @@ struct FetchResult {
             ],
             "from": ["type": "string"],
             "protocol": ["type": "string"],
+            "cache": CacheReport.schema,
             "bytes": [
                 "type": "object", "properties": ["wire": ["type": "integer"], "decoded": ["type": "integer"]],
             ],

@@ -42,7 +42,7 @@ struct FetchTask: BridgeTask {
         let upload: Upload?
         if let body = options.body { upload = Upload(body, call) } else { upload = nil }
         first.body = upload?.body
-        let context = LoadContext(call: call, settings: settings, request: request, reach: reach)
+        let context = LoadContext(call: call, settings: settings, request: request, reach: reach, ticket: ticket)
         let response = try await Loader(way: service.way, context: context).load(first)
         let reading = BodyReading(response, ticket: ticket, upload: upload, metrics: service.metrics)
         return try await FetchResult(response, reading, isPage: reach.isPage).json(options, settings, call)
@@ -50,7 +50,8 @@ struct FetchTask: BridgeTask {
 
     private func makeRequest(_ options: FetchOptions, _ settings: FetchSettings) throws(BridgeError) -> FetchRequest {
         FetchRequest(
-            redirect: options.redirect, maximumBodyBytes: options.maximumBytes ?? settings.bodyBytes,
+            redirect: options.redirect, cache: options.cache, cacheKey: options.key,
+            maximumBodyBytes: options.maximumBytes ?? settings.bodyBytes,
             integrity: try integrity(options.integrity),
             connectTimeout: options.connectTimeout ?? settings.connectTimeout,
             idleTimeout: options.idleTimeout ?? settings.idleTimeout)
@@ -59,7 +60,8 @@ struct FetchTask: BridgeTask {
     private func firstHop(_ options: FetchOptions, _ reach: Reach) throws(BridgeError) -> Hop {
         let url: WebURL
         do throws(AddressRefusal) { url = try WebURL(options.url) } catch { throw .invalidURL(error) }
-        let headers = try RequestCheck(isPage: reach.isPage).fields(options.headers)
+        var headers = try RequestCheck(isPage: reach.isPage).fields(options.headers)
+        if let range = options.range { _ = headers.append(name: "Range", value: range.text) }
         return Hop(url: url, method: options.method, headers: headers, body: nil)
     }
 
@@ -81,34 +83,56 @@ final class FetchService: Sendable {
 
     private let state: Mutex<State>
     private let network: Network
+    /// The stored responses.
+    let cache: HTTPCache
+    let shared = SharedLoads()
+    private let now: @Sendable () -> UnixTime
     /// What each hop passes, from the caller's side to the network.
     let way: HopWay
     let quota: TransferQuota
     /// Which sites there are; nil: nobody knows, and each origin is a site of its own.
     let suffixes = PublicSuffixList()
 
-    init() {
-        let shared = SharedMetrics()
+    /// - Parameter now: The time.
+    init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
+        let metrics = SharedMetrics()
+        self.now = now
         state = Mutex(State())
-        network = Network(metrics: { shared.value })
-        way = HopWay([CheckStage(), NetworkStage(network: network)])
-        quota = TransferQuota(metrics: { shared.value })
-        self.shared = shared
+        network = Network(metrics: { metrics.value })
+        cache = HTTPCache(metrics: { metrics.value })
+        way = HopWay([
+            CheckStage(), CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now),
+            NetworkStage(network: network),
+        ])
+        quota = TransferQuota(metrics: { metrics.value })
+        sharedMetrics = metrics
     }
 
-    private let shared: SharedMetrics
+    private let sharedMetrics: SharedMetrics
 
     var settings: FetchSettings { state.withLock { $0.settings } }
-    var metrics: FetchMetrics { shared.value }
+    var metrics: FetchMetrics { sharedMetrics.value }
 
     /// Takes over a configuration that has been checked. Fetches that run go on with the old one.
     func configure(_ section: FetchConfiguration) {
         guard let settings = try? FetchSettings(section) else { return }
         state.withLock { $0.settings = settings }
+        cache.configure(settings.cache)
     }
 
-    func start(_ context: PluginContext) { shared.value = FetchMetrics(context) }
-    func stop() async { await network.stop() }
+    func start(_ context: PluginContext) { sharedMetrics.value = FetchMetrics(context) }
+
+    /// Opens what is on the disk.
+    func open(_ context: PluginContext) async {
+        await cache.open(directory: context.stateDirectory, settings: settings.cache, now: now) {
+            context.log.warning($0)
+        }
+    }
+
+    func stop() async {
+        await network.stop()
+        await cache.close()
+    }
 }
 
 /// The figures, which there are once the plugin has started. Any thread.

@@ -9,6 +9,8 @@ struct ResponseHead: Sendable {
     /// `http/1.0`, `http/1.1`, `h2`.
     var version: String
     var headers: HeaderList
+    /// Whether the body comes as it was sent, its codings not undone.
+    var isBodyAsSent = false
 
     /// Whether it leads elsewhere.
     var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && headers.contains(named: "Location") }

@@ -91,11 +91,16 @@ extension Transfer {
     private func begin(_ head: ResponseHead) throws(BridgeError) {
         progress.phase = .receiving
         progress.of = head.headers.first(named: "Content-Length").flatMap { Int64($0) }
-        isDropping = request.dropsRedirects && head.isRedirect
         let hasBody = request.method != "HEAD" && head.status != 204 && head.status != 304
+        var head = head
+        head.isBodyAsSent = hasBody && request.keepsCoding?(head) == true
+        isDropping = request.dropsRedirects && head.isRedirect && !head.isBodyAsSent
+        // Whoever takes a body as it was sent decodes, bounds and checks it.
+        let isCounted = !isDropping && hasBody && !head.isBodyAsSent
         pipeline = try BodyPipeline(
-            isDropping || !hasBody ? HeaderList() : head.headers, maximumBytes: request.maximumBodyBytes,
-            integrity: isDropping ? nil : request.integrity)
+            isCounted ? head.headers : HeaderList(),
+            maximumBytes: head.isBodyAsSent ? FetchSettings.bodyRange.upperBound : request.maximumBodyBytes,
+            integrity: isDropping || head.isBodyAsSent ? nil : request.integrity)
         channel.put(head)
     }
 

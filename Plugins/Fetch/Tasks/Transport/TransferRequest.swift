@@ -25,6 +25,8 @@ struct TransferRequest: Sendable {
     var body: RequestBody?
     /// A body that only leads elsewhere is not wanted.
     var dropsRedirects: Bool
+    /// Whether a body is to come as it was sent; nil: none is. On the network's thread.
+    var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
     var maximumBodyBytes: Int64
     var integrity: IntegrityMetadata?
     /// How long it may take until the request can be sent.

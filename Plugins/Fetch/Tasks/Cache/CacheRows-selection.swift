@@ -1,0 +1,124 @@
+// Foundation for `Data` alone, the form in which GRDB takes bytes.
+import Foundation
+import GRDB
+import HTTPRules
+
+/// Several entries at once: what is shown of them, and their removal.
+extension CacheRows {
+    /// What an origin has in the store.
+    struct OriginUsage: Sendable {
+        var site: String
+        var origin: String
+        var bytes: Int64
+        var count: Int
+    }
+
+    /// What is shown of an entry.
+    struct Summary: Sendable {
+        var id: Int64
+        var site: String
+        var url: String
+        var status: Int
+        var type: String?
+        var bytes: Int64
+        var isComplete: Bool
+        var storedAt: Int64
+        var usedAt: Int64
+        var freshUntil: Int64
+    }
+
+    /// What the origins have that are meant, those with the most first.
+    func usage(_ selection: CacheSelection, limit: Int) throws -> [OriginUsage] {
+        let filter = Filter(selection, prefix: "usage")
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT partition.site, usage.origin, usage.bytes, usage.count
+                FROM usage JOIN partition ON partition.id = usage.partition
+                WHERE partition.uid = ? \(filter.site) \(filter.origins) ORDER BY usage.bytes DESC LIMIT ?
+                """,
+            arguments: [Int64(selection.uid)] + filter.siteArguments + filter.originArguments + [limit])
+        return rows.map { OriginUsage(site: $0[0], origin: $0[1], bytes: $0[2], count: $0[3]) }
+    }
+
+    /// What is stored in all of a user, or of one of the user's sites.
+    func total(_ selection: CacheSelection) throws -> (bytes: Int64, count: Int) {
+        guard let site = selection.site else { return try usage(of: selection.uid) }
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT coalesce(sum(usage.bytes), 0), coalesce(sum(usage.count), 0)
+                FROM usage JOIN partition ON partition.id = usage.partition
+                WHERE partition.uid = ? AND partition.site = ?
+                """, arguments: [Int64(selection.uid), site])
+        return row.map { ($0[0], $0[1]) } ?? (0, 0)
+    }
+
+    /// The entries that are meant, in the order of their numbers.
+    ///
+    /// - Parameters:
+    ///   - selection: Which.
+    ///   - after: Behind this number.
+    ///   - limit: At most so many.
+    func list(_ selection: CacheSelection, after: Int64, limit: Int) throws -> [Summary] {
+        let filter = Filter(selection, prefix: "entry")
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT entry.*, partition.site FROM entry JOIN partition ON partition.id = entry.partition
+                WHERE entry.uid = ? AND entry.id > ? \(filter.site) \(filter.origins) \(filter.others)
+                ORDER BY entry.id LIMIT ?
+                """,
+            arguments: [Int64(selection.uid), after] + filter.siteArguments + filter.originArguments
+                + filter.otherArguments + [limit])
+        return rows.map { row in
+            let headers: Data = row["headers"]
+            return Summary(
+                id: row["id"], site: row["site"], url: row["url"], status: row["status"],
+                type: HeaderList(bytes: headers)?.first(named: "Content-Type"), bytes: row["stored_bytes"],
+                isComplete: HeldBytes(text: row["held"] as String)?.isComplete ?? false, storedAt: row["stored_at"],
+                usedAt: row["used_at"], freshUntil: row["fresh_until"])
+        }
+    }
+
+    /// Removes the entries that are meant.
+    ///
+    /// - Returns: How many, and their bytes.
+    mutating func remove(_ selection: CacheSelection) throws -> (count: Int, bytes: Int64) {
+        let filter = Filter(selection, prefix: "entry")
+        let partitions = "partition IN (SELECT id FROM partition WHERE uid = ? \(filter.site))"
+        return try removeAll(
+            "uid = ? AND \(partitions) \(filter.origins) \(filter.others)",
+            [Int64(selection.uid), Int64(selection.uid)] + filter.siteArguments + filter.originArguments
+                + filter.otherArguments)
+    }
+
+    /// A selection as conditions.
+    private struct Filter {
+        var site = ""
+        var siteArguments: StatementArguments = []
+        var origins = ""
+        var originArguments: StatementArguments = []
+        var others = ""
+        var otherArguments: StatementArguments = []
+
+        init(_ selection: CacheSelection, prefix: String) {
+            if let name = selection.site {
+                site = "AND partition.site = ?"
+                siteArguments = [name]
+            }
+            if let names = selection.origins {
+                origins = "AND \(prefix).origin IN (\(names.map { _ in "?" }.joined(separator: ", ")))"
+                originArguments = StatementArguments(names)
+            }
+            if let url = selection.url {
+                others += " AND \(prefix).url = ?"
+                otherArguments += [url]
+            }
+            if let since = selection.since {
+                others += " AND \(prefix).stored_at >= ?"
+                otherArguments += [since.seconds]
+            }
+        }
+    }
+}

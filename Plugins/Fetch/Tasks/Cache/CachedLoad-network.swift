@@ -1,0 +1,280 @@
+import HTTPRules
+import TaskKit
+
+/// The part of a request that goes to the server, and what becomes of the response in the store.
+extension CachedLoad {
+    /// What one request to the server has brought.
+    private struct Exchange {
+        var load: CacheLoad
+        var entries: [CacheEntry]
+        var steps: CacheSteps
+        var response: HopResponse
+        var network: NetworkResponse
+        /// Who waits for it.
+        var lead: SharedLoad?
+
+        var stored: [StoredResponse] { entries.map(\.response) }
+    }
+
+    /// Sends the request, and does with the response what the rules say.
+    ///
+    /// - Parameters:
+    ///   - load: The request, with what the store adds.
+    ///   - entries: All that is stored of the URL.
+    ///   - steps: What is known of that.
+    ///   - lead: Who waits for the response.
+    func perform(
+        _ load: CacheLoad, _ entries: [CacheEntry], _ steps: CacheSteps, leading lead: SharedLoad? = nil
+    ) async throws(BridgeError) -> HopResponse {
+        var out = hop
+        out.headers = load.fields
+        out.keepsCoding = keepsCoding(load)
+        let requestedAt = stage.now()
+        let response: HopResponse
+        do throws(BridgeError) {
+            response = try await next.load(out, context)
+        } catch {
+            guard error.isFailedConnection, let answer = load.answerAfterFailure(at: stage.now()),
+                let stale = try await respond(answer, entries, steps: steps)
+            else { throw error }
+            if let lead { stage.shared.end(lead, of: address) }
+            return stale
+        }
+        let network = NetworkResponse(
+            status: response.head.status, fields: response.head.headers, requestedAt: requestedAt,
+            receivedAt: stage.now())
+        await invalidate(load, network)
+        let exchange = Exchange(
+            load: load, entries: entries, steps: steps, response: response, network: network, lead: lead)
+        return try await conclude(exchange)
+    }
+
+    /// Whether the body of a response is to come as it was sent, because it is stored so.
+    private func keepsCoding(_ load: CacheLoad) -> (@Sendable (ResponseHead) -> Bool)? {
+        guard let maximum = cache.maximumBodyBytes else { return nil }
+        let request = load.request
+        return { head in
+            let moment = UnixTime(seconds: 0)
+            let response = NetworkResponse(
+                status: head.status, fields: head.headers, requestedAt: moment, receivedAt: moment)
+            let length = head.headers.first(named: "Content-Length").flatMap { Int64($0) } ?? 0
+            return length <= maximum && Storable.refusal(of: response, to: request, isContentOfURL: true) == nil
+        }
+    }
+
+    private func conclude(_ exchange: Exchange) async throws(BridgeError) -> HopResponse {
+        let isContent =
+            exchange.network.fields.first(named: "Content-Location").map { resolved($0) == hop.url } ?? false
+        let outcome = exchange.load.outcome(
+            of: exchange.network, stored: exchange.stored, isContentOfURL: isContent)
+        var exchange = exchange
+        exchange.steps.hasChanged = exchange.load.hasChanged(after: outcome, of: exchange.network)
+        if case .store(let response) = outcome {
+            if let stored = try await store(response, exchange) { return stored }
+            return try pass(exchange)
+        }
+        defer { if let lead = exchange.lead { stage.shared.end(lead, of: address) } }
+        switch outcome {
+        case .store, .notModified: return try pass(exchange)
+        case .pass:
+            stage.shared.noteUnshared(address, at: stage.now())
+            return try pass(exchange)
+        case .passAndUpdate(let updated, let removed):
+            await cache.update(updated, remove: removed, at: address)
+            return try pass(exchange)
+        case .freshened(let updated, let removed, let answer):
+            return try await confirm(updated, removed, answer, exchange)
+        case .again(let load):
+            exchange.response.body.cancel()
+            return try await perform(load, exchange.entries, exchange.steps)
+        case .join(let response, let range):
+            if let joined = try await join(response, range, exchange) { return joined }
+            return try pass(exchange)
+        case .stale(let answer):
+            if let stale = try await respond(answer, exchange.entries, steps: exchange.steps) {
+                exchange.response.body.cancel()
+                return stale
+            }
+            return try pass(exchange)
+        }
+    }
+
+    // MARK: What is not stored
+
+    /// Hands on the response as it came.
+    private func pass(_ exchange: Exchange) throws(BridgeError) -> HopResponse {
+        var response = exchange.response
+        response.cache = report(exchange, isStored: false)
+        guard response.head.isBodyAsSent else { return response }
+        response.body = try StoredBody(
+            [.passing(response.body)], response.head.headers, context.request, isReceived: true, cache.bodies,
+            of: context.user)
+        return response
+    }
+
+    private func report(_ exchange: Exchange, isStored: Bool) -> CacheReport {
+        let asks: [CachePolicy] = [.useProtocol, .returnElseLoad, .reloadRevalidating]
+        let isAsked = asks.contains(request.policy) && request.canBeAnsweredFromStore && cache.maximumBodyBytes != nil
+        return CacheReport(state: isAsked ? .miss : .bypass, steps: exchange.steps, isStored: isStored)
+    }
+
+    /// Removes what an unsafe request has made wrong.
+    private func invalidate(_ load: CacheLoad, _ response: NetworkResponse) async {
+        guard let invalidation = Invalidation(method: load.request.method, response: response) else { return }
+        var places = [address]
+        for reference in invalidation.references {
+            guard let url = resolved(reference), url.origin == hop.url.origin else { continue }
+            places.append(CacheAddress(address.partition, url, key: context.request.cacheKey))
+        }
+        // What was stored under a key of the caller's is of the same URL.
+        places += context.request.cacheKey == nil ? [] : [CacheAddress(address.partition, hop.url, key: nil)]
+        for place in places { await cache.remove(at: place) }
+    }
+
+    private func resolved(_ reference: String) -> WebURL? {
+        FieldText.encode(reference).flatMap { try? hop.url.resolving(bytes: $0) }
+    }
+
+    // MARK: What is stored
+
+    /// The server has confirmed what is stored.
+    private func confirm(
+        _ updated: [StoredResponse], _ removed: [Int64], _ answer: StoredAnswer, _ exchange: Exchange
+    ) async throws(BridgeError) -> HopResponse {
+        exchange.response.body.cancel()
+        await cache.update(updated, remove: removed, at: address)
+        exchange.lead?.publish(.confirmed)
+        let answered = try await respond(answer, exchange.entries, steps: exchange.steps, isConfirmed: true)
+        if let answered { return answered }
+        return try await loadAnew(exchange.steps)
+    }
+
+    /// Stores a response as its body comes; nil where it cannot be stored.
+    private func store(_ response: StoredResponse, _ exchange: Exchange) async throws(BridgeError) -> HopResponse? {
+        let head = exchange.response.head
+        let lead = exchange.lead
+        let isPlain = head.isBodyAsSent || !head.headers.contains(named: "Content-Encoding")
+        guard let maximum = cache.maximumBodyBytes, isPlain else {
+            if let lead { stage.shared.end(lead, of: address) }
+            return nil
+        }
+        let stored = response.selected(by: exchange.response.sent, request.fields)
+        let base = stored.status == 206 ? ContentRange(stored.fields)?.range?.lowerBound ?? 0 : 0
+        let body = growingBody(exchange, base)
+        let reader = exchange.load.isBehind ? nil : body.reader()
+        if let lead {
+            lead.publish(.response(SharedResponse(stored: stored, head: head, body: body)))
+            if !stored.selecting.fits(request.fields) { stage.shared.noteUnshared(address, at: stage.now()) }
+        }
+        let pump = BodyPump(
+            source: exchange.response.body, body: body,
+            purpose: .store(stored, hop.url, reason: head.reason, version: head.version), address: address,
+            cache: cache, maximumBytes: maximum, isBehind: exchange.load.isBehind)
+        if exchange.load.isBehind { await pump.run() } else { start(pump, lead) }
+        return try answer(exchange, reader.map { [.growing($0)] } ?? [], head)
+    }
+
+    /// Adds the bytes of a response to a stored body; nil where that is gone.
+    private func join(
+        _ response: StoredResponse, _ range: Range<Int64>, _ exchange: Exchange
+    ) async throws(BridgeError) -> HopResponse? {
+        guard var entry = exchange.entries.first(where: { $0.response.id == response.id }),
+            let maximum = cache.maximumBodyBytes
+        else { return nil }
+        entry.response = response
+        var head = exchange.response.head
+        let body = growingBody(exchange, range.lowerBound)
+        guard let reader = body.reader() else { return nil }
+        var parts: [BodyPart] = [.growing(reader)]
+        if !request.fields.contains(named: "Range") {
+            guard let whole = await whole(entry, range, .growing(reader)) else { return nil }
+            parts = whole.parts
+            head.status = whole.answer.status
+            head.headers = whole.answer.fields(at: stage.now())
+            head.reason = entry.reason
+        }
+        let pump = BodyPump(
+            source: exchange.response.body, body: body, purpose: .join(entry, range), address: address,
+            cache: cache, maximumBytes: maximum, isBehind: false)
+        start(pump, nil)
+        return try answer(exchange, parts, head)
+    }
+
+    /// The whole body of which a part is on its way.
+    private func whole(
+        _ entry: CacheEntry, _ range: Range<Int64>, _ coming: BodyPart
+    ) async -> (parts: [BodyPart], answer: StoredAnswer)? {
+        var joined = entry.response
+        guard let held = joined.body.adding(range, length: nil) else { return nil }
+        joined.body = held
+        guard let answer = StoredAnswer(joined, to: request, isValidated: true), let bytes = answer.bytes else {
+            return nil
+        }
+        var parts: [BodyPart] = []
+        for (places, isComing) in [
+            (0..<range.lowerBound, false), (range, true), (range.upperBound..<bytes.upperBound, false),
+        ]
+        where !places.isEmpty {
+            if isComing {
+                parts.append(coming)
+            } else {
+                guard let part = await part(places, of: entry) else { return nil }
+                parts.append(part)
+            }
+        }
+        return (parts, answer)
+    }
+
+    private func growingBody(_ exchange: Exchange, _ base: Int64) -> GrowingBody {
+        let source = exchange.response.body
+        let plugin = context.call.plugin
+        let isBehind = exchange.load.isBehind
+        return GrowingBody(base: base) {
+            if !isBehind { plugin.timer(after: BodyPump.lingering) { source.cancel() } }
+        }
+    }
+
+    private func start(_ pump: BodyPump, _ lead: SharedLoad?) {
+        let (shared, address, context) = (stage.shared, address, context)
+        Task(executorPreference: context.call.plugin.executor) {
+            await pump.run()
+            if let lead { shared.end(lead, of: address) }
+            // The fetch's turn is not over before its transfer is.
+            withExtendedLifetime(context.ticket) {}
+        }
+    }
+
+    private func answer(
+        _ exchange: Exchange, _ parts: [BodyPart], _ head: ResponseHead
+    ) throws(BridgeError) -> HopResponse {
+        var response = exchange.response
+        response.head = head
+        response.cache = report(exchange, isStored: true)
+        response.body = try StoredBody(
+            parts, head.headers, context.request, isReceived: true, cache.bodies, of: context.user)
+        return response
+    }
+}
+
+extension StoredResponse {
+    /// The response with the field `Cookie` of the request that went out, where `Vary` names it: cookies are added
+    /// behind the store. Where the caller has set none, no request is known to fit; the server is asked.
+    fileprivate func selected(by sent: HeaderList?, _ request: HeaderList) -> StoredResponse {
+        guard case .fields(let names) = Vary(fields), names.contains("cookie") else { return self }
+        var seen = request
+        seen.remove(named: "Cookie")
+        let cookies = sent?.values(named: "Cookie") ?? []
+        for value in cookies.isEmpty ? ["-"] : cookies { _ = seen.append(name: "Cookie", value: value) }
+        guard let selecting = SelectingFields(Vary(fields), request: seen) else { return self }
+        return StoredResponse(
+            id: id, status: status, fields: fields, selecting: selecting, requestedAt: requestedAt,
+            receivedAt: receivedAt, body: body)
+    }
+}
+
+extension BridgeError {
+    /// Whether the server could not be asked.
+    fileprivate var isFailedConnection: Bool {
+        [.httpDNS, .httpConnect, .httpTimeout, .httpInterrupted].contains(code)
+    }
+}

@@ -1,0 +1,175 @@
+import HTTPRules
+import Synchronization
+import TaskKit
+
+/// The store of responses: on the disk, behind a thread of its own, and what is used most in memory. Where it is not
+/// open nothing is found, and nothing is stored. Any thread.
+final class HTTPCache: Sendable {
+    /// Where bodies in files are read, written and decoded.
+    let bodies = BlockingThreads(name: "fetch-bodies", count: 2)
+    private let threads = BlockingThreads(name: "fetch-cache")
+    private let store = Mutex<CacheStore?>(nil)
+    private let memory = MemoryTier()
+    private let limits = Mutex(CacheSettings())
+    private let folder = Mutex<BodyFolder?>(nil)
+    private let metrics: @Sendable () -> FetchMetrics
+
+    init(metrics: @escaping @Sendable () -> FetchMetrics = { FetchMetrics() }) { self.metrics = metrics }
+
+    /// How long a body that is to be stored may be; nil: nothing is stored.
+    var maximumBodyBytes: Int64? {
+        guard folder.withLock({ $0 != nil }) else { return nil }
+        let settings = limits.withLock { $0 }
+        return settings.bytes > 0 ? settings.maximumBodyBytes : nil
+    }
+
+    /// The folder of bodies; nil: it is not open.
+    var bodyFolder: BodyFolder? { folder.withLock { $0 } }
+
+    // MARK: Life
+
+    /// Opens the store. Where it cannot be opened, the log says why, and fetches go on without it.
+    func open(
+        directory: String, settings: CacheSettings, now: @escaping @Sendable () -> UnixTime,
+        log: @escaping @Sendable (String) -> Void
+    ) async {
+        await job(of: 0) {
+            do {
+                let store = try CacheStore(directory: directory, settings: settings, now: now, log: log)
+                self.folder.withLock { $0 = store.folder }
+                self.limits.withLock { $0 = settings }
+                self.memory.limit(to: settings.memoryBytes)
+                self.store.withLock { $0 = store }
+            } catch {
+                log("nothing is cached: the store in \(directory) cannot be opened: \(error)")
+            }
+        }
+    }
+
+    func close() async {
+        folder.withLock { $0 = nil }
+        await job(of: 0) {
+            self.store.withLock { store in
+                store?.note(used: self.memory.takeUsed())
+                store?.close()
+                store = nil
+            }
+        }
+    }
+
+    /// Takes over other limits.
+    func configure(_ settings: CacheSettings) {
+        let changed = limits.withLock { limits in
+            defer { limits = settings }
+            return limits != settings
+        }
+        guard changed else { return }
+        memory.limit(to: settings.memoryBytes)
+        threads.submit { self.store.withLock { $0?.configure(settings) } }
+    }
+
+    // MARK: Entries
+
+    /// What is stored of a URL.
+    func entries(at address: CacheAddress) async -> [CacheEntry] {
+        if let known = memory.entries(at: address) { return known }
+        return await run(of: address.partition.uid) { store in self.refresh(address, &store) } ?? []
+    }
+
+    /// The file of an entry's body, opened; nil: it is gone.
+    func file(_ name: String, of uid: UInt32) async -> BodyFile? {
+        guard let folder = bodyFolder else { return nil }
+        return await withCheckedContinuation { continuation in
+            bodies.submit(of: uid) { continuation.resume(returning: folder.open(name)) }
+        }
+    }
+
+    /// Notes that an entry has answered a request.
+    func note(used id: Int64) { memory.note(used: id) }
+
+    /// Counts a request that the store has answered.
+    func countHit() { metrics().hits.add() }
+
+    /// Stores a response in place of the one of its variant.
+    ///
+    /// - Returns: Whether it was stored.
+    func insert(_ new: NewCacheEntry) async -> Bool {
+        await change(at: new.address) { store in store.insert(new) != nil } ?? false
+    }
+
+    /// Changes the fields of entries of a URL, and removes others of it.
+    func update(_ responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) async {
+        await change(at: address) { store in store.update(responses, remove: ids) }
+    }
+
+    /// Adds bytes to the body of an entry.
+    func join(
+        _ entry: CacheEntry, _ range: Range<Int64>, _ bytes: NewCacheEntry.Body, at address: CacheAddress
+    ) async { await change(at: address) { store in store.join(entry, range, bytes) } }
+
+    /// Removes all that is stored of a URL.
+    func remove(at address: CacheAddress) async { await change(at: address) { store in store.remove(at: address) } }
+
+    /// Does something with all that is stored for a user; nil where the storage fails, or is not open.
+    ///
+    /// - Parameters:
+    ///   - uid: The user.
+    ///   - removes: Whether entries go.
+    ///   - body: What is done, in one transaction.
+    func perform<T: Sendable>(
+        of uid: UInt32, removes: Bool, _ body: @escaping @Sendable (inout CacheRows) throws -> T
+    ) async -> T? {
+        await run(of: uid) { store -> T? in
+            defer { if removes { self.memory.removeAll(of: uid) } }
+            return store.perform(body)
+        } ?? nil
+    }
+
+    /// How many bytes are in memory, of all users.
+    var memoryBytes: Int64 { memory.byteCount }
+
+    // MARK: The store's thread
+
+    @discardableResult
+    private func change<T: Sendable>(
+        at address: CacheAddress, _ body: @escaping @Sendable (inout CacheStore) -> T
+    ) async -> T? {
+        await run(of: address.partition.uid) { store in
+            let before = store.evicted
+            store.note(used: self.memory.takeUsed())
+            let result = body(&store)
+            self.metrics().evictions.add(store.evicted - before)
+            _ = self.refresh(address, &store)
+            return result
+        }
+    }
+
+    private func refresh(_ address: CacheAddress, _ store: inout CacheStore) -> [CacheEntry] {
+        let entries = store.entries(at: address)
+        memory.put(entries, at: address)
+        return entries
+    }
+
+    private func run<T: Sendable>(
+        of uid: UInt32, _ body: @escaping @Sendable (inout CacheStore) -> T
+    ) async -> T? {
+        await withCheckedContinuation { continuation in
+            threads.submit(of: uid) {
+                let result = self.store.withLock { store -> T? in
+                    guard store != nil else { return nil }
+                    return body(&store!)  // `!`: asked above
+                }
+                continuation.resume(returning: result)
+            }
+        }
+    }
+
+    private func job(of uid: UInt32, _ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            threads.submit(of: uid) {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Synchronization
+
+/// What is stored of the URLs that were asked for last, so that it is found without waiting for the store's thread. Only
+/// that thread writes here, behind its own changes. Any thread.
+final class MemoryTier: Sendable {
+    /// A URL that takes a larger part than this is not kept.
+    private static let largestPart: Int64 = 8
+
+    private struct Item {
+        var entries: [CacheEntry]
+        var bytes: Int64
+        /// Of the last use. An older mark in the line counts no more.
+        var mark: UInt64
+    }
+
+    private struct State {
+        var limit: Int64 = 0
+        var bytes: Int64 = 0
+        var items: [CacheAddress: Item] = [:]
+        /// The uses, oldest first, from `first` on.
+        var line: [(address: CacheAddress, mark: UInt64)] = []
+        var first = 0
+        var lastMark: UInt64 = 0
+        /// Entries that were used, for the store to note.
+        var used: Set<Int64> = []
+    }
+
+    private let state = Mutex(State())
+
+    /// What is stored of a URL; nil: it is not known here.
+    func entries(at address: CacheAddress) -> [CacheEntry]? {
+        state.withLock { state in
+            guard let entries = state.items[address]?.entries else { return nil }
+            Self.mark(address, in: &state)
+            return entries
+        }
+    }
+
+    /// Notes that an entry was used.
+    func note(used id: Int64) { state.withLock { _ = $0.used.insert(id) } }
+
+    /// The entries that were used since the last time.
+    func takeUsed() -> Set<Int64> {
+        state.withLock { state in
+            defer { state.used = [] }
+            return state.used
+        }
+    }
+
+    /// Takes over what is stored of a URL.
+    func put(_ entries: [CacheEntry], at address: CacheAddress) {
+        let bytes = entries.reduce(Int64(address.partition.site.utf8.count) + CacheEntry.overheadBytes) {
+            $0 + $1.memoryBytes
+        }
+        state.withLock { state in
+            Self.remove(address, from: &state)
+            guard bytes <= state.limit / Self.largestPart else { return }
+            state.items[address] = Item(entries: entries, bytes: bytes, mark: 0)
+            state.bytes += bytes
+            Self.mark(address, in: &state)
+            Self.shrink(&state)
+        }
+    }
+
+    /// Forgets what is stored of a URL.
+    func remove(_ address: CacheAddress) { state.withLock { Self.remove(address, from: &$0) } }
+
+    /// Forgets what is stored for a user.
+    func removeAll(of uid: UInt32) {
+        state.withLock { state in
+            for address in state.items.keys where address.partition.uid == uid { Self.remove(address, from: &state) }
+        }
+    }
+
+    /// Sets how many bytes are kept.
+    func limit(to bytes: Int64) {
+        state.withLock { state in
+            state.limit = bytes
+            Self.shrink(&state)
+        }
+    }
+
+    /// How many bytes are kept.
+    var byteCount: Int64 { state.withLock { $0.bytes } }
+
+    private static func remove(_ address: CacheAddress, from state: inout State) {
+        guard let item = state.items.removeValue(forKey: address) else { return }
+        state.bytes -= item.bytes
+    }
+
+    private static func mark(_ address: CacheAddress, in state: inout State) {
+        state.lastMark += 1
+        state.items[address]?.mark = state.lastMark
+        state.line.append((address, state.lastMark))
+        // Marks that count no more are at most as many as those that do.
+        guard state.line.count > 64, state.line.count > 4 * state.items.count else { return }
+        state.line = state.line[state.first...].filter { state.items[$0.address]?.mark == $0.mark }
+        state.first = 0
+    }
+
+    private static func shrink(_ state: inout State) {
+        while state.bytes > state.limit, state.first < state.line.count {
+            let oldest = state.line[state.first]
+            state.first += 1
+            if state.items[oldest.address]?.mark == oldest.mark { remove(oldest.address, from: &state) }
+        }
+    }
+}

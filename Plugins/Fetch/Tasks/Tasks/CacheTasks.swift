@@ -1,0 +1,187 @@
+import HTTPRules
+import TaskKit
+
+/// What the tasks about the cache have in common: a page sees the part of its own site, a program all of its user's.
+protocol CacheTask: BridgeTask {
+    var service: FetchService { get }
+}
+
+extension CacheTask {
+    /// Which entries the caller means.
+    func selection(_ filter: CacheFilter, _ caller: Caller) throws(BridgeError) -> CacheSelection {
+        var selection = CacheSelection(uid: caller.uid)
+        if caller.origin != CachePartition.localSite {
+            selection.site = CachePartition(uid: caller.uid, origin: caller.origin, service.suffixes).site
+        }
+        if let site = filter.site {
+            guard selection.site == nil || selection.site == site else {
+                throw BridgeError(.permissionDenied, "a page sees its own site's part of the cache alone")
+            }
+            selection.site = site
+        }
+        selection.url = try filter.url.map { (text) throws(BridgeError) in try Self.url(text).text }
+        var origins: [String] = []
+        for text in filter.origins ?? [] {
+            guard let origin = try? WebOrigin(text) else {
+                throw .invalidOption("$.origins", expected: "origins, such as https://a.example", got: text)
+            }
+            origins.append(origin.text)
+        }
+        if filter.origins != nil { selection.origins = origins }
+        selection.since = filter.since.map { UnixTime(seconds: $0) }
+        return selection
+    }
+
+    private static func url(_ text: String) throws(BridgeError) -> WebURL {
+        do throws(AddressRefusal) { return try WebURL(text) } catch { throw .invalidURL(error) }
+    }
+
+    /// Does something with the rows of the caller.
+    func perform<T: Sendable>(
+        _ caller: Caller, removes: Bool = false, _ body: @escaping @Sendable (inout CacheRows) throws -> T
+    ) async throws(BridgeError) -> T {
+        guard let result = await service.cache.perform(of: caller.uid, removes: removes, body) else {
+            throw BridgeError(.storageFailed, "the cache cannot be used: the daemon's log says why", isTransient: true)
+        }
+        return result
+    }
+}
+
+/// Which entries are meant, as options say it.
+struct CacheFilter: Decodable, Sendable {
+    /// As many as a message may name without work that takes long.
+    static let maximumOrigins = 100
+
+    var site: String?
+    var url: String?
+    var origins: [String]?
+    var since: Int64?
+    var all: Bool?
+    var after: Int64?
+
+    init(from decoder: any Decoder) throws {
+        let fields = try Fields(from: decoder)
+        try FetchOptions.refuseUnknown(
+            try JSON(from: decoder), ["site", "url", "origins", "since", "all", "after"], "$")
+        (site, url, origins, since) = (fields.site, fields.url, fields.origins, fields.since)
+        (all, after) = (fields.all, fields.after)
+        if let count = origins?.count, count > Self.maximumOrigins {
+            throw JSONMismatch(path: "$.origins", expected: "at most \(Self.maximumOrigins)", got: "\(count)")
+        }
+    }
+
+    private struct Fields: Decodable {
+        var site: String?
+        var url: String?
+        var origins: [String]?
+        var since: Int64?
+        var all: Bool?
+        var after: Int64?
+    }
+
+    /// Whether it says which entries are meant.
+    var isSelective: Bool { site != nil || url != nil || origins != nil || since != nil }
+
+    static func schema(_ more: [String: JSON] = [:]) -> JSON {
+        var properties: JSONObject = [
+            "site": ["type": "string", "description": "what the sessions speak for that fetched: local, or a site"],
+            "url": ["type": "string"],
+            "origins": ["type": "array", "items": ["type": "string"], "maxItems": .number(JSONNumber(maximumOrigins))],
+            "since": ["type": "integer", "description": "stored then or later, in seconds since 1970"],
+        ]
+        for (name, value) in more { properties[name] = value }
+        return ["type": "object", "properties": .object(properties), "additionalProperties": false]
+    }
+}
+
+/// `http.cache.info`: what the cache has.
+struct CacheInfoTask: CacheTask {
+    static let name = "http.cache.info"
+    static let summary = "Returns how much the cache holds for the caller, in all and for each origin."
+    static let optionsSchema: JSON? = CacheFilter.schema()
+
+    /// How many origins are told.
+    private static let maximumOrigins = 200
+
+    let service: FetchService
+
+    func run(_ options: CacheFilter, _ call: Call) async throws -> JSON {
+        let selection = try selection(options, call.caller)
+        let (total, origins) = try await perform(call.caller) { rows in
+            (try rows.total(selection), try rows.usage(selection, limit: Self.maximumOrigins))
+        }
+        return [
+            "bytes": .number(JSONNumber(total.bytes)), "count": .number(JSONNumber(total.count)),
+            "limit": .number(JSONNumber(service.settings.cache.userBytes)),
+            "origins": .array(
+                origins.map {
+                    [
+                        "site": .string($0.site), "origin": .string($0.origin), "bytes": .number(JSONNumber($0.bytes)),
+                        "count": .number(JSONNumber($0.count)),
+                    ]
+                }),
+        ]
+    }
+}
+
+/// `http.cache.list`: what is stored.
+struct CacheListTask: CacheTask {
+    static let name = "http.cache.list"
+    static let summary = "Returns what the cache holds for the caller: URLs, sizes and times, without bodies."
+    static let optionsSchema: JSON? = CacheFilter.schema([
+        "after": ["type": "integer", "minimum": 0, "description": "the member next of the page before"]
+    ])
+
+    /// How many entries a page has; a URL may have 8 KiB.
+    private static let pageEntries = 50
+
+    let service: FetchService
+
+    func run(_ options: CacheFilter, _ call: Call) async throws -> JSON {
+        let selection = try selection(options, call.caller)
+        let after = options.after ?? 0
+        let entries = try await perform(call.caller) { rows in
+            try rows.list(selection, after: after, limit: Self.pageEntries + 1)
+        }
+        var result: JSONObject = ["entries": .array(entries.prefix(Self.pageEntries).map(Self.json))]
+        if entries.count > Self.pageEntries {
+            result["next"] = .number(JSONNumber(entries[Self.pageEntries - 1].id))
+        }
+        return .object(result)
+    }
+
+    private static func json(_ entry: CacheRows.Summary) -> JSON {
+        var json: JSONObject = [
+            "url": .string(entry.url), "site": .string(entry.site), "status": .number(JSONNumber(entry.status)),
+            "bytes": .number(JSONNumber(entry.bytes)), "complete": .bool(entry.isComplete),
+            "stored": .number(JSONNumber(entry.storedAt)), "used": .number(JSONNumber(entry.usedAt)),
+            "freshUntil": .number(JSONNumber(entry.freshUntil)),
+        ]
+        json["type"] = entry.type.map { .string($0) }
+        return .object(json)
+    }
+}
+
+/// `http.cache.remove`: removes what is stored.
+struct CacheRemoveTask: CacheTask {
+    static let name = "http.cache.remove"
+    static let summary = "Removes responses from the caller's part of the cache."
+    static let optionsSchema: JSON? = CacheFilter.schema(["all": ["type": "boolean"]])
+
+    let service: FetchService
+
+    func run(_ options: CacheFilter, _ call: Call) async throws -> JSON {
+        guard options.isSelective != (options.all == true) else {
+            throw BridgeError.invalidOption(
+                "$", expected: "all, or what is to be removed", got: options.isSelective ? "both" : "neither")
+        }
+        let selection = try selection(options, call.caller)
+        // What is on its way would come back.
+        service.shared.stopKeeping(of: call.caller.uid)
+        let removed = try await perform(call.caller, removes: true) { rows in
+            let removed = try rows.remove(selection)
+            return [removed.bytes, Int64(removed.count)]
+        }
+        return ["removed": .number(JSONNumber(removed[1])), "bytes": .number(JSONNumber(removed[0]))]
+    }
+}

@@ -1,0 +1,98 @@
+import HTTPRules
+import TaskKit
+import TaskKitTesting
+import TestSupport
+import Testing
+
+@testable import FetchTasks
+
+@Suite(
+    "The tasks of the cache", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(5)))
+struct CacheTaskTests {
+    private static let script: JSON = [
+        "*": Script.response("abc", headers: "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n")
+    ]
+
+    private static func filter(_ options: JSON) throws -> CacheFilter {
+        try JSONCoding.decode(CacheFilter.self, from: options)
+    }
+
+    @Test("They show and remove what the caller's user has, and nothing of others")
+    func tasks() async throws {
+        try await CachingBridge.with(Self.script) { stage, server in
+            for path in ["/1", "/2", "/3"] { try await stage.fetch(server.url(path)) }
+            try await stage.fetch(server.url("/1"), uid: 0)
+            let (own, other) = (await stage.bridge.session(uid: 1000), await stage.bridge.session(uid: 0))
+            let info = try await own.call("http.cache.info")
+            #expect(info["count"] == 3 && info["limit"] == 134_217_728)
+            #expect(info["origins"]?[0]?["site"] == "local" && info["origins"]?[0]?["count"] == 3)
+            let list = try await own.call("http.cache.list")
+            #expect(list["entries"]?.arrayValue?.map { $0["url"] } == ["/1", "/2", "/3"].map { server.url($0) })
+            #expect(list["entries"]?[0]?["type"] == "text/plain" && list["entries"]?[0]?["complete"] == true)
+            #expect(list["next"] == nil)
+            let removed = try await own.call("http.cache.remove", ["url": server.url("/2")])
+            #expect(removed["removed"] == 1)
+            #expect(try await stage.fetch(server.url("/1"))["from"] == "cache")
+            #expect(try await stage.fetch(server.url("/2"))["from"] == "network")
+            #expect(try await own.call("http.cache.remove", ["all": true])["removed"] == 3)
+            #expect(try await own.call("http.cache.info")["bytes"] == 0)
+            #expect(try await stage.fetch(server.url("/1"))["from"] == "network")
+            #expect(try await other.call("http.cache.info")["count"] == 1)
+        }
+    }
+
+    @Test("What is meant is told by origins, sites and times")
+    func selections() async throws {
+        try await CachingBridge.with(Self.script) { stage, server in
+            let session = await stage.bridge.session(uid: 1000)
+            let origin = JSON.string("http://127.0.0.1:\(server.port)")
+            try await stage.fetch(server.url("/1"))
+            stage.clock.advance(10)
+            try await stage.fetch(server.url("/2"))
+            for (filter, count) in [
+                (["since": .number(JSONNumber(stage.clock.now.seconds))], 1), (["origins": [origin]], 2),
+                (["origins": ["http://127.0.0.1"]], 0), (["site": "local"], 2),
+                (["site": "https://page.example"], 0),
+            ] as [(JSON, Int)] {
+                let list = try await session.call("http.cache.list", filter)
+                #expect(list["entries"]?.arrayValue?.count == count, "\(filter)")
+                #expect(try await session.call("http.cache.remove", filter)["removed"] == .number(JSONNumber(count)))
+                for path in ["/1", "/2"] { try await stage.fetch(server.url(path)) }
+            }
+            for wrong: JSON in [[:], ["all": true, "site": "local"], ["urls": []], ["origins": ["x"]]] {
+                let error = await #expect(throws: BridgeError.self) {
+                    try await session.call("http.cache.remove", wrong)
+                }
+                #expect(error?.code == .optionsInvalid, "\(wrong)")
+            }
+        }
+    }
+
+    @Test("A page sees its own site's part alone")
+    func pages() throws {
+        let task = CacheRemoveTask(service: FetchService())
+        let page = Caller(session: 1, uid: 1000, gid: 1000, pid: 1, origin: "https://app.shop.example")
+        let none = try Self.filter([:])
+        #expect(try task.selection(none, page).site == "https://shop.example")
+        for site in ["local", "https://other.example"] {
+            let filter = try Self.filter(["site": .string(site)])
+            let error = #expect(throws: BridgeError.self) { try task.selection(filter, page) }
+            #expect(error?.code == .permissionDenied)
+        }
+        let program = Caller(session: 1, uid: 1000, gid: 1000, pid: 1)
+        #expect(try task.selection(none, program).site == nil)
+    }
+
+    @Test("Lists come in pages")
+    func listPages() async throws {
+        try await CachingBridge.with(Self.script) { stage, server in
+            for number in 0..<60 { try await stage.fetch(server.url("/\(number)")) }
+            let session = await stage.bridge.session(uid: 1000)
+            let first = try await session.call("http.cache.list")
+            let next = try #require(first["next"])
+            let second = try await session.call("http.cache.list", ["after": next])
+            #expect(first["entries"]?.arrayValue?.count == 50 && second["entries"]?.arrayValue?.count == 10)
+            #expect(second["next"] == nil)
+        }
+    }
+}

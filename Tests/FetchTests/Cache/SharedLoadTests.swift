@@ -1,0 +1,139 @@
+import TaskKit
+import TaskKitTesting
+import TestSupport
+import Testing
+
+@testable import FetchTasks
+
+@Suite(
+    "Several requests for one URL", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"),
+    .timeLimit(.minutes(5)))
+struct SharedLoadTests {
+    private static let fresh = "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
+
+    /// A response whose first half comes when `/head` was asked for, and whose second half when `/rest` was.
+    private static func halves(_ length: Int, _ headers: String = fresh) -> JSON {
+        [
+            ["wait": "/head"], ["send": .string("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\(headers)\r\n")],
+            ["repeat": "a", "times": .number(JSONNumber(length / 2))], ["wait": "/rest"],
+            ["repeat": "b", "times": .number(JSONNumber(length - length / 2))],
+        ]
+    }
+
+    private static func script(_ length: Int, _ headers: String = fresh) -> JSON {
+        ["/": halves(length, headers), "*": Script.response("")]
+    }
+
+    private static func go(_ path: String, _ stage: CachingBridge, _ server: ScriptedServer) async throws {
+        try await stage.fetch(server.url(path), ["cache": "no-store"])
+    }
+
+    @Test("They share one transfer, and all get the whole body", arguments: [10, 20_000, 700_000])
+    func share(length: Int) async throws {
+        try await CachingBridge.with(Self.script(length)) { stage, server in
+            let url = server.url("/")
+            let bodies = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                for _ in 0..<5 {
+                    group.addTask {
+                        let session = await stage.bridge.session(uid: 1000)
+                        let result = try await session.call("http.fetch", ["url": url, "as": "stream"])
+                        return try await session.readStream(result["body"]?["stream"]?.stringValue ?? "")
+                    }
+                }
+                try await Self.go("/head", stage, server)
+                try await Self.go("/rest", stage, server)
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let whole = Array(
+                (String(repeating: "a", count: length / 2) + String(repeating: "b", count: length - length / 2)).utf8)
+            #expect(bodies.count == 5 && bodies.allSatisfy { $0 == whole })
+            #expect(try await stage.seen(server).filter { $0["line"] == "GET / HTTP/1.1" }.count == 1)
+            #expect(try await stage.fetch(url, ["as": "none"])["from"] == "cache")
+        }
+    }
+
+    @Test("The transfer goes on for the others when the first one has gone")
+    func firstLeaves() async throws {
+        let length = 200_000
+        try await CachingBridge.with(Self.script(length)) { stage, server in
+            let options: JSON = ["url": server.url("/"), "respond": "headers"]
+            let (first, second) = (await stage.bridge.session(uid: 1000), await stage.bridge.session(uid: 1000))
+            async let head = first.call("http.fetch", options)
+            try await Self.go("/head", stage, server)
+            let stream = try await head["body"]?["stream"]?.stringValue ?? ""
+            let other = try await second.call("http.fetch", options)
+            #expect(other["from"] == "cache")
+            try await first.call("bridge.stream.close", ["stream": .string(stream)])
+            try await Self.go("/rest", stage, server)
+            let bytes = try await second.readStream(other["body"]?["stream"]?.stringValue ?? "")
+            #expect(bytes.count == length && bytes.last == UInt8(ascii: "b"))
+            #expect(try await stage.seen(server).filter { $0["line"] == "GET / HTTP/1.1" }.count == 1)
+        }
+    }
+
+    @Test("A response that is not stored is shared with nobody, and the next ones do not wait for each other")
+    func unshared() async throws {
+        let headers = "Cache-Control: no-store\r\nContent-Type: text/plain\r\n"
+        try await CachingBridge.with(Self.script(10, headers)) { stage, server in
+            let url = server.url("/")
+            let bodies = try await withThrowingTaskGroup(of: JSON?.self) { group in
+                for _ in 0..<3 { group.addTask { try await stage.fetch(url)["body"]?["text"] } }
+                try await Self.go("/head", stage, server)
+                try await Self.go("/rest", stage, server)
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(bodies == Array(repeating: "aaaaabbbbb", count: 3))
+            #expect(try await stage.seen(server).filter { $0["line"] == "GET / HTTP/1.1" }.count == 3)
+        }
+    }
+
+    @Test("A body that fails on its way fails for all that read it, and is not stored")
+    func failure() async throws {
+        let script: JSON = [
+            "/": [
+                ["send": .string("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\(Self.fresh)\r\naaaaa")], ["wait": "/rest"],
+                ["close": true],
+            ], "*": Script.response(""),
+        ]
+        try await CachingBridge.with(script) { stage, server in
+            let url = server.url("/")
+            try await withThrowingTaskGroup(of: ErrorCode?.self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        do {
+                            try await stage.fetch(url)
+                            return nil
+                        } catch let error as BridgeError { return error.code }
+                    }
+                }
+                try await Self.go("/rest", stage, server)
+                for try await code in group { #expect(code == "http.interrupted") }
+            }
+            let error = await #expect(throws: BridgeError.self) {
+                try await stage.fetch(url, ["cache": "only-if-cached"])
+            }
+            #expect(error?.code == "http.cache_miss")
+        }
+    }
+
+    @Test("A body that becomes too long to be stored comes whole all the same, also to a slow reader")
+    func tooLong() async throws {
+        let length = 3_000_000
+        let script: JSON = [
+            "/": [
+                ["send": .string("HTTP/1.1 200 OK\r\nConnection: close\r\n\(Self.fresh)\r\n")],
+                ["repeat": "0123456789", "times": .number(JSONNumber(length / 10))], ["close": true],
+            ]
+        ]
+        let small: JSON = ["private_networks": ["127.0.0.0/8"], "cache_origin_bytes": 500_000]
+        try await CachingBridge.with(script, configuration: small) { stage, server in
+            let session = await stage.bridge.session(uid: 1000)
+            for _ in 0..<2 {
+                let result = try await session.call("http.fetch", ["url": server.url("/"), "as": "stream"])
+                #expect(result["from"] == "network")
+                let bytes = try await session.readStream(result["body"]?["stream"]?.stringValue ?? "")
+                #expect(bytes == Array(String(repeating: "0123456789", count: length / 10).utf8))
+            }
+        }
+    }
+}
