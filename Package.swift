@@ -50,7 +50,10 @@ let plugins = [
     PluginFolder(name: "Alert"),
     PluginFolder(name: "CloseWeb"),
     PluginFolder(
-        name: "Fetch", dependencies: ["CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "Sodium", grdb],
+        name: "Fetch",
+        dependencies: [
+            "CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "OfflinePackages", "Sodium", grdb,
+        ],
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(
         name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb],
@@ -71,8 +74,8 @@ let daemonDependencies: [Target.Dependency] = [
 
 /// What the fuzz targets reach into.
 let fuzzed: [Target.Dependency] = [
-    "BridgeJSON", "BridgeMessage", "BridgeServer", "CThreadUser", "EventLoop", "PersistenceTasks", "TaskHosts",
-    "PluginInterface", "TaskKit", "TaskRuntime", "TOMLDocument", "trestled", logging,
+    "BridgeJSON", "BridgeMessage", "BridgeServer", "CThreadUser", "EventLoop", "OfflinePackages", "PersistenceTasks",
+    "TaskHosts", "PluginInterface", "TaskKit", "TaskRuntime", "TOMLDocument", "trestled", logging,
 ]
 
 let package = Package(
@@ -145,6 +148,8 @@ let package = Package(
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "HTTPRules", dependencies: ["CPublicSuffix", "Sodium"], swiftSettings: strict),
+        .target(
+            name: "OfflinePackages", dependencies: ["BridgeJSON", "CCompression", "Sodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
         .target(name: "CommandLineSupport", dependencies: ["BridgeJSON", argumentParser], swiftSettings: strict),
 
@@ -200,8 +205,8 @@ let package = Package(
         .executableTarget(
             name: "trestle",
             dependencies: [
-                "BridgeClient", "BridgeJSON", "CSystemdBus", "CThread", "EventLoop", "PrivateDaemon", "Sodium",
-                "CommandLineSupport", argumentParser,
+                "BridgeClient", "BridgeJSON", "CSystemdBus", "CThread", "EventLoop", "OfflinePackages", "PrivateDaemon",
+                "Sodium", "CommandLineSupport", argumentParser,
             ],
             swiftSettings: strict),
 
@@ -246,6 +251,10 @@ let package = Package(
         .testTarget(name: "HTTPRulesTests", dependencies: ["HTTPRules", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "OfflinePackagesTests",
+            dependencies: ["BridgeJSON", "CCompression", "OfflinePackages", "Sodium", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "SodiumTests", dependencies: ["Sodium", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TOMLDocumentTests", dependencies: ["TestSupport", "TOMLDocument"], swiftSettings: strict),
         .testTarget(
@@ -320,7 +329,7 @@ if Context.environment["TRESTLE_FUZZ"] != nil {
             name: "trestled", dependencies: daemonDependencies, exclude: ["Trestled.swift"], swiftSettings: strict))
     package.targets.append(
         .target(name: "FuzzTargets", dependencies: fuzzed, path: "Fuzz/Targets", swiftSettings: strict))
-    for name in ["messages", "runtime", "streams", "process", "configuration", "query", "cost"] {
+    for name in ["messages", "runtime", "streams", "process", "configuration", "query", "package", "cost"] {
         package.products.append(.executable(name: "fuzz-\(name)", targets: ["fuzz-\(name)"]))
         package.targets.append(
             .executableTarget(

@@ -15,6 +15,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case configuration
     /// Queries of the persistence tasks, and their cursors.
     case query
+    /// Offline packages.
+    case package
     /// What messages cost a populated daemon, in CPU time.
     case cost
 
@@ -29,6 +31,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .process: try fuzzPluginProcess(input)
         case .configuration: try fuzzConfiguration(input)
         case .query: try fuzzQuery(input)
+        case .package: try fuzzPackages(input)
         case .cost: try fuzzCost(input)
         }
     }

@@ -1,7 +1,7 @@
 internal import CSodium
 
 /// A SHA-256 hash in the making: whether a file arrived as it was sent.
-public struct SHA256 {
+public struct SHA256: Sendable {
     private var state = crypto_hash_sha256_state()
 
     /// Of no bytes yet.

@@ -84,6 +84,8 @@ struct FolderOrderTests {
             path: "Sources/BridgeJSON", folders: ["Values", "Coding", "Schemas"],
             besides: ["BridgeError.swift", "CutText.swift", "Suggestion.swift", "Timeout.swift"]),
         FolderOrder(
+            path: "Sources/OfflinePackages", folders: ["Format", "Files", "Archive", "Store"], besides: []),
+        FolderOrder(
             path: "Sources/BridgeMessage", folders: ["Wire", "Messages", "Encoding", "Dialects", "Decoding"],
             besides: ["BridgeMessage.swift"]),
         FolderOrder(

@@ -1,0 +1,4 @@
+import FuzzTargets
+
+@_cdecl("LLVMFuzzerTestOneInput")
+func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt { FuzzTarget.package.runOrTrap(bytes, count) }

@@ -1,0 +1,73 @@
+/// Paths of a package.
+enum PackagePath {
+    static let manifest = "manifest.json"
+    static let signature = "manifest.sig"
+    /// The folder of the package's files.
+    static let files = "files"
+    /// So deep may folders lie.
+    static let maximumParts = 32
+
+    /// Where a file of the package stands.
+    static func entry(_ path: String) -> String { "\(files)/\(path)" }
+
+    /// - Throws: `path`, where no file of a package may have it.
+    static func check(_ path: String) throws(PackageFault) {
+        guard !path.isEmpty, !path.utf8.contains(where: isForbidden) else {
+            throw fault(path, "is empty, or has a backslash or a control character")
+        }
+        // By bytes, as the kernel has it: a character may be a slash and an accent.
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard !parts.contains(where: { $0.count < 3 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }) else {
+            throw fault(path, "has a part that is empty, . or ..")
+        }
+        guard parts.count <= maximumParts else { throw fault(path, "has more than \(maximumParts) parts") }
+        guard TarHeader.fits(entry(path)) else {
+            throw fault(path, "is too long: a name may have 100 bytes, the folders before it 149 in all")
+        }
+    }
+
+    private static func isForbidden(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\")
+    }
+
+    static func fault(_ path: String, _ what: String) -> PackageFault {
+        PackageFault(.path, "the path \"\(shown(path))\" \(what)")
+    }
+
+    /// A path in a message: short, and nothing that a terminal obeys.
+    private static func shown(_ path: String) -> String {
+        String(String.UnicodeScalarView(path.unicodeScalars.prefix(100).map { $0.value < 0x20 ? "?" : $0 }))
+    }
+}
+
+/// The paths of a package's files, none of which can be taken for another: not by a reader that pays no regard to case,
+/// nor by one that composes accents in another way.
+struct PackagePathSet {
+    private enum Kind {
+        case file
+        case folder(String)
+    }
+
+    /// By what a careless reader compares. Keys are equal where Unicode holds them to be.
+    private var kinds: [String: Kind] = [:]
+
+    /// - Throws: `path`, where the path is none, or can be taken for another.
+    mutating func insert(_ path: String) throws(PackageFault) {
+        try PackagePath.check(path)
+        for index in path.utf8.indices where path.utf8[index] == UInt8(ascii: "/") {
+            try insert(folder: String(path[..<index]))
+        }
+        guard kinds.updateValue(.file, forKey: path.lowercased()) == nil else {
+            throw PackagePath.fault(path, "can be taken for another path")
+        }
+    }
+
+    private mutating func insert(folder: String) throws(PackageFault) {
+        let key = folder.lowercased()
+        switch kinds[key] {
+        case nil: kinds[key] = .folder(folder)
+        case .folder(let other)? where other.utf8.elementsEqual(folder.utf8): break
+        default: throw PackagePath.fault(folder, "can be taken for another path")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import BridgeJSON
+import Sodium
+
+/// The signature of a manifest: the file `manifest.sig`, one line of JSON.
+public struct PackageSignature: Sendable, Hashable {
+    /// The key that signed.
+    public let key: PackageKey
+    private let signature: [UInt8]
+
+    /// Signs a manifest.
+    init(of manifest: [UInt8], by key: PackageSecretKey) {
+        self.key = key.publicKey
+        signature = key.key.sign(manifest)
+    }
+
+    /// Reads the file.
+    ///
+    /// - Throws: `signature`, where it is not what ``bytes`` makes.
+    init(parsing bytes: [UInt8]) throws(PackageFault) {
+        let json = try? JSON(parsing: bytes)
+        guard let key = json?["key"]?.stringValue.flatMap({ PackageKey($0) }),
+            let signature = json?["signature"]?.stringValue.flatMap({ KeyText.bytes($0) })
+        else {
+            throw PackageFault(.signature, "\(PackagePath.signature) holds no signature of ed25519")
+        }
+        (self.key, self.signature) = (key, signature)
+        guard self.bytes == bytes else {
+            throw PackageFault(.signature, "\(PackagePath.signature) is not as packages have it")
+        }
+    }
+
+    /// The file.
+    var bytes: [UInt8] {
+        let json: JSON = ["key": .string(key.description), "signature": .string(KeyText.base64(signature))]
+        return Array("\(json.text)\n".utf8)
+    }
+
+    /// Whether it may be trusted.
+    ///
+    /// - Parameters:
+    ///   - manifest: The bytes that are signed.
+    ///   - keys: Those that are trusted; nil: each.
+    /// - Throws: `key`, `signature`.
+    func check(_ manifest: [UInt8], _ keys: [PackageKey]?) throws(PackageFault) {
+        guard keys?.contains(key) ?? true else {
+            throw PackageFault(.key, "the package is signed by \(key), which is no trusted key")
+        }
+        guard key.key.verifies(signature, of: manifest) else {
+            throw PackageFault(.signature, "the signature does not fit the manifest")
+        }
+    }
+}

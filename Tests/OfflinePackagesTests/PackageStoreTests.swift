@@ -1,0 +1,133 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import OfflinePackages
+
+@Suite("Installed packages")
+struct PackageStoreTests {
+    private func store(_ folder: TemporaryFolder, _ limits: PackageLimits = PackageLimits()) throws -> PackageStore {
+        try PackageStore(folder.file("store"), keys: [Fixture.key.publicKey], limits) { $0() }
+    }
+
+    /// A version whose one file holds its number.
+    private func archive(_ version: Int, id: String = "notes") throws -> [UInt8] {
+        try Fixture.archive(
+            try Fixture.folder(["index.html": "\(version)"], template: #"{"id": "\#(id)", "version": "\#(version)"}"#))
+    }
+
+    @discardableResult
+    private func install(_ archive: [UInt8], into store: PackageStore) throws -> InstalledPackage {
+        let installation = try store.install()
+        for start in stride(from: 0, to: archive.count, by: 100) {
+            try installation.take(Array(archive[start...].prefix(100)))
+        }
+        return try installation.finish()
+    }
+
+    private func text(_ package: InstalledPackage?) throws -> String {
+        let package = try #require(package)
+        let file = try #require(package.manifest.file(at: "index.html"))
+        return String(decoding: try package.open(file).read(upTo: 100), as: UTF8.self)
+    }
+
+    /// The versions on disk.
+    private func folders(_ folder: TemporaryFolder, id: String = "notes") throws -> Int {
+        try OpenFile(folder.file("store/\(id)")).names(upTo: 100).filter { $0.hasPrefix("v-") }.count
+    }
+
+    @Test("A package is there once it is installed, also for who opens the store again")
+    func installs() throws {
+        let folder = try TemporaryFolder()
+        do {
+            let store = try store(folder)
+            try install(try archive(1), into: store)
+            #expect(try text(store.packages["notes"]?.current) == "1")
+            #expect(store.packages["notes"]?.previous == nil)
+        }
+        #expect(try text(try store(folder).packages["notes"]?.current) == "1")
+        #expect(try store(folder).faults == [])
+    }
+
+    @Test("The version before is kept and can be gone back to; older ones go")
+    func versions() throws {
+        let folder = try TemporaryFolder()
+        let store = try store(folder)
+        for version in 1...3 { try install(try archive(version), into: store) }
+        #expect(try folders(folder) == 2)
+        #expect(try text(store.packages["notes"]?.previous) == "2")
+        #expect(try text(try store.rollBack("notes")) == "2")
+        #expect(try text(try self.store(folder).packages["notes"]?.current) == "2")
+        #expect(try text(try store.rollBack("notes")) == "3")
+        #expect(throws: PackageFault.self) { try store.rollBack("other") }
+    }
+
+    @Test("Who reads a version reads it to its end, whatever comes, and it goes from the disk after that")
+    func readers() throws {
+        let folder = try TemporaryFolder()
+        let store = try store(folder)
+        try install(try archive(1), into: store)
+        var held = store.packages["notes"]?.current
+        for version in 2...3 { try install(try archive(version), into: store) }
+        #expect(try text(held) == "1")
+        #expect(try folders(folder) == 3)
+        held = nil
+        #expect(try folders(folder) == 2)
+        held = store.packages["notes"]?.current
+        try store.remove("notes")
+        #expect(store.packages.isEmpty)
+        #expect(try text(held) == "3")
+        held = nil
+        #expect(!exists(folder.file("store/notes")))
+        #expect(throws: PackageFault.self) { try store.remove("notes") }
+    }
+
+    @Test("An installation that fails, or is given up, leaves what was there, and nothing else")
+    func failures() throws {
+        let folder = try TemporaryFolder()
+        let store = try store(folder)
+        try install(try archive(1), into: store)
+        let other = try Fixture.archive(try Fixture.folder(), key: PackageSecretKey())
+        #expect(throws: PackageFault.self) { try install(other, into: store) }
+        #expect(throws: PackageFault.self) { try install(Array(try archive(2).dropLast()), into: store) }
+        do {
+            let half = try store.install()
+            try half.take(Array(try archive(2).dropLast(10)))
+            #expect(throws: PackageFault.self) { try store.install() }
+        }
+        #expect(try text(store.packages["notes"]?.current) == "1")
+        #expect(try OpenFile(folder.file("store")).names(upTo: 10) == ["notes"])
+    }
+
+    @Test("What a crash has left is removed; packages of keys that are no longer trusted are not used")
+    func recovery() throws {
+        let folder = try TemporaryFolder()
+        try install(try archive(1), into: try store(folder))
+        mkdir(folder.file("store/.v-1"), 0o700)
+        try folder.write("x", to: "store/.v-1/file")
+        mkdir(folder.file("store/notes/v-77"), 0o700)
+        let store = try store(folder)
+        #expect(try text(store.packages["notes"]?.current) == "1")
+        #expect(try OpenFile(folder.file("store")).names(upTo: 10) == ["notes"])
+        #expect(try folders(folder) == 1)
+        let strict = try PackageStore(folder.file("store"), keys: []) { $0() }
+        #expect(strict.packages.isEmpty && strict.faults.count == 1)
+    }
+
+    @Test("Packages have a number and a size, of all versions together")
+    func limits() throws {
+        let folder = try TemporaryFolder()
+        var limits = PackageLimits()
+        limits.packages = 2
+        limits.storeBytes = 3
+        let store = try store(folder, limits)
+        try install(try archive(1), into: store)
+        try install(try archive(1, id: "b"), into: store)
+        #expect(throws: PackageFault.self) { try install(try archive(1, id: "c"), into: store) }
+        try install(try archive(2), into: store)
+        // The version before goes, so there is room for another.
+        try install(try archive(3), into: store)
+        #expect(throws: PackageFault.self) { try install(try archive(22), into: store) }
+        #expect(try text(store.packages["notes"]?.current) == "3")
+    }
+}
