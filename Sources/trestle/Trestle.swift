@@ -60,7 +60,10 @@ struct Trestle: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Developing",
-                subcommands: [PluginCommand.self, GenerateCommand.self, RecordCommand.self, ReplayCommand.self]),
+                subcommands: [
+                    PluginCommand.self, PackageCommand.self, GenerateCommand.self, RecordCommand.self,
+                    ReplayCommand.self,
+                ]),
             CommandGroup(
                 name: "Managing",
                 subcommands: [
