@@ -70,7 +70,7 @@ struct FolderOrderTests {
             path: "Plugins/Cookies/Tasks", folders: ["Store", "Formats", "Sync", "Tasks"],
             besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),
         FolderOrder(
-            path: "Plugins/Fetch/Tasks", folders: ["Bodies", "Transport", "Loading", "Cache", "Tasks"],
+            path: "Plugins/Fetch/Tasks", folders: ["Bodies", "Transport", "Loading", "Cache", "Packages", "Tasks"],
             besides: [
                 "Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift", "WallClock.swift",
             ]),

@@ -6,7 +6,7 @@
 // waits for its reader in a bounded channel. Responses that may be stored take another way: they go into the store as
 // they came, and their readers follow them there (Cache/).
 //
-// The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Cache, Tasks.
+// The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Cache, Packages, Tasks.
 public import TaskKit
 
 extension Plugin {
@@ -19,6 +19,10 @@ extension Plugin {
             CacheInfoTask(service: service)
             CacheListTask(service: service)
             CacheRemoveTask(service: service)
+            InstallPackageTask(packages: service.packages)
+            ListPackagesTask(packages: service.packages)
+            RollBackPackageTask(packages: service.packages)
+            RemovePackageTask(packages: service.packages)
         }
         .configuration(
             PluginConfiguration(FetchConfiguration()), describing: FetchConfiguration.settings, reloadable: true,

@@ -1,4 +1,5 @@
 import HTTPRules
+import OfflinePackages
 import TaskKit
 
 /// The plugin's section of the configuration.
@@ -27,6 +28,9 @@ struct FetchConfiguration: Codable, Sendable {
     var cacheUserBytes: Int64?
     var cacheOriginBytes: Int64?
     var cacheMemoryBytes: Int64?
+    /// `package_keys`, `package_bytes`: whose offline packages are installed, and how much of them.
+    var packageKeys: [String]?
+    var packageBytes: Int64?
 
     enum CodingKeys: String, CodingKey {
         case privateNetworks = "private_networks"
@@ -44,6 +48,8 @@ struct FetchConfiguration: Codable, Sendable {
         case cacheUserBytes = "cache_user_bytes"
         case cacheOriginBytes = "cache_origin_bytes"
         case cacheMemoryBytes = "cache_memory_bytes"
+        case packageKeys = "package_keys"
+        case packageBytes = "package_bytes"
     }
 
     /// What operators read about the settings.
@@ -114,6 +120,17 @@ struct FetchConfiguration: Codable, Sendable {
             "default": .number(JSONNumber(CacheSettings().memoryBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
+        "package_keys": [
+            "description": """
+            Public keys whose offline packages are installed and used, as trestle package key writes them.
+            """,
+            "default": [],
+        ],
+        "package_bytes": [
+            "description": "How many bytes the offline packages of a user may have, with the version before.",
+            "default": .number(JSONNumber(FetchSettings().packageBytes)), "minimum": 0,
+            "maximum": .number(JSONNumber(FetchSettings.packageRange.upperBound)),
+        ],
     ]
 }
 
@@ -125,6 +142,10 @@ struct FetchSettings: Sendable {
     static let bodyRange: ClosedRange<Int64> = 0...(4 << 30)
     static let transferRange = 1...256
     static let queueRange = 0...65_536
+    /// A file of a package may be as long as its store.
+    static let packageRange: ClosedRange<Int64> = 0...(4 << 30)
+    /// More keys have no use that is known.
+    static let maximumPackageKeys = 64
     /// In milliseconds: a day.
     static let timeRange = 1...86_400_000
 
@@ -139,6 +160,8 @@ struct FetchSettings: Sendable {
     var idleTimeout = Duration.seconds(60)
     var allowsDowngrade = false
     var cache = CacheSettings()
+    var packageKeys: [PackageKey] = []
+    var packageBytes: Int64 = 512 << 20
 
     init() {}
 
@@ -171,10 +194,25 @@ struct FetchSettings: Sendable {
         cache.userBytes = try Self.cacheSize(section.cacheUserBytes, "cache_user_bytes") ?? cache.userBytes
         cache.originBytes = try Self.cacheSize(section.cacheOriginBytes, "cache_origin_bytes") ?? cache.originBytes
         cache.memoryBytes = try Self.cacheSize(section.cacheMemoryBytes, "cache_memory_bytes") ?? cache.memoryBytes
+        packageKeys = try Self.packageKeys(section.packageKeys ?? [])
+        packageBytes = try Self.checked(section.packageBytes, in: Self.packageRange, "package_bytes") ?? packageBytes
     }
 
     private static func cacheSize(_ bytes: Int64?, _ key: String) throws(JSONMismatch) -> Int64? {
         try checked(bytes, in: CacheSettings.range, key)
+    }
+
+    private static func packageKeys(_ texts: [String]) throws(JSONMismatch) -> [PackageKey] {
+        var keys: [PackageKey] = []
+        for (index, text) in texts.enumerated() {
+            guard let key = PackageKey(text), index < maximumPackageKeys else {
+                throw JSONMismatch(
+                    path: "$.package_keys[\(index)]", expected: "at most \(maximumPackageKeys) public keys, ed25519:…",
+                    got: "something else")
+            }
+            keys.append(key)
+        }
+        return keys
     }
 
     private static func userAgent(_ section: FetchConfiguration) throws(JSONMismatch) -> String {

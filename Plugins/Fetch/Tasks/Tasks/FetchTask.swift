@@ -92,6 +92,7 @@ final class FetchService: Sendable {
     let quota: TransferQuota
     /// Which sites there are; nil: nobody knows, and each origin is a site of its own.
     let suffixes = PublicSuffixList()
+    let packages = PackageRoom()
 
     /// - Parameter now: The time.
     init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
@@ -101,7 +102,8 @@ final class FetchService: Sendable {
         network = Network(metrics: { metrics.value })
         cache = HTTPCache(metrics: { metrics.value })
         way = HopWay([
-            CheckStage(), CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now),
+            CheckStage(), PackageStage(packages: packages),
+            CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now),
             NetworkStage(network: network),
         ])
         quota = TransferQuota(metrics: { metrics.value })
@@ -118,9 +120,13 @@ final class FetchService: Sendable {
         guard let settings = try? FetchSettings(section) else { return }
         state.withLock { $0.settings = settings }
         cache.configure(settings.cache)
+        packages.configure(settings)
     }
 
-    func start(_ context: PluginContext) { sharedMetrics.value = FetchMetrics(context) }
+    func start(_ context: PluginContext) {
+        sharedMetrics.value = FetchMetrics(context)
+        packages.start(context)
+    }
 
     /// Opens what is on the disk.
     func open(_ context: PluginContext) async {

@@ -1,0 +1,18 @@
+import OfflinePackages
+import TaskKit
+
+extension BridgeError {
+    /// What is wrong with a package, for its caller.
+    init(_ fault: PackageFault) {
+        let text = fault.description
+        self =
+            switch fault.reason {
+            case .missing: BridgeError("package.not_found", text)
+            case .busy: BridgeError(.busy, text, data: ["started": false], isTransient: true, retryAfter: .seconds(1))
+            case .full: BridgeError("storage.full", text, isTransient: true)
+            case .storage: BridgeError("storage.failed", text)
+            case .format, .manifest, .path, .signature, .key, .file, .limit:
+                BridgeError("package.invalid", text, data: ["reason": .string(fault.reason.rawValue)])
+            }
+    }
+}
