@@ -8,6 +8,8 @@
 //   Connection/  which socket, signals, the time that a command has
 //   Describing/  what tasks take and return, for people and for shells
 //   Input/       options, passwords and lines that people type
+//   Streams/     files as streams, on their way to the daemon and from it
+//   Fetching/    HTTP requests, the responses to them, and cookies
 //   Running/     commands that answer calls
 //   Watching/    events, calls and figures, live
 //   Recording/   traffic that is kept, sent again and compared
@@ -48,7 +50,9 @@ struct Trestle: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Calling",
-                subcommands: [CallCommand.self, NotifyCommand.self, PublishCommand.self, SubscribeCommand.self]),
+                subcommands: [
+                    CallCommand.self, NotifyCommand.self, FetchCommand.self, PublishCommand.self, SubscribeCommand.self,
+                ]),
             CommandGroup(
                 name: "Providing", subcommands: [PresentCommand.self, RegisterCommand.self]),
             CommandGroup(

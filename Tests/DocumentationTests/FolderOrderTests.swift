@@ -118,9 +118,8 @@ struct FolderOrderTests {
         FolderOrder(
             path: "Sources/trestle",
             folders: [
-                "SessionBus", "Output", "Files", "Connection", "Describing", "Input", "Streams", "Running", "Watching",
-                "Recording",
-                "Conformance", "Presenting", "Generating", "Plugins", "Commands",
+                "SessionBus", "Output", "Files", "Connection", "Describing", "Input", "Streams", "Fetching", "Running",
+                "Watching", "Recording", "Conformance", "Presenting", "Generating", "Plugins", "Commands",
             ], besides: ["Trestle.swift"]),
     ]
 

@@ -1,40 +1,21 @@
-import Glibc
 import HTTPRules
 import TaskKit
 import TestSupport
 
 /// A server that answers as a script says: Tests/Support/http_script.py describes the scripts. It ends when this goes.
 final class ScriptedServer {
-    static let python = "/usr/bin/python3"
-    static let isThere = access(python, X_OK) == 0
+    static let isThere = HTTPScriptProcess.isPossible
 
-    private let folder: TemporaryFolder
-    private let process: SpawnedProcess
-    private let line: Int32
-    /// On 127.0.0.1.
-    let port: Int
+    private let process: HTTPScriptProcess
     let scheme: String
 
     init(_ script: JSON, certificate: TestCertificate? = nil) throws {
-        folder = try TemporaryFolder()
         scheme = certificate == nil ? "http" : "https"
-        let program = #filePath.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" }
-        let (ours, theirs) = try connectedPair()
-        line = ours
-        var arguments = ["\(program)/Support/http_script.py", try folder.write(script.text, to: "script.json")]
-        if let certificate { arguments += [certificate.file, certificate.key] }
-        process = try SpawnedProcess(
-            Self.python, arguments, input: .descriptor(theirs), output: .descriptor(theirs),
-            errors: .file(folder.file("errors")))
-        close(theirs)
-        guard let first = try SocketLineReader(ours).line(), let port = Int(String(decoding: first, as: UTF8.self))
-        else {
-            throw TestFailure("the scripted server does not start: \(contents(of: folder.file("errors")))")
-        }
-        self.port = port
+        process = try HTTPScriptProcess(script.text, certificate: certificate.map { ($0.file, $0.key) })
     }
 
-    deinit { close(line) }
+    /// On 127.0.0.1.
+    var port: Int { process.port }
 
     func url(_ path: String, host: String = "127.0.0.1") -> JSON { .string("\(scheme)://\(host):\(port)\(path)") }
 }

@@ -36,7 +36,10 @@ final class OutputFile {
         self.path = path
     }
 
-    private static func check(_ path: String, _ overwrites: Bool) throws {
+    /// Whether it may be written.
+    ///
+    /// - Throws: The exit code where it exists and may not be replaced, or is no file.
+    static func check(_ path: String, _ overwrites: Bool) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG else {

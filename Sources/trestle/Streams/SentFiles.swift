@@ -30,8 +30,10 @@ struct SentFiles {
 
     /// Opens the files that stand at these places, and makes their streams.
     ///
+    /// - Parameter member: The member beside a stream that is to say how many bytes its file has, where that is known;
+    ///   nil: none is.
     /// - Throws: ``FileFailure``, ``UsageFailure``, `BridgeError`.
-    init(in options: JSON, at paths: [[String]], _ client: Bridge) async throws {
+    init(in options: JSON, at paths: [[String]], lengthsAs member: String? = nil, _ client: Bridge) async throws {
         self.options = options
         for path in paths {
             guard let name = options.value(at: path)?.stringValue, name.hasPrefix(Self.mark) else { continue }
@@ -39,6 +41,10 @@ struct SentFiles {
             let stream = try await client.makeStream(totalBytes: file.length.map { Int(clamping: $0) })
             files.append(Sent(path: path, file: file, stream: stream))
             self.options = self.options.replacing(path[...], by: .string(stream.name))
+            guard let member, let length = file.length else { continue }
+            var siblings = self.options.value(at: path.dropLast())?.objectValue ?? [:]
+            siblings[member] = .number(JSONNumber(length))
+            self.options = self.options.replacing(path.dropLast(), by: .object(siblings))
         }
     }
 

@@ -1,0 +1,78 @@
+import BridgeJSON
+
+/// A response, as the result of `http.fetch` has it.
+struct FetchedResponse {
+    static let task = "http.fetch"
+
+    private let result: JSON
+
+    init(_ result: JSON) { self.result = result }
+
+    var status: Int64 { result["status"]?.int64Value ?? 0 }
+    /// Whether the status is that of an error.
+    var isFailure: Bool { status >= 400 }
+    /// "404 Not Found"; HTTP/2 has no words.
+    var statusText: String {
+        let reason = result["reason"]?.stringValue ?? ""
+        return "\(status)" + (reason.isEmpty ? "" : " \(reason)")
+    }
+
+    /// The name of the body's stream; nil: there is none.
+    var stream: String? { result["body"]?["stream"]?.stringValue }
+
+    /// All but the body.
+    var head: JSON {
+        var head = result.objectValue ?? [:]
+        head["body"] = nil
+        return .object(head)
+    }
+
+    /// Redirects, status, headers, and where it comes from, each in a line. An empty line is the last.
+    func text(colour: Bool) -> String {
+        var lines: [String] = []
+        for redirect in result["redirects"]?.arrayValue ?? [] {
+            let status = styled(redirect["status"]?.text ?? "", "33", colour)
+            lines.append("\(status) \(PlainText.line(redirect["url"]?.stringValue ?? ""))")
+        }
+        let version = PlainText.line(result["protocol"]?.stringValue ?? "")
+        lines.append("\(version) \(styled(PlainText.line(statusText), statusStyle, colour))")
+        for header in result["headers"]?.arrayValue ?? [] {
+            guard let pair = header.arrayValue, pair.count == 2 else { continue }
+            let (name, value) = (pair[0].stringValue ?? "", pair[1].stringValue ?? "")
+            lines.append("\(styled(PlainText.line(name), "1", colour)): \(PlainText.line(value))")
+        }
+        lines.append(source(colour))
+        return lines.map { "\($0)\n" }.joined() + "\n"
+    }
+
+    private var statusStyle: String {
+        switch status {
+        case ..<300: "32;1"
+        case ..<400: "33;1"
+        default: "31;1"
+        }
+    }
+
+    /// "(from cache, stale, 12 s old)".
+    private func source(_ colour: Bool) -> String {
+        var parts = ["from \(PlainText.line(result["from"]?.stringValue ?? "?"))"]
+        let cache = result["cache"]
+        if let state = cache?["state"]?.stringValue {
+            let style = ["fresh": "32", "revalidated": "32", "stale": "33"][state] ?? "0"
+            parts.append(styled(PlainText.line(state), style, colour))
+        }
+        if let age = cache?["age"]?.int64Value { parts.append("\(HumanDuration.text(.seconds(age))) old") }
+        return "(\(parts.joined(separator: ", ")))"
+    }
+
+    private func styled(_ text: String, _ style: String, _ colour: Bool) -> String {
+        colour ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text
+    }
+
+    /// How far a request is, from the progress of its call.
+    static func progressText(_ progress: JSON) -> String {
+        let phase = PlainText.line(progress["phase"]?.stringValue ?? "waiting")
+        let sent = progress["sent"]?.int64Value ?? 0
+        return "\(phase) …" + (sent > 0 ? ", \(ByteCount.text(sent)) sent" : "")
+    }
+}
