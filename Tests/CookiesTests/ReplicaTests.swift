@@ -89,16 +89,18 @@ private struct Replica {
 
 @Suite("Containers whose jars are copies of a profile", .timeLimit(.minutes(5)))
 struct ReplicaTests {
-    @Test("Two containers and a program that change the same cookies end equal, after few messages", arguments: 1...2)
-    func converge(seed: UInt64) throws {
+    @Test(
+        "Two containers and a program that change the same cookies end equal, after few messages",
+        arguments: [(1, 600), (2, 600), (3, 10_000)] as [(UInt64, Int)])
+    func converge(seed: UInt64, steps: Int) throws {
         let stage = try EngineUnderTest()
         defer { stage.remove() }
         var random = SeededGenerator(seed: seed)
         try stage.set("begin=1; Secure", profile: "private:m")
         var replicas = [try Replica(session: 11, stage), try Replica(session: 12, stage)]
-        for step in 0..<600 {
+        for step in 0..<steps {
             // Few names, so that they meet; at times many, so that cookies are evicted.
-            let name = "c\(Int.random(in: 0..<(step > 300 ? 400 : 8), using: &random))"
+            let name = "c\(Int.random(in: 0..<(step > steps / 2 ? 400 : 8), using: &random))"
             let one = Int.random(in: 0..<3, using: &random)
             switch one {
             case 2: try stage.set("\(name)=p\(step); Secure", profile: "private:m")
@@ -124,7 +126,7 @@ struct ReplicaTests {
             }
         }
         #expect(rounds <= 4)
-        #expect(replicas.allSatisfy { $0.messages <= 600 })
+        #expect(replicas.allSatisfy { $0.messages <= steps })
         let got = try stage.call(GetTask(service: stage.service), ["profile": "private:m"])
         let daemons = Dictionary(
             (got["cookies"]?.arrayValue ?? []).map { ($0["name"]?.stringValue ?? "", $0["value"] ?? nil) },

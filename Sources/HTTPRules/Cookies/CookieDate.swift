@@ -47,9 +47,11 @@ public enum CookieDate {
             guard let time, let day, let month, var year else { return nil }
             if (70...99).contains(year) { year += 1900 } else if year < 70 { year += 2000 }
             guard year >= 1601, time.hour <= 23, time.minute <= 59, time.second <= 59 else { return nil }
-            guard day >= 1, day <= CivilDay.count(ofMonth: month, year: year) else { return nil }
-            let days = CivilDay.number(year: year, month: month, day: day)
-            return UnixTime(seconds: ((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second)
+            guard day >= 1, day <= CivilDate.days(inMonth: Int(month), of: year) else { return nil }
+            return CivilDate(
+                year: year, month: Int(month), day: Int(day), hour: Int(time.hour), minute: Int(time.minute),
+                second: Int(time.second)
+            ).time
         }
 
         /// A number of so many digits, with anything but a digit behind.
@@ -83,11 +85,8 @@ public enum CookieDate {
 }
 
 extension CookieDate {
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    /// Their names in lower case.
-    private static let monthNames = months.map { Array($0.lowercased().utf8) }
-    /// The first day of 1970 was a Thursday.
-    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    /// The names of the months in lower case.
+    private static let monthNames = HTTPDate.months.map { Array($0.lowercased().utf8) }
     /// The moments that the form can say, and that are read again: 1601 to 9999.
     private static let writable: ClosedRange<Int64> = -11_644_473_600...253_402_300_799
 
@@ -96,49 +95,6 @@ extension CookieDate {
     ///
     /// - Parameter time: The moment.
     public static func write(_ time: UnixTime) -> String {
-        let seconds = min(max(time.seconds, writable.lowerBound), writable.upperBound)
-        let second = (seconds % 86400 + 86400) % 86400
-        let days = (seconds - second) / 86400
-        let (year, month, day) = CivilDay.date(days)
-        let weekday = weekdays[Int((days % 7 + 7) % 7)]
-        let clock = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-        return "\(weekday), \(padded(day, 2)) \(months[Int(month) - 1]) \(padded(year, 4)) \(clock) GMT"
-    }
-
-    private static func padded(_ number: Int64, _ digits: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(digits - text.utf8.count, 0)) + text
-    }
-}
-
-/// Days of the Gregorian calendar, counted from 1970. Years begin in March here, so that the day of a leap year is
-/// last.
-private enum CivilDay {
-    /// The number of a date.
-    static func number(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let year = month <= 2 ? year - 1 : year
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
-    }
-
-    /// The date of a number, from the year 1 on.
-    static func date(_ number: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let days = number + 719_468
-        let era = days / 146_097
-        let dayOfEra = days % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
-    }
-
-    /// How many days a month has.
-    static func count(ofMonth month: Int64, year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+        HTTPDate.format(UnixTime(seconds: min(max(time.seconds, writable.lowerBound), writable.upperBound)))
     }
 }

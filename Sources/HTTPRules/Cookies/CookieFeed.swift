@@ -71,10 +71,29 @@ struct CookieRemovals: Sendable {
         guard removals.count - start > Self.maximum else { return }
         forgotten = removals[start].version
         start += 1
-        if start > Self.maximum {
-            removals.removeFirst(start)
-            start = 0
-        }
+    }
+
+    /// Lets go of what is forgotten, where it is much.
+    mutating func tidy() {
+        guard start > Self.maximum else { return }
+        removals.removeFirst(start)
+        start = 0
+    }
+
+    /// How many removals there are, to which `undo` can go back until the next `tidy`.
+    var mark: Mark { Mark(count: removals.count, start: start, forgotten: forgotten) }
+
+    /// What a list of removals was.
+    struct Mark {
+        fileprivate let count: Int
+        fileprivate let start: Int
+        fileprivate let forgotten: UInt64
+    }
+
+    /// Takes out what was added since a mark.
+    mutating func undo(to mark: Mark) {
+        removals.removeLast(removals.count - mark.count)
+        (start, forgotten) = (mark.start, mark.forgotten)
     }
 
     /// The removals after a version.

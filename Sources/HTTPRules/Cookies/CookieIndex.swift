@@ -23,6 +23,21 @@ struct CookieIndex: Sendable {
     private(set) var sizeBytes = 0
     private var domains: [String: [Entry]] = [:]
     private var order: UInt64 = 0
+    /// No cookie ends before this moment; nil: none ends at all. It may be too early, never too late.
+    private var earliestEnd: UnixTime?
+    /// Which cookies go first; nil: none had to go yet, or it has to be made anew.
+    private var eviction: EvictionOrder?
+    /// When cookies were used last.
+    private var lastUse = UnixTime(seconds: .min)
+    /// What has been done since `begin`; nil: nothing is noted.
+    private var journal: [Step]?
+
+    /// What can be undone.
+    private enum Step {
+        case inserted(domain: String, Cookie.Key)
+        case replaced(Position, CookieJar.Stored)
+        case removed(Position, Entry)
+    }
 
     /// The domains that have cookies.
     var names: [String] { Array(domains.keys) }
@@ -67,9 +82,22 @@ struct CookieIndex: Sendable {
         get { domains[position.domain]?[position.index].stored }
         set {
             guard let newValue, let old = domains[position.domain]?[position.index].stored else { return }
-            sizeBytes += newValue.cookie.sizeBytes - old.cookie.sizeBytes
-            domains[position.domain]?[position.index].stored = newValue
+            journal?.append(.replaced(position, old))
+            replace(position, newValue, old)
         }
+    }
+
+    private mutating func replace(_ position: Position, _ new: CookieJar.Stored, _ old: CookieJar.Stored) {
+        sizeBytes += new.cookie.sizeBytes - old.cookie.sizeBytes
+        domains[position.domain]?[position.index].stored = new
+        note(position)
+    }
+
+    /// Enters a cookie that is new, or has changed.
+    private mutating func note(_ position: Position) {
+        guard let entry = domains[position.domain]?[position.index] else { return }
+        if let end = entry.stored.cookie.expires { earliestEnd = min(earliestEnd ?? end, end) }
+        eviction?.insert(EvictionOrder.Item(entry, of: position.domain))
     }
 
     /// Adds a cookie behind all others.
@@ -79,9 +107,16 @@ struct CookieIndex: Sendable {
     ///   - domain: Its domain.
     mutating func insert(_ stored: CookieJar.Stored, in domain: String) {
         order += 1
+        journal?.append(.inserted(domain: domain, stored.cookie.key))
+        let place = domains[domain]?.count ?? 0
+        insert(Entry(stored: stored, order: order), at: Position(domain: domain, index: place))
+    }
+
+    private mutating func insert(_ entry: Entry, at position: Position) {
         count += 1
-        sizeBytes += stored.cookie.sizeBytes
-        domains[domain, default: []].append(Entry(stored: stored, order: order))
+        sizeBytes += entry.stored.cookie.sizeBytes
+        domains[position.domain, default: []].insert(entry, at: position.index)
+        note(position)
     }
 
     /// Removes the cookie at a position.
@@ -89,11 +124,17 @@ struct CookieIndex: Sendable {
     /// - Parameter position: The position.
     /// - Returns: The cookie.
     mutating func remove(_ position: Position) -> Cookie? {
+        guard let removed = removed(position) else { return nil }
+        journal?.append(.removed(position, removed))
+        return removed.stored.cookie
+    }
+
+    private mutating func removed(_ position: Position) -> Entry? {
         guard let removed = domains[position.domain]?.remove(at: position.index) else { return nil }
         if domains[position.domain]?.isEmpty == true { domains[position.domain] = nil }
         count -= 1
         sizeBytes -= removed.stored.cookie.sizeBytes
-        return removed.stored.cookie
+        return removed
     }
 
     /// The cookie of a domain that goes first where there are too many.
@@ -105,14 +146,48 @@ struct CookieIndex: Sendable {
     }
 
     /// The cookie that goes first where there are too many.
-    func firstToGo() -> Position? {
-        var first: (entry: Entry, position: Position)?
-        for (domain, entries) in domains {
-            for (index, entry) in entries.enumerated() where first.map({ entry.goes(before: $0.entry) }) ?? true {
-                first = (entry, Position(domain: domain, index: index))
+    mutating func firstToGo() -> Position? {
+        if (eviction?.count ?? .max) > 2 * count + Self.staleItems { eviction = EvictionOrder(items) }
+        while let item = eviction?.first {
+            let position = position(of: item.order, in: item.domain)
+            if let position, let entry = domains[position.domain]?[position.index] {
+                if item.isCurrent(entry) { return position }
+                eviction?.removeFirst()
+                eviction?.insert(EvictionOrder.Item(entry, of: position.domain))
+            } else {
+                eviction?.removeFirst()
             }
         }
-        return first?.position
+        return nil
+    }
+
+    /// How many items of cookies that are gone or changed may be there, besides as many as there are cookies.
+    private static let staleItems = 64
+
+    private var items: [EvictionOrder.Item] {
+        domains.flatMap { domain, entries in entries.map { EvictionOrder.Item($0, of: domain) } }
+    }
+
+    /// Where the cookie of an order is: those of a domain lie by it.
+    private func position(of order: UInt64, in domain: String) -> Position? {
+        guard let entries = domains[domain] else { return nil }
+        var range = entries.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if entries[middle].order == order { return Position(domain: domain, index: middle) }
+            range = entries[middle].order < order ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
+    /// Whether a cookie may have ended.
+    ///
+    /// - Parameter now: The time.
+    func mayHaveEnded(at now: UnixTime) -> Bool { earliestEnd.map { $0 <= now } ?? false }
+
+    /// Notes when the first cookie ends, after those that had ended were removed.
+    mutating func findEarliestEnd() {
+        earliestEnd = domains.values.lazy.flatMap { $0 }.compactMap(\.stored.cookie.expires).min()
     }
 
     /// The cookies of a domain that go to a scope, in their order; they count as used.
@@ -124,6 +199,9 @@ struct CookieIndex: Sendable {
     /// - Returns: The cookies.
     mutating func use(_ domain: String, in scope: CookieScope, at now: UnixTime) -> [Cookie] {
         guard let index = domains.index(forKey: domain) else { return [] }
+        // Where the clock is set back, cookies are no longer used later than their items say.
+        if now < lastUse { eviction = nil }
+        lastUse = now
         return Self.use(&domains.values[index], in: scope, at: now)
     }
 
@@ -146,5 +224,44 @@ struct CookieIndex: Sendable {
         guard CookieMatch.goes(cookie, to: scope, at: now) else { return nil }
         cookie.accessed = now
         return CookieMatch.Place(cookie, order: order)
+    }
+}
+
+// MARK: What can be undone
+
+extension CookieIndex {
+    /// Notes what is done from now on.
+    mutating func begin() { journal = [] }
+
+    /// Notes nothing any more.
+    ///
+    /// - Returns: The keys of the cookies that were inserted or changed.
+    mutating func end() -> Set<Cookie.Key> {
+        defer { journal = nil }
+        var keys: Set<Cookie.Key> = []
+        for step in journal ?? [] {
+            switch step {
+            case .inserted(_, let key): keys.insert(key)
+            case .replaced(_, let old): keys.insert(old.cookie.key)
+            case .removed: break
+            }
+        }
+        return keys
+    }
+
+    /// Undoes what was done since `begin`, the last first.
+    mutating func undo() {
+        let steps = journal ?? []
+        journal = nil
+        for step in steps.reversed() {
+            switch step {
+            case .inserted(let domain, _):
+                order -= 1
+                _ = removed(Position(domain: domain, index: entries(of: domain).count - 1))
+            case .replaced(let position, let old):
+                if let new = self[position] { replace(position, old, new) }
+            case .removed(let position, let entry): insert(entry, at: position)
+            }
+        }
     }
 }

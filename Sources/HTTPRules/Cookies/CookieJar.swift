@@ -29,6 +29,7 @@ public struct CookieJar: Sendable {
     /// The version of the last change.
     public private(set) var version: UInt64
     private var index = CookieIndex()
+    private var isInTransaction = false
     private var removals: CookieRemovals
 
     /// A jar, empty or with what was kept elsewhere.
@@ -196,6 +197,7 @@ extension CookieJar {
     /// - Parameter now: The time.
     public mutating func removeExpired(at now: UnixTime) {
         for domain in index.names { removeExpired(from: domain, at: now) }
+        index.findEarliestEnd()
     }
 
     /// What has changed after a version, oldest first.
@@ -206,6 +208,45 @@ extension CookieJar {
         guard (removals.forgotten...self.version).contains(version) else { return nil }
         var changes = removals.since(version)
         for stored in index.changed(since: version) {
+            changes.append(CookieChange(version: stored.version, kind: .set(stored.cookie)))
+        }
+        return changes.sorted { $0.version < $1.version }
+    }
+}
+
+// MARK: Transactions
+
+extension CookieJar {
+    /// Makes changes in place; where `body` throws, nothing is changed. One is not made within another.
+    ///
+    /// - Parameter body: Makes the changes. A use of cookies is not undone.
+    /// - Returns: What `body` returns, and what has changed, oldest first.
+    /// - Throws: What `body` throws.
+    public mutating func transaction<T, Failure: Error>(
+        _ body: (inout CookieJar) throws(Failure) -> T
+    ) throws(Failure) -> (result: T, changes: [CookieChange]) {
+        let (before, mark) = (version, removals.mark)
+        index.begin()
+        isInTransaction = true
+        defer { isInTransaction = false }
+        do throws(Failure) {
+            let result = try body(&self)
+            let changes = changes(of: index.end(), since: before)
+            removals.tidy()
+            return (result, changes)
+        } catch {
+            index.undo()
+            removals.undo(to: mark)
+            version = before
+            throw error
+        }
+    }
+
+    /// As `changes(since:)`, where only the cookies of these keys may have been set.
+    private func changes(of keys: Set<Cookie.Key>, since version: UInt64) -> [CookieChange] {
+        var changes = removals.since(version)
+        for key in keys {
+            guard let stored = cookie(key), stored.version > version else { continue }
             changes.append(CookieChange(version: stored.version, kind: .set(stored.cookie)))
         }
         return changes.sorted { $0.version < $1.version }
@@ -245,6 +286,7 @@ extension CookieJar {
         version += 1
         removals.append(
             CookieChange(version: version, kind: .removed(cookie.key, cause), httpOnly: cookie.httpOnly))
+        if !isInTransaction { removals.tidy() }
     }
 
     private mutating func removeExpired(from domain: String, at now: UnixTime) {
@@ -260,7 +302,7 @@ extension CookieJar {
             remove(first, .evicted)
         }
         guard count > limits.allCookies else { return }
-        removeExpired(at: now)
+        if index.mayHaveEnded(at: now) { removeExpired(at: now) }
         while count > limits.allCookies, let first = index.firstToGo() { remove(first, .evicted) }
     }
 }

@@ -81,16 +81,25 @@ struct CookieStore: Sendable {
         let isThere = try load(id)
         let now = now
         if !isThere { try makeRoom(for: id) }
-        let before = profiles[id] ?? Profile(jar: CookieJar(suffixes: suffixes, version: Self.firstVersion(now)))
-        var profile = before
-        let result = try body(&profile.jar, now)
-        guard profile.jar.version > before.jar.version else {
+        // Taken out, so that this is the only one and is changed in place.
+        var profile =
+            profiles.removeValue(forKey: id)
+            ?? Profile(jar: CookieJar(suffixes: suffixes, version: Self.firstVersion(now)))
+        let before = profile.jar.sizeBytes
+        let (result, changes): (T, [CookieChange])
+        do throws(BridgeError) {
+            (result, changes) = try profile.jar.transaction { jar throws(BridgeError) in
+                let result = try body(&jar, now)
+                try checkSize(of: id, jar.sizeBytes, before: before)
+                return result
+            }
+        } catch {
+            if isThere { profiles[id] = profile }
+            throw error
+        }
+        guard !changes.isEmpty else {
             if isThere { profiles[id] = profile }
             return result
-        }
-        try checkSize(of: id, profile.jar.sizeBytes, before: before.jar.sizeBytes)
-        guard let changes = profile.jar.changes(since: before.jar.version) else {
-            throw BridgeError(.storageFailed, "too many cookies were removed by one call")
         }
         for case let change in changes where isRemoval(change) { profile.accessed[change.key] = nil }
         profiles[id] = profile
