@@ -17,6 +17,8 @@ let argumentParser = Target.Dependency.product(
 let deque = Target.Dependency.product(
     name: "DequeModule", package: "swift-collections", condition: .when(traits: ["Testing"]))
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Daemon"]))
+let sqlite = Target.Dependency.product(
+    name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["Daemon"]))
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Testing"]))
 
 /// A plugin: its tasks as one target, which tests link, and its exported entry point as another, which becomes
@@ -56,7 +58,7 @@ let plugins = [
         ],
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(
-        name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb],
+        name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb, sqlite],
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(
         name: "Login", dependencies: ["CSodium", "DurableDatabase", "Sodium", grdb],

@@ -85,6 +85,63 @@ struct CookieFileTests {
         }
     }
 
+    @Test(
+        "A file of any length goes as a stream, in both forms; what is refused is told by its line",
+        arguments: PluginEnvironment.all)
+    func streams(environment: PluginEnvironment) async throws {
+        try await withPlugin(.cookies(), in: environment) { bridge in
+            var file = "# Netscape HTTP Cookie File\n"
+            for index in 0..<1200 { file += "h\(index).example\tFALSE\t/\tTRUE\t0\tn\t\(index)\n" }
+            let sent = try await bridge.makeStream(Array((file + "none\n").utf8))
+            let imported = try await bridge.call(
+                "cookies.import", ["format": "netscape", "stream": .string(sent.name)])
+            #expect(imported["imported"] == 1200)
+            #expect(imported["refused"] == [["line": 1202, "reason": "columns"]])
+            func exported(_ format: JSON, _ profile: JSON = "default") async throws -> [UInt8] {
+                let result = try await bridge.call(
+                    "cookies.export", ["format": format, "profile": profile, "stream": true])
+                return try await bridge.readStream(try #require(result["stream"]?.stringValue))
+            }
+            #expect(try await exported("netscape") == Array(file.utf8))
+            let lines = try await exported("json")
+            let copied = try await bridge.makeStream(lines + Array("{}\n".utf8))
+            let copy = try await bridge.call(
+                "cookies.import", ["format": "json", "profile": "copy", "stream": .string(copied.name)])
+            #expect(copy["imported"] == 1200)
+            #expect(copy["refused"] == [["line": 1201, "reason": "invalid"]])
+            #expect(try await exported("json", "copy") == lines)
+        }
+    }
+
+    @Test("A stream whose lines are too long, or mostly none, is no file of cookies")
+    func strangeStreams() async throws {
+        try await withCookies { bridge in
+            let session = await bridge.session()
+            for (bytes, words) in [
+                (Array(repeating: UInt8(ascii: "x"), count: LineParts.maximumLineBytes + 1), "line 1"),
+                (Array(repeatElement(Array("x\n".utf8), count: 1600).joined()), "no cookies"),
+            ] {
+                let sent = try await session.makeStream(bytes)
+                let error = await session.error(
+                    "cookies.import", ["format": "netscape", "stream": .string(sent.name)])
+                #expect(error?.code == "options.invalid")
+                #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test("A partitioned cookie stands in no file of netscape; a comment names it")
+    func leftOut() async throws {
+        try await withCookies { bridge in
+            let session = await bridge.session()
+            try await session.set("https://b.example/", "b=1; Secure; Partitioned")
+            let result = try await session.call("cookies.export", ["format": "netscape", "stream": true])
+            let bytes = try await session.readStream(try #require(result["stream"]?.stringValue))
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(text.contains(#"# left out: {"name":"b","host":"b.example""#), "\(text)")
+        }
+    }
+
     @Test("Pages export nothing, attach to nothing, and ask for no header")
     func pages() async throws {
         try await withCookies { bridge in

@@ -40,7 +40,7 @@ struct KeyText: Codable, Sendable {
     /// - Throws: `options.invalid`.
     func key(at path: String) throws(BridgeError) -> Cookie.Key {
         Cookie.Key(
-            partition: partition ?? "", host: try Self.host(host, at: path), hostOnly: hostOnly ?? true,
+            partition: partition ?? "", host: try Self.host(host, at: "\(path).host"), hostOnly: hostOnly ?? true,
             path: self.path ?? "/", name: try ByteText.bytes("name", name, nameBase64, at: path) ?? [])
     }
 
@@ -49,7 +49,7 @@ struct KeyText: Codable, Sendable {
         do throws(AddressRefusal) {
             return try Host(ascii: text)
         } catch {
-            throw .unfit("\(path).host", expected: "a host", got: "a string that is none")
+            throw .unfit(path, expected: "a host", got: "a string that is none")
         }
     }
 }
@@ -78,7 +78,7 @@ struct CookieText: Codable, Sendable {
 
     /// - Throws: `options.invalid`.
     func cookie(at place: String, now: UnixTime) throws(BridgeError) -> Cookie {
-        let host = try KeyText.host(host, at: place)
+        let host = try KeyText.host(host, at: "\(place).host")
         var cookie = Cookie(
             name: try ByteText.bytes("name", name, nameBase64, at: place) ?? [],
             value: try ByteText.bytes("value", value, valueBase64, at: place) ?? [], host: host,

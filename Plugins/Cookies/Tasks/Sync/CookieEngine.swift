@@ -23,11 +23,20 @@ struct CookieOutcome: Sendable {
     var profile: ProfileID?
     /// The session is sent changes from its answer on.
     var begins: Listener?
+    /// The rest of the work, which does not hold up the store, and whose result is the answer; nil: that is all.
+    var rest: (@Sendable (Call) async throws(BridgeError) -> JSON)?
 
     init(_ result: JSON, of profile: ProfileID? = nil, begins: Listener? = nil) {
         var bytes: [UInt8] = []
         result.write(to: &bytes)
         (self.result, self.profile, self.begins) = (bytes, profile, begins)
+    }
+
+    /// - Parameters:
+    ///   - profile: The profile that it is about.
+    ///   - rest: The work that is left.
+    init(of profile: ProfileID, rest: @escaping @Sendable (Call) async throws(BridgeError) -> JSON) {
+        (result, self.profile, self.rest) = ([], profile, rest)
     }
 }
 

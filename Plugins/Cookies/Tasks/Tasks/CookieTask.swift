@@ -1,4 +1,5 @@
 import HTTPRules
+import Synchronization
 import TaskKit
 
 /// What the tasks share.
@@ -138,14 +139,15 @@ extension CookieTask {
 }
 
 /// A task's call that came over the bridge.
-private final class BridgeCall<Task: CookieTask>: CookieCall {
-    let task: Task
+private final class BridgeCall<T: CookieTask>: CookieCall {
+    let task: T
     let text: [UInt8]
     let call: Call
     let reply: HeldReply
     let visitor: CookieVisitor
+    private let rest = Mutex<(@Sendable (Call) async throws(BridgeError) -> JSON)?>(nil)
 
-    init(task: Task, text: [UInt8], call: Call, reply: HeldReply, visitor: CookieVisitor) {
+    init(task: T, text: [UInt8], call: Call, reply: HeldReply, visitor: CookieVisitor) {
         (self.task, self.text, self.call, self.reply, self.visitor) = (task, text, call, reply, visitor)
     }
 
@@ -153,16 +155,29 @@ private final class BridgeCall<Task: CookieTask>: CookieCall {
     var isCancelled: Bool { call.isCancelled }
 
     func perform(_ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome {
-        let request: Task.Request
+        let request: T.Request
         do throws(JSONMismatch) {
-            request = try JSONCoding.decode(Task.Request.self, text: text, unknownKeys: .refuse)
+            request = try JSONCoding.decode(T.Request.self, text: text, unknownKeys: .refuse)
         } catch {
             throw BridgeError(error)
         }
         let outcome = try task.perform(request, visitor, &engine)
         if let profile = outcome.profile { engine.note(call.caller.session, uses: profile) }
+        rest.withLock { $0 = outcome.rest }
         return outcome
     }
 
-    func answer(_ outcome: Result<[UInt8], BridgeError>) { reply.give(outcome) }
+    func answer(_ outcome: Result<[UInt8], BridgeError>) {
+        guard case .success = outcome, let rest = rest.withLock({ $0 }) else { return reply.give(outcome) }
+        let (call, reply) = (call, reply)
+        Task(executorPreference: call.plugin.executor) {
+            do throws(BridgeError) {
+                var bytes: [UInt8] = []
+                try await rest(call).write(to: &bytes)
+                reply.give(.success(bytes))
+            } catch {
+                reply.give(.failure(error))
+            }
+        }
+    }
 }

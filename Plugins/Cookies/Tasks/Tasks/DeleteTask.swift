@@ -65,24 +65,15 @@ struct DeleteTask: CookieTask {
             throw .unfit("$", expected: "one of key, url, domain and all", got: "\(ways.count(where: { $0 })) of them")
         }
         let view = visitor.view
-        let name = request.name.map { Array($0.utf8) }
+        let choice = try CookieChoice(domain: request.domain, name: request.name)
         if let text = request.key {
             let key = try text.key(at: "$.key")
             return { cookie, now in cookie.key == key && view.shows(cookie, at: now) }
         }
-        if let domain = request.domain {
-            let host = try KeyText.host(domain, at: "$.domain")
-            return { cookie, now in
-                (name.map { $0 == cookie.name } ?? true) && CookieMatch.domainMatches(cookie.host, host)
-                    && view.shows(cookie, at: now)
-            }
-        }
         guard let url = request.url else {
-            return { cookie, now in (name.map { $0 == cookie.name } ?? true) && view.shows(cookie, at: now) }
+            return { cookie, now in choice.isMeant(cookie) && view.shows(cookie, at: now) }
         }
         let scope = CookieScope(try visitor.context(of: url, engine), suffixes: engine.suffixes)
-        return { cookie, now in
-            (name.map { $0 == cookie.name } ?? true) && CookieMatch.goes(cookie, to: scope, at: now)
-        }
+        return { cookie, now in choice.isMeant(cookie) && CookieMatch.goes(cookie, to: scope, at: now) }
     }
 }

@@ -23,12 +23,10 @@ struct GetTask: CookieTask {
         _ request: Request, _ visitor: CookieVisitor, _ engine: inout CookieEngine
     ) throws(BridgeError) -> CookieOutcome {
         let profile = try visitor.profile(named: request.profile)
-        let name = request.name.map { Array($0.utf8) }
         if let url = request.url {
             let context = try visitor.context(of: url, engine)
-            let cookies = try engine.store.cookies(of: profile, for: context).filter { cookie in
-                name.map { $0 == cookie.name } ?? true
-            }
+            let choice = try CookieChoice(domain: nil, name: request.name)
+            let cookies = try engine.store.cookies(of: profile, for: context).filter(choice.isMeant)
             let version = try engine.store.read(profile) { jar, _ in jar.version }
             return CookieOutcome(
                 [
@@ -36,12 +34,10 @@ struct GetTask: CookieTask {
                     "cookies": .array(cookies.map { $0.json(showsSecrets: visitor.view.showsSecrets) }),
                 ], of: profile)
         }
-        let host: Host? = if let domain = request.domain { try KeyText.host(domain, at: "$.domain") } else { nil }
+        let choice = try CookieChoice(domain: request.domain, name: request.name)
         let page = try engine.store.read(profile) { jar, now in
-            CookiePages.snapshot(jar, after: request.after ?? 0, for: visitor.view, at: now) { cookie in
-                (name.map { $0 == cookie.name } ?? true)
-                    && (host.map { CookieMatch.domainMatches(cookie.host, $0) } ?? true)
-            }
+            CookiePages.snapshot(
+                jar, after: request.after ?? 0, for: visitor.view, at: now, where: choice.isMeant)
         }
         var answer: JSONObject = ["version": .number(JSONNumber(page.version)), "cookies": .array(page.items)]
         if page.hasMore { answer["more"] = true }

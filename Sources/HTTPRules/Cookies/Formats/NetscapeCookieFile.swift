@@ -134,14 +134,20 @@ extension NetscapeCookieFile {
         public var skipped: [Cookie.Key]
     }
 
-    /// Writes a file.
+    /// The first line of a file.
+    public static let heading = Array("# Netscape HTTP Cookie File\n".utf8)
+
+    /// Writes a file, or a part of one.
     ///
     /// - Parameters:
     ///   - cookies: The cookies, in order.
     ///   - withSameSite: Whether the eighth column is written, which curl does not know.
+    ///   - withHeading: Whether the first line is written.
     /// - Returns: The file, and the cookies that it cannot hold.
-    public static func write(_ cookies: some Sequence<Cookie>, withSameSite: Bool = false) -> Written {
-        var written = Written(bytes: Array("# Netscape HTTP Cookie File\n".utf8), skipped: [])
+    public static func write(
+        _ cookies: some Sequence<Cookie>, withSameSite: Bool = false, withHeading: Bool = true
+    ) -> Written {
+        var written = Written(bytes: withHeading ? heading : [], skipped: [])
         for cookie in cookies {
             if let line = line(of: cookie, withSameSite: withSameSite) {
                 written.bytes += line + [UInt8(ascii: "\n")]

@@ -1,0 +1,18 @@
+import HTTPRules
+import TaskKit
+
+/// Which cookies of a profile are meant: those of a domain and the names below it, those of a name, or all.
+struct CookieChoice: Sendable {
+    private let host: Host?
+    private let name: [UInt8]?
+
+    /// - Throws: `options.invalid`.
+    init(domain: String?, name: String? = nil) throws(BridgeError) {
+        host = if let domain { try KeyText.host(domain, at: "$.domain") } else { nil }
+        self.name = name.map { Array($0.utf8) }
+    }
+
+    func isMeant(_ cookie: Cookie) -> Bool {
+        (name.map { $0 == cookie.name } ?? true) && (host.map { CookieMatch.domainMatches(cookie.host, $0) } ?? true)
+    }
+}
