@@ -72,7 +72,7 @@ struct Trestle: AsyncParsableCommand {
                 name: "Managing",
                 subcommands: [
                     CancelCommand.self, ConfigCommand.self, ReloadAlias.self, ExplainCommand.self, UserCommand.self,
-                    StoreCommand.self,
+                    StoreCommand.self, CookiesCommand.self,
                 ]),
         ])
 
