@@ -54,7 +54,8 @@ let plugins = [
     PluginFolder(
         name: "Fetch",
         dependencies: [
-            "CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "OfflinePackages", "Sodium", grdb,
+            "CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "NetworkAccess", "OfflinePackages", "Sodium",
+            grdb,
         ],
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(
@@ -69,9 +70,8 @@ let plugins = [
 ]
 
 let daemonDependencies: [Target.Dependency] = [
-    "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "PluginInterface", "ServiceManager", "TaskHosts",
-    "TaskRuntime",
-    "TOMLDocument", "CommandLineSupport", argumentParser, logging,
+    "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "NetworkAccess", "PluginInterface", "ServiceManager",
+    "TaskHosts", "TaskRuntime", "TOMLDocument", "CommandLineSupport", argumentParser, logging,
 ]
 
 /// What the fuzz targets reach into.
@@ -147,6 +147,7 @@ let package = Package(
         .target(name: "DurableDatabase", dependencies: [grdb], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),
+        .target(name: "NetworkAccess", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
         .target(name: "HTTPRules", dependencies: ["CPublicSuffix", "Sodium"], swiftSettings: strict),
@@ -251,6 +252,7 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
         .testTarget(name: "FileTrustTests", dependencies: ["FileTrust"], swiftSettings: strict),
         .testTarget(name: "HTTPRulesTests", dependencies: ["HTTPRules", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "NetworkAccessTests", dependencies: ["NetworkAccess"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -54,7 +54,7 @@ private struct FileKind: Sendable {
         try require(reading.faulty.isEmpty || !reading.problems.isEmpty, "refused for nothing")
         // Also what is good of a file with mistakes.
         let read = reading.configuration
-        _ = read.warnings(descriptors: 1024)
+        _ = read.warnings(descriptors: 1024, obstacle: "no network")
         for section in read.pluginSections {
             try require(section.json.objectValue != nil, "the section \(section.name) is no object")
             try check(section.problem(at: "$.a[1].b", "no"), lines)

@@ -53,6 +53,29 @@ struct UnitFileTests {
         }
     }
 
+    @Test("have a drop-in for the network that systemd understands: the internet is open, private networks are not")
+    func network() throws {
+        let (folder, _) = try units("system")
+        try #require(mkdir(folder.file("trestle.service.d"), 0o755) == 0)
+        let dropIn = contents(of: "\(Paths.package)/etc/systemd/trestle-network.conf")
+        try folder.write(dropIn, to: "trestle.service.d/network.conf")
+        let verified = try run(analyze, ["verify", "--man=no", folder.file("trestle.service")])
+        #expect(verified.end == .exited(0) && verified.output + verified.errors == "")
+        // The exposure that operations.md has.
+        let check = try run(
+            analyze,
+            ["security", "--offline=true", "--threshold=16", "--no-pager", folder.file("trestle.service")])
+        #expect(check.end == .exited(0), "\(check.output)")
+        for setting in ["PrivateNetwork=", "RestrictAddressFamilies=~AF_(INET|INET6)"] {
+            #expect(check.output.contains("✗ \(setting)"), "\(setting)")
+        }
+        let denied = dropIn.matches(of: /\nIPAddressDeny=(.*)/).map { String($0.1) }
+        #expect(denied.first == "", "what the unit denies is taken back first")
+        for network in ["localhost", "link-local", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"] {
+            #expect(denied.joined(separator: " ").contains(network), "\(network)")
+        }
+    }
+
     @Test("leave peers their user ids, and give the daemon more time than it takes")
     func promises() throws {
         let service = contents(of: "\(Paths.package)/etc/systemd/system/trestle.service")

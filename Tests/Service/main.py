@@ -12,6 +12,7 @@ import test_faults
 import test_groups
 import test_installed
 import test_life
+import test_network
 import test_policy
 import test_recovery
 import test_reload
@@ -26,6 +27,7 @@ ORDER = [
     test_installed.UsersOwn,
     test_policy.Policy,
     test_groups.Groups,
+    test_network.Network,
     test_faults.Faults,
     test_reload.Reload,
     test_recovery.Misconfigured,

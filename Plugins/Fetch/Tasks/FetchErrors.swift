@@ -28,6 +28,8 @@ enum Refusal: String, Sendable {
     case scheme
     /// A redirect leads from https to http.
     case downgrade
+    /// The daemon has no network.
+    case noNetwork = "no_network"
 }
 
 /// Which bound was passed.
@@ -44,6 +46,13 @@ extension BridgeError {
         data["host"] = host.map { .string($0.text) }
         data["address"] = address.map { .string($0.text) }
         return BridgeError(.httpRefused, message, data: .object(data))
+    }
+
+    /// `http.refused`, where nothing can be sent to anyone.
+    static func noNetwork(_ obstacle: String, host: Host?) -> BridgeError {
+        .refused(
+            .noNetwork, "no request can be sent: \(obstacle); the drop-in trestle-network.conf opens the network",
+            host: host)
     }
 
     /// `http.too_large`.

@@ -1,11 +1,30 @@
 // What is allowed in a configuration and will hardly be meant.
+import NetworkAccess
 
 extension Configuration {
     /// Each with its location.
     ///
-    /// - Parameter descriptors: How many the process may have at the most.
-    func warnings(descriptors: Int = DescriptorLimit.hard) -> [ConfigurationProblem] {
-        [tooManySessions(descriptors), tooLargeEvents, droppedPlugins].compactMap { $0 } + policy.warnings
+    /// - Parameters:
+    ///   - descriptors: How many the process may have at the most.
+    ///   - obstacle: What keeps it from every network; nil: nothing.
+    func warnings(
+        descriptors: Int = DescriptorLimit.hard, obstacle: String? = NetworkAccess.obstacle()
+    ) -> [ConfigurationProblem] {
+        [tooManySessions(descriptors), tooLargeEvents, droppedPlugins, closedNetwork(obstacle)].compactMap { $0 }
+            + policy.warnings
+    }
+
+    /// The plugin that came with the daemon and needs a network.
+    private static let networkPlugin = "fetch"
+
+    /// A plugin is configured that needs a network, and there is none.
+    private func closedNetwork(_ obstacle: String?) -> ConfigurationProblem? {
+        guard let obstacle, !disabledPlugins.contains(Self.networkPlugin),
+            let section = pluginSections.first(where: { $0.name == Self.networkPlugin })
+        else { return nil }
+        return ConfigurationProblem(
+            source: section.file, position: section.position, key: "plugins.\(section.name)",
+            reason: "its requests go nowhere: \(obstacle); the drop-in trestle-network.conf opens the network")
     }
 
     /// Plugins that came with the daemon, and that a file leaves out.

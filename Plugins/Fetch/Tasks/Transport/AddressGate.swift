@@ -1,5 +1,6 @@
 import Glibc
 import HTTPRules
+import NetworkAccess
 import TaskKit
 
 /// Which addresses requests go to. It is asked about each address before a connection is made, and again before each
@@ -29,7 +30,11 @@ struct AddressGate: Sendable {
 
     /// The error for an address.
     static func refusal(_ reason: String, host: Host, address: IPAddress?) -> BridgeError {
-        .refused(
+        // Where the kernel does not tell this machine's addresses, there is no network either.
+        if address?.addressClass == .public, let obstacle = NetworkAccess.obstacle() {
+            return .noNetwork(obstacle, host: host)
+        }
+        return .refused(
             .privateAddress, "\(host.text) leads to \(address?.text ?? "an unknown address"): \(reason)", host: host,
             address: address)
     }

@@ -17,6 +17,8 @@ final class Transfer {
     var pipeline: BodyPipeline?
     /// The body of a redirect is dropped.
     var isDropping = false
+    /// Whether it has tried this machine's own addresses, for which no network is needed.
+    var triesLoopback = false
     /// Why the callbacks have ended it; nil: they have not.
     var fault: BridgeError?
     /// libcurl holds bytes back until the reader has taken some.

@@ -68,7 +68,10 @@ extension Transfer {
     }
 
     fileprivate func mayReach(_ address: IPAddress?) -> Bool {
-        guard let reason = request.gate.reason(against: address) else { return true }
+        guard let reason = request.gate.reason(against: address) else {
+            if address?.addressClass == .loopback { triesLoopback = true }
+            return true
+        }
         if fault == nil { fault = AddressGate.refusal(reason, host: request.url.host, address: address) }
         return false
     }

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPRules
+import NetworkAccess
 import TaskKit
 
 /// What libcurl's results mean to callers.
@@ -8,9 +9,8 @@ extension Transfer {
     func error(_ result: CURLcode) -> BridgeError {
         let host = request.url.host.text
         switch result {
-        case CURLE_COULDNT_RESOLVE_HOST:
-            return passing(.httpDNS, "the name \(host) cannot be resolved")
-        case CURLE_COULDNT_CONNECT: return passing(.httpConnect, "\(host) takes no connection")
+        case CURLE_COULDNT_RESOLVE_HOST: return unreached(.httpDNS, "the name \(host) cannot be resolved")
+        case CURLE_COULDNT_CONNECT: return unreached(.httpConnect, "\(host) takes no connection")
         case CURLE_OPERATION_TIMEDOUT: return timeout()
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
             return tls("protocol", "no TLS session can be made with \(host)")
@@ -40,6 +40,14 @@ extension Transfer {
         let phase = progress.phase.rawValue
         return passing(
             .httpTimeout, "the transfer took too long while \(phase)", ["phase": .string(phase)])
+    }
+
+    /// The error of a host that was not reached; another one where no host can be.
+    private func unreached(_ code: ErrorCode, _ message: String) -> BridgeError {
+        if !triesLoopback, let obstacle = NetworkAccess.obstacle() {
+            return .noNetwork(obstacle, host: request.url.host)
+        }
+        return passing(code, message)
     }
 
     private func passing(_ code: ErrorCode, _ message: String, _ more: JSONObject = [:]) -> BridgeError {
