@@ -60,7 +60,7 @@ test-sanitize: setup ## Run all tests under sanitizers; SANITIZER=thread, FILTER
 	@scripts/test-sanitize $(SANITIZER)
 
 fuzz: setup ## Fuzz for TIME=60 seconds each; TARGET=messages: one target
-	@scripts/fuzz $(or $(TIME),60) $(or $(TARGET),messages runtime streams process configuration query package cost)
+	@scripts/fuzz $(or $(TIME),60) $(or $(TARGET),messages runtime streams process configuration query package setcookie cookiefile cachecontrol cost)
 
 install: ## Install what `make build` built; PREFIX=/usr/local, DESTDIR=
 	@scripts/install

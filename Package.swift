@@ -54,8 +54,8 @@ let plugins = [
     PluginFolder(
         name: "Fetch",
         dependencies: [
-            "CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "NetworkAccess", "OfflinePackages", "Sodium",
-            grdb,
+            "CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "NetworkAccess", "OfflinePackages",
+            "Sodium", grdb,
         ],
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(
@@ -76,8 +76,9 @@ let daemonDependencies: [Target.Dependency] = [
 
 /// What the fuzz targets reach into.
 let fuzzed: [Target.Dependency] = [
-    "BridgeJSON", "BridgeMessage", "BridgeServer", "CThreadUser", "EventLoop", "OfflinePackages", "PersistenceTasks",
-    "TaskHosts", "PluginInterface", "TaskKit", "TaskRuntime", "TOMLDocument", "trestled", logging,
+    "BridgeJSON", "BridgeMessage", "BridgeServer", "CookiesTasks", "CThreadUser", "EventLoop", "HTTPRules",
+    "OfflinePackages", "PersistenceTasks", "TaskHosts", "PluginInterface", "TaskKit", "TaskRuntime", "TOMLDocument",
+    "trestled", logging,
 ]
 
 let package = Package(
@@ -333,7 +334,10 @@ if Context.environment["TRESTLE_FUZZ"] != nil {
             name: "trestled", dependencies: daemonDependencies, exclude: ["Trestled.swift"], swiftSettings: strict))
     package.targets.append(
         .target(name: "FuzzTargets", dependencies: fuzzed, path: "Fuzz/Targets", swiftSettings: strict))
-    for name in ["messages", "runtime", "streams", "process", "configuration", "query", "package", "cost"] {
+    for name in [
+        "messages", "runtime", "streams", "process", "configuration", "query", "package", "setcookie",
+        "cookiefile", "cachecontrol", "cost",
+    ] {
         package.products.append(.executable(name: "fuzz-\(name)", targets: ["fuzz-\(name)"]))
         package.targets.append(
             .executableTarget(

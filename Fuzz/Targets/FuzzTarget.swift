@@ -17,6 +17,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case query
     /// Offline packages.
     case package
+    /// Set-Cookie lines, and the jar that takes them.
+    case setcookie
+    /// Files of cookies.
+    case cookiefile
+    /// The fields that caching goes by, and what it decides.
+    case cachecontrol
     /// What messages cost a populated daemon, in CPU time.
     case cost
 
@@ -32,6 +38,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .configuration: try fuzzConfiguration(input)
         case .query: try fuzzQuery(input)
         case .package: try fuzzPackages(input)
+        case .setcookie: try fuzzCookieLines(input)
+        case .cookiefile: try fuzzCookieFiles(input)
+        case .cachecontrol: try fuzzCacheRules(input)
         case .cost: try fuzzCost(input)
         }
     }
