@@ -10,7 +10,8 @@ struct CookieRightsTests {
     /// What another user gets who sets a HttpOnly cookie, reads it, exports it, and has its header made.
     private func answers(rule: String?) throws -> [String: JSON] {
         let home = try DaemonHome("socket_mode = \"0666\"\n")
-        let calls = "[[rule]]\nallow = \"call\"\nnames = [\"cookies.import\", \"cookies.attach\"]\nuid = 65534\n"
+        let names = ["cookies.set", "cookies.get", "cookies.import", "cookies.attach"].map { "\"\($0)\"" }
+        let calls = "[[rule]]\nallow = \"call\"\nnames = [\(names.joined(separator: ", "))]\nuid = 65534\n"
         mkdir(home.folder.file("policy.d"), 0o755)
         try home.folder.write(calls + (rule ?? ""), to: "policy.d/10.toml")
         return try withDaemon(in: home) { daemon in

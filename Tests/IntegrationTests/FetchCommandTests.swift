@@ -35,7 +35,8 @@ struct FetchCommandTests {
     @Test("A body is text, a file or standard input, with the type and the length that it has")
     func data() throws {
         try withServer(["*": response("")]) { home, base in
-            let file = try TemporaryFolder().write("from a file", to: "f")
+            let folder = try TemporaryFolder()
+            let file = try folder.write("from a file", to: "f")
             for arguments in [
                 ["--data", "-x"], ["--data", "@\(file)", "-X", "PUT"], ["--data-json", "{\"a\": 1}"],
                 ["--form", "a=1 2", "--form", "b="], ["-H", "X-A: 1", "-H", "X-A:2"],
