@@ -52,7 +52,9 @@ public final class PackageStore: Sendable {
         (self.keys, self.limits, self.later) = (keys, limits, later)
         var (packages, faults): ([String: Versions], [String]) = ([:], [])
         for name in try folder.names(upTo: .max) {
-            if name.hasPrefix(Self.temporaryMark) {
+            // What has not become a package, or is none any more.
+            let isPackage = faccessat(folder.descriptor, "\(name)/\(VersionState.file)", F_OK, 0) == 0
+            if name.hasPrefix(Self.temporaryMark) || !isPackage && errno == ENOENT {
                 FileTree.remove(name, in: folder)
                 continue
             }
