@@ -70,7 +70,8 @@ struct FolderOrderTests {
             path: "Plugins/Cookies/Tasks", folders: ["Store", "Formats", "Sync", "Tasks"],
             besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),
         FolderOrder(
-            path: "Plugins/Fetch/Tasks", folders: ["Bodies", "Transport", "Loading", "Cache", "Packages", "Tasks"],
+            path: "Plugins/Fetch/Tasks",
+            folders: ["Bodies", "Transport", "Loading", "Cache", "Packages", "Replay", "Tasks"],
             besides: [
                 "Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift", "WallClock.swift",
             ]),

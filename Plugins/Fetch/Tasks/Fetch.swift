@@ -6,7 +6,8 @@
 // waits for its reader in a bounded channel. Responses that may be stored take another way: they go into the store as
 // they came, and their readers follow them there (Cache/).
 //
-// The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Cache, Packages, Tasks.
+// The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Cache, Packages, Replay,
+// Tasks.
 public import TaskKit
 
 extension Plugin {
@@ -23,6 +24,12 @@ extension Plugin {
             ListPackagesTask(packages: service.packages)
             RollBackPackageTask(packages: service.packages)
             RemovePackageTask(packages: service.packages)
+            OfflineTask(room: service.replays)
+            RecordTask(room: service.replays)
+            ReplayTask(room: service.replays)
+            ListRecordingsTask(room: service.replays)
+            ReadRecordingTask(room: service.replays)
+            RemoveRecordingTask(room: service.replays)
         }
         .configuration(
             PluginConfiguration(FetchConfiguration()), describing: FetchConfiguration.settings, reloadable: true,

@@ -93,6 +93,7 @@ final class FetchService: Sendable {
     /// Which sites there are; nil: nobody knows, and each origin is a site of its own.
     let suffixes = PublicSuffixList()
     let packages = PackageRoom()
+    let replays = ReplayRoom()
 
     /// - Parameter now: The time.
     init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
@@ -102,8 +103,8 @@ final class FetchService: Sendable {
         network = Network(metrics: { metrics.value })
         cache = HTTPCache(metrics: { metrics.value })
         way = HopWay([
-            CheckStage(), PackageStage(packages: packages),
-            CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now),
+            CheckStage(), ReplayStage(room: replays), PackageStage(packages: packages),
+            CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now), OfflineStage(room: replays),
             NetworkStage(network: network),
         ])
         quota = TransferQuota(metrics: { metrics.value })
@@ -126,6 +127,7 @@ final class FetchService: Sendable {
     func start(_ context: PluginContext) {
         sharedMetrics.value = FetchMetrics(context)
         packages.start(context)
+        replays.start(context)
     }
 
     /// Opens what is on the disk.

@@ -1,0 +1,111 @@
+import Glibc
+import HTTPRules
+import Synchronization
+import TaskKit
+
+/// Which URLs are recorded.
+struct URLChoice: Sendable {
+    static let maximumPatterns = 64
+
+    /// Each a URL, or with `*` at its end the beginning of URLs. None: all URLs.
+    private let patterns: [String]
+
+    /// - Throws: `options.invalid`.
+    init(_ patterns: [String]) throws(BridgeError) {
+        for (index, pattern) in patterns.enumerated() {
+            guard index < Self.maximumPatterns, (1...WebURL.maximumBytes).contains(pattern.utf8.count) else {
+                throw .invalidOption(
+                    "$.match[\(index)]", expected: "at most \(Self.maximumPatterns) URLs, or beginnings with * behind",
+                    got: "something else")
+            }
+        }
+        self.patterns = patterns
+    }
+
+    func contains(_ url: WebURL) -> Bool {
+        patterns.isEmpty
+            || patterns.contains { pattern in
+                guard pattern.utf8.last == UInt8(ascii: "*") else { return url.text.utf8.elementsEqual(pattern.utf8) }
+                return url.text.utf8.starts(with: pattern.utf8.dropLast())
+            }
+    }
+}
+
+/// A recording that goes on. The HAR is whole after each entry. Its methods are called on the recorder's thread.
+final class Recording: Sendable {
+    /// Responses of a recording.
+    static let maximumEntries = 10_000
+    /// Bytes of a HAR: it is read whole for a replay.
+    static let maximumHARBytes: Int64 = 16 << 20
+    /// Bytes of the bodies of a recording.
+    static let maximumBodyBytes: Int64 = 256 << 20
+
+    private static let begin = Array(
+        #"{"log":{"version":"1.2","creator":{"name":"Trestle","version":"1"},"entries":["#.utf8)
+    private static let end = Array("\n]}}\n".utf8)
+
+    struct Figures: Sendable {
+        var entries = 0
+        var harBytes: Int64 = 0
+        var bodyBytes: Int64 = 0
+        /// Responses that are not there, since a limit was passed or the disk failed.
+        var missing = 0
+    }
+
+    let folder: RecordingFolder
+    let choice: URLChoice
+    private let file: RecordedFile
+    private let figures: Mutex<Figures>
+    private let lastBody = Atomic<UInt64>(0)
+
+    /// Begins a recording in a folder that is not there.
+    ///
+    /// - Throws: `storage.full`, `storage.failed`.
+    init(_ folder: RecordingFolder, _ choice: URLChoice) throws(BridgeError) {
+        (self.folder, self.choice) = (folder, choice)
+        for path in [folder.path, "\(folder.path)/\(RecordingFolder.bodies)"] where mkdir(path, 0o700) != 0 {
+            if errno != EEXIST { throw .recordingFailed(path) }
+        }
+        file = try RecordedFile(folder.harPath, O_RDWR | O_CREAT | O_TRUNC)
+        try file.write(Self.begin + Self.end, at: 0)
+        figures = Mutex(Figures(harBytes: Int64(Self.begin.count + Self.end.count)))
+    }
+
+    var state: Figures { figures.withLock { $0 } }
+
+    /// A path for a body whose hash is not known yet.
+    func newBodyPath() -> String {
+        folder.bodyPath(".\(lastBody.add(1, ordering: .relaxed).newValue)")
+    }
+
+    /// Whether so many bytes of bodies may come.
+    func takeRoom(for count: Int) -> Bool {
+        figures.withLock { figures in
+            guard figures.bodyBytes + Int64(count) <= Self.maximumBodyBytes else { return false }
+            figures.bodyBytes += Int64(count)
+            return true
+        }
+    }
+
+    /// Bytes of a body that is not kept.
+    func giveBack(_ count: Int64) { figures.withLock { $0.bodyBytes -= count } }
+
+    func noteMissing() { figures.withLock { $0.missing += 1 } }
+
+    /// Adds an entry at the end: the new end overwrites the old one.
+    ///
+    /// - Throws: `storage.full`, `storage.failed`, `busy` where the recording is full.
+    func append(_ entry: HAREntry) throws(BridgeError) {
+        let state = self.state
+        let text = Array(((state.entries == 0 ? "\n" : ",\n") + entry.json.text).utf8) + Self.end
+        let position = state.harBytes - Int64(Self.end.count)
+        guard state.entries < Self.maximumEntries, position + Int64(text.count) <= Self.maximumHARBytes else {
+            throw BridgeError(.busy, "the recording is full")
+        }
+        try file.write(text, at: position)
+        figures.withLock { figures in
+            figures.entries += 1
+            figures.harBytes = position + Int64(text.count)
+        }
+    }
+}

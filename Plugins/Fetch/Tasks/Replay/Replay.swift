@@ -1,0 +1,106 @@
+import Glibc
+import HTTPRules
+import Synchronization
+import TaskKit
+
+/// A recording that requests are answered from.
+final class Replay: Sendable {
+    /// What becomes of requests that were not recorded.
+    enum Mode: String, Codable, Sendable, CaseIterable {
+        /// They fail.
+        case strict
+        /// They go on.
+        case elseLoad = "else-load"
+    }
+
+    /// A response that was recorded.
+    struct Response: Sendable {
+        var head: ResponseHead
+        var sha256: String
+    }
+
+    private struct Key: Hashable {
+        var method: String
+        var url: String
+    }
+
+    let folder: RecordingFolder
+    let mode: Mode
+    let entryCount: Int
+    /// The responses to a request, in their order.
+    private let responses: [Key: [Response]]
+    /// How many of a request have been given.
+    private let given = Mutex<[Key: Int]>([:])
+
+    /// Fields that say how the body came; it is kept decoded.
+    private static let codingFields: Set<String> = ["content-encoding", "content-length", "transfer-encoding"]
+
+    /// Reads a recording. Waits for the disk.
+    ///
+    /// - Throws: `recording.not_found`, `recording.invalid`, `storage.failed`.
+    init(_ folder: RecordingFolder, _ mode: Mode) throws(BridgeError) {
+        guard folder.exists else { throw .noRecording(folder.name) }
+        (self.folder, self.mode) = (folder, mode)
+        var bytes: [UInt8] = []
+        let file = try RecordedFile(folder.harPath, O_RDONLY)
+        while case let more = try file.read(upTo: 256 << 10), !more.isEmpty {
+            bytes += more
+            guard bytes.count <= Recording.maximumHARBytes else {
+                throw .invalidRecording(folder.name, "it is too long")
+            }
+        }
+        guard let entries = (try? JSON(parsing: bytes))?["log"]?["entries"]?.arrayValue else {
+            throw .invalidRecording(folder.name, "it is no HAR")
+        }
+        var responses: [Key: [Response]] = [:]
+        for entry in entries {
+            guard let (key, response) = Self.response(entry) else {
+                throw .invalidRecording(folder.name, "it has an entry that is none")
+            }
+            responses[key, default: []].append(response)
+        }
+        (self.responses, entryCount) = (responses, entries.count)
+    }
+
+    private static func response(_ entry: JSON) -> (Key, Response)? {
+        guard let request = entry["request"], let method = request["method"]?.stringValue,
+            let url = request["url"]?.stringValue, let answer = entry["response"],
+            let status = answer["status"]?.int64Value, (200...999).contains(status),
+            let sha256 = answer["content"]?["_file"]?.stringValue?.split(separator: "/").last,
+            RecordingFolder.isHash(sha256)
+        else { return nil }
+        var headers = HeaderList()
+        for pair in answer["headers"]?.arrayValue ?? [] {
+            guard let name = pair["name"]?.stringValue, let value = pair["value"]?.stringValue,
+                let field = HeaderField(name: name, value: value)
+            else { return nil }
+            guard !codingFields.contains(name.lowercased()), value != HAREntry.mask else { continue }
+            headers.append(field)
+        }
+        let head = ResponseHead(
+            status: Int(status), reason: answer["statusText"]?.stringValue ?? "", version: "", headers: headers)
+        return (Key(method: method, url: url), Response(head: head, sha256: String(sha256)))
+    }
+
+    /// The response to a request: of several the next one, and the last one again and again.
+    func response(to hop: Hop) -> Response? {
+        let key = Key(method: hop.method, url: hop.url.text)
+        guard let list = responses[key] else { return nil }
+        let index = given.withLock { given in
+            let index = given[key, default: 0]
+            given[key] = index + 1
+            return index
+        }
+        return list[min(index, list.count - 1)]
+    }
+}
+
+extension BridgeError {
+    static func noRecording(_ name: String) -> BridgeError {
+        BridgeError("recording.not_found", "there is no recording \(name)")
+    }
+
+    static func invalidRecording(_ name: String, _ what: String) -> BridgeError {
+        BridgeError("recording.invalid", "the recording \(name) cannot be replayed: \(what)")
+    }
+}
