@@ -71,7 +71,7 @@ struct FolderOrderTests {
             besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),
         FolderOrder(
             path: "Plugins/Fetch/Tasks",
-            folders: ["Bodies", "Transport", "Loading", "Cache", "Packages", "Replay", "Tasks"],
+            folders: ["Data", "Bodies", "Transport", "Loading", "Cache", "Packages", "Replay", "Tasks"],
             besides: [
                 "Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift", "WallClock.swift",
             ]),

@@ -6,7 +6,7 @@
 // waits for its reader in a bounded channel. Responses that may be stored take another way: they go into the store as
 // they came, and their readers follow them there (Cache/).
 //
-// The folders lie in an order, each above those that it uses: Bodies, Transport, Loading, Cache, Packages, Replay,
+// The folders lie in an order, each above those that it uses: Data, Bodies, Transport, Loading, Cache, Packages, Replay,
 // Tasks.
 public import TaskKit
 
@@ -24,6 +24,9 @@ extension Plugin {
             ListPackagesTask(packages: service.packages)
             RollBackPackageTask(packages: service.packages)
             RemovePackageTask(packages: service.packages)
+            DataTypesTask(data: service.data)
+            DataRecordsTask(data: service.data)
+            RemoveDataTask(data: service.data)
             OfflineTask(room: service.replays)
             RecordTask(room: service.replays)
             ReplayTask(room: service.replays)

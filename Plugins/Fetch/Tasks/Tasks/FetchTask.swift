@@ -94,6 +94,8 @@ final class FetchService: Sendable {
     let suffixes = PublicSuffixList()
     let packages = PackageRoom()
     let replays = ReplayRoom()
+    /// What is kept for sites.
+    let data: WebsiteData
 
     /// - Parameter now: The time.
     init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
@@ -102,9 +104,12 @@ final class FetchService: Sendable {
         state = Mutex(State())
         network = Network(metrics: { metrics.value })
         cache = HTTPCache(metrics: { metrics.value })
+        data = WebsiteData(
+            stores: [PackageData(packages: packages), CookieData()], sites: SiteNames(suffixes: suffixes))
         way = HopWay([
             CheckStage(), ReplayStage(room: replays), PackageStage(packages: packages),
             CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now), OfflineStage(room: replays),
+            ClearSiteDataStage(data: data),
             NetworkStage(network: network),
         ])
         quota = TransferQuota(metrics: { metrics.value })

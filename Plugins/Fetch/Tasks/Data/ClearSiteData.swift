@@ -1,0 +1,33 @@
+import HTTPRules
+
+/// The field `Clear-Site-Data` of a response: which data of its origin are to go.
+struct ClearSiteData: Equatable {
+    var clearsCache = false
+    var clearsCookies = false
+    var clearsStorage = false
+
+    /// - Parameter headers: The fields of a response over https.
+    init(_ headers: HeaderList) {
+        for member in headers.members(named: "Clear-Site-Data") {
+            switch member {
+            case "\"cache\"": clearsCache = true
+            case "\"cookies\"": clearsCookies = true
+            case "\"storage\"": clearsStorage = true
+            case "\"*\"": (clearsCache, clearsCookies, clearsStorage) = (true, true, true)
+            default: break
+            }
+        }
+    }
+
+    var isNothing: Bool { !clearsCache && !clearsCookies && !clearsStorage }
+
+    /// The types that go for the origin alone.
+    var originTypes: Set<String> {
+        var types: Set<String> = []
+        if clearsCache { types.formUnion(["diskCache", "memoryCache", "fetchCache"]) }
+        if clearsStorage {
+            types.formUnion(["sessionStorage", "localStorage", "indexedDB", "serviceWorkers", "webSQL"])
+        }
+        return types
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPRules
+import TaskKit
+
+/// The cookies, which the plugin Cookies keeps: its tasks are asked on behalf of the caller, who gets what their own
+/// calls would.
+struct CookieData: WebsiteDataStore {
+    let type = "cookies"
+
+    /// The members that name a cookie.
+    private static let keyMembers = ["name", "nameBase64", "host", "hostOnly", "path", "partition"]
+
+    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord] {
+        var records: [WebsiteRecord] = []
+        var places: [String: Int] = [:]
+        try await forEach(call) { cookie throws(BridgeError) in
+            guard let host = Self.host(of: cookie) else { return }
+            let byteCount = ["name", "value"].reduce(Int64(0)) { $0 + Int64(cookie[$1]?.stringValue?.utf8.count ?? 0) }
+            records.add(sites.name(of: host), byteCount: byteCount, at: &places)
+        }
+        return records
+    }
+
+    func remove(
+        _ selection: WebsiteSelection, for call: Call, _ sites: SiteNames
+    ) async throws(BridgeError) -> Int {
+        var keys: [JSON] = []
+        try await forEach(call) { cookie throws(BridgeError) in
+            guard Self.isMeant(cookie, selection, sites) else { return }
+            var key = JSONObject()
+            for member in Self.keyMembers { key[member] = cookie[member] }
+            keys.append(.object(key))
+        }
+        var removed = 0
+        for key in keys {
+            do throws(BridgeError) {
+                let _: JSON = try await call.call("cookies.delete", ["key": key] as JSON)
+                removed += 1
+            } catch  where error.code == "cookie.not_found" {
+                // Somebody was quicker.
+            }
+        }
+        return removed
+    }
+
+    /// A cookie is of hosts, not of origins: one that requests of an origin bear is meant with the origin.
+    private static func isMeant(_ cookie: JSON, _ selection: WebsiteSelection, _ sites: SiteNames) -> Bool {
+        guard let host = host(of: cookie) else { return false }
+        if let since = selection.since, (cookie["created"]?.int64Value).map({ $0 < since.seconds }) ?? true {
+            return false
+        }
+        if let names = selection.names, !names.contains(sites.name(of: host)) { return false }
+        guard let origins = selection.origins else { return true }
+        let isHostOnly = cookie["hostOnly"]?.boolValue ?? true
+        return origins.contains { origin in
+            isHostOnly ? origin.host == host : CookieMatch.domainMatches(origin.host, host)
+        }
+    }
+
+    private static func host(of cookie: JSON) -> Host? {
+        cookie["host"]?.stringValue.flatMap { try? Host(ascii: $0) }
+    }
+
+    /// All cookies, page by page.
+    private func forEach(_ call: Call, _ body: (JSON) throws(BridgeError) -> Void) async throws(BridgeError) {
+        var after: Int64 = 0
+        while true {
+            let options: JSON = after > 0 ? ["after": .number(JSONNumber(after))] : [:]
+            let page: JSON = try await call.call("cookies.get", options)
+            for cookie in page["cookies"]?.arrayValue ?? [] { try body(cookie) }
+            guard page["more"]?.boolValue == true, let version = page["version"]?.int64Value, version > after else {
+                return
+            }
+            after = version
+        }
+    }
+}

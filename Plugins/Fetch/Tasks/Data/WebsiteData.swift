@@ -1,0 +1,151 @@
+import HTTPRules
+import TaskKit
+
+/// All data of sites: of this plugin, of Cookies, and of a container, which provides `web.data.records` and
+/// `web.data.remove`. Any thread.
+struct WebsiteData: Sendable {
+    /// The types of a container, as its engine names them.
+    static let containerTypes = [
+        "fetchCache", "sessionStorage", "localStorage", "indexedDB", "serviceWorkers", "webSQL",
+    ]
+    private static let containerRecords = "web.data.records"
+    private static let containerRemove = "web.data.remove"
+
+    let stores: [any WebsiteDataStore]
+    let sites: SiteNames
+
+    /// A site, with all types that there are of it.
+    struct Site: Codable, Sendable {
+        var name: String
+        var types: [String]
+        var bytes: Int64
+        var count: Int
+    }
+
+    /// A type whose data could not be read or removed.
+    struct Failure: Codable, Sendable {
+        var types: [String]
+        var code: String
+        var message: String
+
+        init(_ types: [String], _ error: BridgeError) {
+            (self.types, code, message) = (types, error.code.rawValue, error.message)
+        }
+    }
+
+    /// The types that can be asked for.
+    func types(for call: Call) async -> [String] {
+        let own = stores.map(\.type)
+        let description: JSON? = try? await call.call(
+            "bridge.describe", ["task": .string(Self.containerRecords)] as JSON)
+        return description == nil ? own : own + Self.containerTypes
+    }
+
+    // MARK: Records
+
+    /// What there is.
+    ///
+    /// - Parameter types: Of which types; nil: all.
+    func records(
+        _ types: Set<String>?, for call: Call
+    ) async -> (sites: [Site], failures: [Failure]) {
+        var found = FoundSites()
+        var failures: [Failure] = []
+        for store in stores where types?.contains(store.type) ?? true {
+            do throws(BridgeError) {
+                for record in try await store.records(for: call, sites) {
+                    found.add(record.name, [store.type], record.byteCount, record.count)
+                }
+            } catch {
+                note(error, [store.type], in: &failures)
+            }
+        }
+        if let wanted = wanted(types) {
+            do throws(BridgeError) {
+                let answer: JSON = try await call.call(Self.containerRecords, ["types": wanted] as JSON)
+                for record in answer["records"]?.arrayValue ?? [] { found.add(record) }
+            } catch {
+                note(error, Self.containerTypes, in: &failures)
+            }
+        }
+        return (found.sites.sorted { $0.name < $1.name }, failures)
+    }
+
+    /// Where nobody has the task, nobody keeps such data.
+    private func note(_ error: BridgeError, _ types: [String], in failures: inout [Failure]) {
+        if error.code != .taskNotFound { failures.append(Failure(types, error)) }
+    }
+
+    /// The types that a container is asked for; nil: it is not asked.
+    private func wanted(_ types: Set<String>?) -> JSON? {
+        let wanted = Self.containerTypes.filter { types?.contains($0) ?? true }
+        return wanted.isEmpty ? nil : .array(wanted.map { .string($0) })
+    }
+
+    // MARK: Removing
+
+    /// Removes data of all these types. One that fails keeps the others from nothing.
+    ///
+    /// - Returns: How many things of each type were removed, where that is known.
+    func remove(
+        _ types: Set<String>, _ selection: WebsiteSelection, for call: Call
+    ) async -> (removed: JSONObject, failures: [Failure]) {
+        var removed = JSONObject()
+        var failures: [Failure] = []
+        for store in stores where types.contains(store.type) {
+            do throws(BridgeError) {
+                removed[store.type] = .number(JSONNumber(try await store.remove(selection, for: call, sites)))
+            } catch {
+                note(error, [store.type], in: &failures)
+            }
+        }
+        if let wanted = wanted(types) {
+            do throws(BridgeError) {
+                let answer: JSON = try await call.call(Self.containerRemove, selection.json(wanted))
+                for (type, count) in answer["removed"]?.objectValue ?? [:] where types.contains(type) {
+                    removed[type] = count
+                }
+            } catch {
+                note(error, Self.containerTypes.filter(types.contains), in: &failures)
+            }
+        }
+        return (removed, failures)
+    }
+}
+
+extension WebsiteSelection {
+    /// As a container gets it.
+    fileprivate func json(_ types: JSON) -> JSON {
+        var object: JSONObject = ["types": types]
+        object["names"] = names.map { .array($0.sorted().map { .string($0) }) }
+        object["origins"] = origins.map { .array($0.map(\.text).sorted().map { .string($0) }) }
+        object["since"] = since.map { .number(JSONNumber($0.seconds)) }
+        return .object(object)
+    }
+}
+
+/// Records of several stores, by their sites.
+private struct FoundSites {
+    /// A container's records are somebody else's, and bounded here.
+    private static let maximumSites = 10_000
+
+    private(set) var sites: [WebsiteData.Site] = []
+    private var places: [String: Int] = [:]
+
+    mutating func add(_ name: String, _ types: [String], _ byteCount: Int64, _ count: Int) {
+        guard let place = places[name] else {
+            guard sites.count < Self.maximumSites else { return }
+            places[name] = sites.count
+            return sites.append(.init(name: name, types: types, bytes: byteCount, count: count))
+        }
+        sites[place].types += types.filter { !sites[place].types.contains($0) }
+        sites[place].bytes &+= byteCount
+        sites[place].count &+= count
+    }
+
+    mutating func add(_ record: JSON) {
+        guard let name = record["name"]?.stringValue else { return }
+        let types = (record["types"]?.arrayValue ?? []).compactMap(\.stringValue)
+        add(name, types, record["bytes"]?.int64Value ?? 0, Int(clamping: record["count"]?.int64Value ?? 1))
+    }
+}
