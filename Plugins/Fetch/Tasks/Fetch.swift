@@ -6,8 +6,8 @@
 // waits for its reader in a bounded channel. Responses that may be stored take another way: they go into the store as
 // they came, and their readers follow them there (Cache/).
 //
-// The folders lie in an order, each above those that it uses: Data, Bodies, Transport, Loading, Cache, Packages, Replay,
-// Tasks.
+// The folders lie in an order, each above those that it uses: Data, Bodies, Transport, Loading, Cache, Packages,
+// Replay, Tasks.
 public import TaskKit
 
 extension Plugin {
