@@ -57,7 +57,7 @@ let plugins = [
             "CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "NetworkAccess", "OfflinePackages",
             "Sodium", grdb,
         ],
-        testDependencies: ["DiskTestSupport"]),
+        testDependencies: ["CookiesTasks", "DiskTestSupport"]),
     PluginFolder(
         name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb, sqlite],
         testDependencies: ["DiskTestSupport"]),

@@ -17,6 +17,7 @@ struct FetchRequest: Sendable {
     var integrity: IntegrityMetadata?
     var connectTimeout: Duration
     var idleTimeout: Duration
+    var cookies = CookieUse()
     var onProgress: (@Sendable (TransferProgress) -> Void)?
 }
 

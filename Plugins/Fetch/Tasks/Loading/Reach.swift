@@ -15,11 +15,13 @@ struct Reach: Sendable {
 
     /// Whether the caller is a page.
     var isPage: Bool { origin != nil }
+    /// The page's origin; nil: it has none of the web, or the caller is no page.
+    var pageOrigin: WebOrigin? { origin.flatMap { try? WebOrigin($0) } }
 
     /// - Throws: `permission.denied`.
     func check(_ url: WebURL) throws(BridgeError) {
         guard let origin else { return }
-        if let own = try? WebOrigin(origin) {
+        if let own = pageOrigin {
             if own == url.origin || suffixes?.isSameSite(own, url.origin) == true { return }
         }
         throw BridgeError(

@@ -35,6 +35,8 @@ struct FetchOptions: Decodable, Sendable {
     let cache: CachePolicy
     let key: String?
     let range: ByteRange?
+    let credentials: CookieUse.Credentials?
+    let profile: String?
 
     private struct Fields: Decodable {
         var url: String
@@ -51,11 +53,14 @@ struct FetchOptions: Decodable, Sendable {
         var cache: JSON?
         var key: String?
         var range: JSON?
+        var credentials: CookieUse.Credentials?
+        var profile: String?
     }
 
     private static let known = [
         "url", "method", "headers", "body", "redirect", "respond", "as", "maxBytes", "connectMs", "idleMs", "integrity",
         "cache", "key", "range",
+        "credentials", "profile",
     ]
 
     init(from decoder: any Decoder) throws {
@@ -78,6 +83,8 @@ struct FetchOptions: Decodable, Sendable {
         cache = try CacheOptions.policy(fields.cache)
         key = try CacheOptions.key(fields.key)
         range = try CacheOptions.range(fields.range, method, headers)
+        credentials = fields.credentials
+        profile = fields.profile
     }
 
     private static func time(_ milliseconds: Int?, _ key: String) throws(JSONMismatch) -> Duration? {
@@ -151,6 +158,11 @@ struct FetchOptions: Decodable, Sendable {
             "cache": CacheOptions.policySchema,
             "key": ["type": "string", "description": "tells apart stored responses to the same URL"],
             "range": CacheOptions.rangeSchema,
+            "credentials": [
+                "enum": .array(CookieUse.Credentials.allCases.map { .string($0.rawValue) }),
+                "description": "which cookies are sent and stored; same-site for pages, else include, is the default",
+            ],
+            "profile": ["type": "string", "description": "the set of cookies; default is the one that is used"],
         ],
         "required": ["url"],
         "additionalProperties": false,

@@ -33,6 +33,7 @@ struct FetchTask: BridgeTask {
         if call.wantsProgress {
             request.onProgress = { progress in call.reportProgress(progress) }
         }
+        request.cookies = try cookies(options, from: first.url, reach)
         let onProgress = request.onProgress
         let plugin = call.plugin
         let ticket = try await service.quota.ticket(
@@ -63,6 +64,15 @@ struct FetchTask: BridgeTask {
         var headers = try RequestCheck(isPage: reach.isPage).fields(options.headers)
         if let range = options.range { _ = headers.append(name: "Range", value: range.text) }
         return Hop(url: url, method: options.method, headers: headers, body: nil)
+    }
+
+    private func cookies(_ options: FetchOptions, from url: WebURL, _ reach: Reach) throws(BridgeError) -> CookieUse {
+        guard !reach.isPage || options.profile == nil else {
+            throw BridgeError(.permissionDenied, "a page uses the profile default, and names none")
+        }
+        return CookieUse(
+            credentials: options.credentials ?? (reach.isPage ? .sameSite : .include), profile: options.profile,
+            home: reach.isPage ? reach.pageOrigin : url.origin, isPage: reach.isPage)
     }
 
     private func integrity(_ text: String?) throws(BridgeError) -> IntegrityMetadata? {
@@ -109,8 +119,7 @@ final class FetchService: Sendable {
         way = HopWay([
             CheckStage(), ReplayStage(room: replays), PackageStage(packages: packages),
             CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now), OfflineStage(room: replays),
-            ClearSiteDataStage(data: data),
-            NetworkStage(network: network),
+            CookieStage(suffixes: suffixes), ClearSiteDataStage(data: data), NetworkStage(network: network),
         ])
         quota = TransferQuota(metrics: { metrics.value })
         sharedMetrics = metrics

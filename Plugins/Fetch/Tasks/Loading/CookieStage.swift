@@ -1,0 +1,115 @@
+import HTTPRules
+import TaskKit
+
+/// Which cookies a fetch sends, and which it keeps.
+struct CookieUse: Sendable {
+    enum Credentials: String, Codable, Sendable, CaseIterable {
+        /// None.
+        case omit
+        /// Those of the page's own site. Of a local session: those of the first request's site.
+        case sameSite = "same-site"
+        /// Those that the rules of cookies let go along.
+        case include
+    }
+
+    var credentials = Credentials.omit
+    /// The set of cookies of the user; nil: `default`.
+    var profile: String?
+    /// The page's origin; of a local session that of the first request. Nil: the page has no origin of the web.
+    var home: WebOrigin?
+    /// Whether a page makes the request, and not a program of the user.
+    var isPage = false
+
+    /// Whether cookies go to a URL.
+    func isMeant(for url: WebURL, _ suffixes: PublicSuffixList?) -> Bool {
+        // A page without an origin of the web has no cookies.
+        guard let home else { return false }
+        return switch credentials {
+        case .omit: false
+        case .include: true
+        case .sameSite: home == url.origin || suffixes?.isSameSite(home, url.origin) == true
+        }
+    }
+}
+
+/// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them anew.
+struct CookieStage: HopStage {
+    /// Which sites there are; nil: each origin is a site of its own.
+    let suffixes: PublicSuffixList?
+
+    func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
+        // A caller that sets the field itself has cookies of its own.
+        guard context.request.cookies.isMeant(for: hop.url, suffixes), !hop.headers.contains(named: "Cookie") else {
+            return try await next.load(hop, context)
+        }
+        let cookies = HopCookies(hop, context)
+        var hop = hop
+        if let header = try await cookies.take(), !hop.headers.append(name: "Cookie", value: header) {
+            throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
+        }
+        let response = try await next.load(hop, context)
+        await cookies.put(response.head.headers)
+        return response
+    }
+}
+
+/// The cookies of one hop. The plugin Cookies keeps them; without it there are none.
+struct HopCookies: Sendable {
+    /// How many fields `Set-Cookie` of a response are read: `cookies.put` takes no more.
+    static let maximumLines = 200
+
+    private let call: Call
+    /// The request, as `cookies.take` gets it.
+    private let request: JSON
+
+    init(_ hop: Hop, _ context: LoadContext) {
+        call = context.call
+        let use = context.request.cookies
+        var request: JSONObject = ["url": .string(hop.url.text), "method": .string(hop.method)]
+        request["profile"] = use.profile.map { .string($0) }
+        if use.isPage { request["site"] = use.home.map { .string($0.text) } }
+        self.request = .object(request)
+    }
+
+    /// The value of the field `Cookie`; nil: there are no cookies for this request.
+    ///
+    /// - Throws: What `cookies.take` answers: a request without its cookies would be another one.
+    func take() async throws(BridgeError) -> String? {
+        let answer: JSON
+        do throws(BridgeError) { answer = try await call.call("cookies.take", request) } catch {
+            if error.code == .taskNotFound { return nil }
+            throw error
+        }
+        var bytes = answer["header"]?.stringValue.map { Array($0.utf8) }
+        if let text = answer["headerBase64"]?.stringValue {
+            bytes = Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) }
+        }
+        guard let bytes, !bytes.isEmpty else { return nil }
+        return FieldText.decode(bytes)
+    }
+
+    /// Stores the cookies of a response. The response is there: what cannot be stored is a line in the log.
+    func put(_ headers: HeaderList) async {
+        let lines = headers.values(named: "Set-Cookie").prefix(Self.maximumLines).compactMap { FieldText.encode($0) }
+        guard !lines.isEmpty else { return }
+        var options: JSONObject = ["request": request]
+        let texts = lines.compactMap { String(validating: $0, as: UTF8.self) }
+        if texts.count == lines.count {
+            options["lines"] = .array(texts.map { .string($0) })
+        } else {
+            options["linesBase64"] = .array(lines.map { .string(Self.base64($0)) })
+        }
+        do throws(BridgeError) {
+            let _: JSON = try await call.call("cookies.put", JSON.object(options))
+        } catch {
+            guard error.code != .taskNotFound, error.code != .callCancelled else { return }
+            call.log.warning("cookies of a response are not stored: \(error.code)")
+        }
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
