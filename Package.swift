@@ -71,7 +71,7 @@ let plugins = [
 
 let daemonDependencies: [Target.Dependency] = [
     "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "NetworkAccess", "PluginInterface", "ServiceManager",
-    "TaskHosts", "TaskRuntime", "TOMLDocument", "CommandLineSupport", argumentParser, logging,
+    "TaskHosts", "TaskRuntime", "TOMLDocument", "CommandLineSupport", "WebOrigins", argumentParser, logging,
 ]
 
 /// What the fuzz targets reach into.
@@ -151,7 +151,8 @@ let package = Package(
         .target(name: "NetworkAccess", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
-        .target(name: "HTTPRules", dependencies: ["CPublicSuffix", "Sodium"], swiftSettings: strict),
+        .target(name: "WebOrigins", swiftSettings: strict),
+        .target(name: "HTTPRules", dependencies: ["CPublicSuffix", "Sodium", "WebOrigins"], swiftSettings: strict),
         .target(
             name: "OfflinePackages", dependencies: ["BridgeJSON", "CCompression", "Sodium"], swiftSettings: strict),
         .target(name: "TOMLDocument", dependencies: ["CTomlplusplus"], swiftSettings: strict),
@@ -172,7 +173,8 @@ let package = Package(
 
         // MARK: The runtime
         .target(
-            name: "TaskRuntime", dependencies: ["BridgeJSON", "BridgeMessage", deque, logging], swiftSettings: strict),
+            name: "TaskRuntime", dependencies: ["BridgeJSON", "BridgeMessage", "WebOrigins", deque, logging],
+            swiftSettings: strict),
         .target(
             name: "TaskHosts",
             dependencies: [
@@ -269,7 +271,8 @@ let package = Package(
             name: "TaskKitTests", dependencies: ["TaskKit", "BridgeJSON", "CTaskPlugin", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "TaskRuntimeTests", dependencies: ["BridgeJSON", "BridgeMessage", "TaskRuntime", "TestSupport"],
+            name: "TaskRuntimeTests",
+            dependencies: ["BridgeJSON", "BridgeMessage", "TaskRuntime", "TestSupport", "WebOrigins"],
             swiftSettings: strict),
         .testTarget(
             name: "TaskKitTestingTests",

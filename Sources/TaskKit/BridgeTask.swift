@@ -136,6 +136,9 @@ public enum OptionPermission: String, Sendable, Hashable, CaseIterable {
     /// Using what is stored for another user or origin: the option is a namespace, a user id, a colon and an origin,
     /// such as `1000:https://notes.example`. A caller may always name its own.
     case store
+    /// Having a request sent to an origin of the web: the option is an origin, such as `https://api.example`. Where the
+    /// caller needs no right for its own site, its task leaves the option out.
+    case reach
 }
 
 /// Options, a result or data without members: `{}`.

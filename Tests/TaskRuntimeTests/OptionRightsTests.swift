@@ -1,6 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 import Testing
+import WebOrigins
 
 @testable import TaskRuntime
 
@@ -11,6 +12,7 @@ struct OptionRightsTests {
         TaskDescription(
             name: "count", isPublic: true, optionPermissions: ["namespace": .store],
             schemas: TaskSchemas(options: ["type": "object", "properties": ["n": ["type": "integer"]]])),
+        TaskDescription(name: "load", isPublic: true, optionPermissions: ["to": .reach]),
     ])
 
     /// What rules say beside that everybody may call everything.
@@ -51,6 +53,29 @@ struct OptionRightsTests {
         }
         _ = code(client, options: #"{"origin":"https://a.example"}"#, "bridge.hello")
         #expect(code(client, "1000:https://a.example") == "begun" && code(client, "1000:local") == "permission.denied")
+    }
+
+    @Test("may be an origin, which only a rule lets other users reach; what is no origin is refused")
+    func origins() throws {
+        func load(_ client: FakeClient, _ origin: String) -> String? {
+            code(client, options: #"{"to":"\#(origin)"}"#, "load")
+        }
+        apply()
+        #expect(load(bench.client(uid: 0), "https://a.example") == "begun")
+        let client = bench.client(uid: 1000)
+        #expect(load(client, "https://a.example") == "permission.denied")
+        #expect(code(client, options: "{}", "load") == "begun")
+        let all = PolicyRule(.allow, [.call], file: "10-all.toml", line: 1)
+        var some = PolicyRule(.allow, [.reach], file: "50-test.toml", line: 7)
+        some.names = [PolicyName(try OriginPattern("https://*.shop.example"))]
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [all, some]))
+        #expect(load(client, "https://A.shop.example:443") == "begun")
+        #expect(load(client, "http://a.shop.example") == "permission.denied")
+        for other in ["a.shop.example", "https://a.shop.example/", "https://é.shop.example", ""] {
+            #expect(load(client, other) == "options.invalid", "\(other)")
+        }
+        client.send(#"{"task":"load","options":{"to":"https://b.example"},"callbackId":1}"#)
+        #expect(client.readOne()?["error"]?["message"] == "uid 1000 may not reach https://b.example")
     }
 
     @Test("is denied with the rule that decided, before the task knows of the call")

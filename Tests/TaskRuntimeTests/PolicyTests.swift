@@ -1,6 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 import Testing
+import WebOrigins
 
 @testable import TaskRuntime
 
@@ -179,6 +180,41 @@ struct PolicyTests {
         #expect(PolicyName(name) != PolicyName(lookalike))
         #expect(PolicyName(name + "*")?.covers(PolicyName(lookalike) ?? .init("x")!) == false)  // `!`: it is a name
         #expect(Set([PolicyName(name), PolicyName(lookalike)]).count == 2)
+    }
+
+    @Test("Names of reach are origins: compared by scheme, host and port, below a domain by labels")
+    func reach() throws {
+        func rule(_ name: String, _ effect: PolicyRule.Effect = .allow) throws -> PolicyRule {
+            var rule = PolicyRule(effect, [.reach], file: "p.toml", line: 1)
+            rule.names = [PolicyName(try OriginPattern(name))]
+            return rule
+        }
+        let one = try policy(rule("https://API.example:443"))
+        #expect(may(one, stranger, .reach, "https://api.example") && may(one, stranger, .reach, "https://Api.Example."))
+        for other in ["http://api.example", "https://api.example:8443", "https://a.api.example", "api.example", ""] {
+            #expect(!may(one, stranger, .reach, other), "\(other)")
+        }
+        let below = try policy(rule("https://*.shop.example"))
+        #expect(may(below, stranger, .reach, "https://a.b.shop.example"))
+        for other in ["https://shop.example", "https://myshop.example", "https://shop.example.evil.example"] {
+            #expect(!may(below, stranger, .reach, other), "\(other)")
+        }
+        let denial = try policy(rule("https://*.shop.example", .deny))
+        #expect(!may(denial, PolicySubject(uid: 0), .reach, "https://a.SHOP.example"))
+        #expect(may(denial, PolicySubject(uid: 0), .reach, "https://shop.example"))
+    }
+
+    @Test(
+        "A name of reach covers another where it matches all of its origins",
+        arguments: [
+            ("https://*.a.example", "https://x.a.example", true),
+            ("https://*.a.example", "https://*.x.a.example", true),
+            ("https://*.a.example", "https://*.a.example", true), ("https://*.a.example", "https://a.example", false),
+            ("https://a.example", "https://*.a.example", false), ("https://*.a.example", "http://x.a.example", false),
+        ])
+    func coverage(outer: String, inner: String, covers: Bool) throws {
+        #expect(PolicyName(try OriginPattern(outer)).covers(PolicyName(try OriginPattern(inner))) == covers)
+        #expect(PolicyName("*")?.covers(PolicyName(try OriginPattern(inner))) == true)
     }
 
     @Test(

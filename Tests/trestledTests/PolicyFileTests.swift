@@ -67,11 +67,23 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = \"origin\"\nnames = \"https://a.example*\"", "also covers others"),
             ("[[rule]]\nallow = \"store\"\nnames = \"1000:https://a.example*\"", "also covers others"),
             ("[[rule]]\nallow = [\"call\", \"store\"]\nnames = \"1*\"", "also covers others"),
+            ("[[rule]]\nallow = [\"call\", \"reach\"]", "reach stands alone"),
+            ("[[rule]]\nallow = \"reach\"\nnames = \"api.example\"", "\"api.example\" is no origin"),
+            ("[[rule]]\nallow = \"reach\"\nnames = \"https://a.example/b\"", "an origin has no path"),
+            ("[[rule]]\nallow = \"reach\"\nnames = \"https://*.example\"", "covers the domains of strangers"),
         ])
     func refused(text: String, reason: String) throws {
         let file = try file(text)
         #expect(file.rules == [])
         #expect(file.problems.contains { $0.description.contains(reason) }, "\(file.problems)")
+    }
+
+    @Test("has origins as the names of reach, in their canonical form")
+    func reach() throws {
+        let file = try file(
+            "[[rule]]\nallow = \"reach\"\nnames = [\"HTTPS://API.example:443\", \"http://*.a.example:81\"]")
+        #expect(file.problems == [])
+        #expect(file.rules[0].names?.map(\.text) == ["https://api.example", "http://*.a.example:81"])
     }
 
     @Test("may name users and groups that there are not: such a rule is about nobody, and that is said")

@@ -1,4 +1,5 @@
 import BridgeJSON
+import WebOrigins
 
 // Options that take a permission of their own. Asked where a call's options are checked: after its interceptors, before
 // its task, no matter who provides that and who calls.
@@ -21,11 +22,25 @@ extension Rights {
         do throws(JSONMismatch) { names = try right.option.values(in: options) } catch { throw BridgeError(error) }
         guard !names.isEmpty, let subject = subject(call) else { return }
         for name in names {
+            if right.verb == .reach { try checkOrigin(name, right) }
             let decision = policy.decide(right.verb, name, for: subject)
             guard !decision.isAllowed else { continue }
             // Not by characters, one of which may be as long as the whole.
             let shown = String(name.unicodeScalars.prefix(256))
-            throw denial(subject, "name the \(right.option.key) \(shown) to \(call.task?.name ?? "a task")", decision)
+            let what =
+                right.verb == .reach
+                ? "reach \(shown)" : "name the \(right.option.key) \(shown) to \(call.task?.name ?? "a task")"
+            throw denial(subject, what, decision)
+        }
+    }
+
+    /// What is no origin matches no rule, also none that denies.
+    private func checkOrigin(_ name: String, _ right: OptionRight) throws(BridgeError) {
+        do throws(AddressRefusal) { _ = try WebOrigin(name) } catch {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.\(right.option.key)", expected: "an origin, such as https://api.example",
+                    got: "one that cannot be used: \(error.description)"))
         }
     }
 

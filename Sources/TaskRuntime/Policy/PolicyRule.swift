@@ -1,4 +1,5 @@
 public import BridgeJSON
+public import WebOrigins
 
 /// What may be done, or not.
 public enum PolicyVerb: String, Sendable, CaseIterable {
@@ -22,15 +23,20 @@ public enum PolicyVerb: String, Sendable, CaseIterable {
     case origin
     /// Using what is stored for another user or origin; by the namespace, a user id, a colon and an origin.
     case store
+    /// Having a request sent to an origin of the web; by the origin, such as `https://api.example`.
+    case reach
 
     /// Those that options can ask for: the others are asked about by what the daemon does itself.
-    static let ofOptions: [PolicyVerb] = [.store]
+    static let ofOptions: [PolicyVerb] = [.store, .reach]
 }
 
-/// A name, or all names with a beginning: `*` at the end says so.
+/// A name, or all names with a beginning: `*` at the end says so. In a rule about `reach`, an origin, or all origins
+/// below a domain.
 public struct PolicyName: Sendable, Hashable {
-    /// As it is written.
+    /// As it is written; of origins the canonical text.
     public let text: String
+    /// The origins that it stands for; nil: it is a name of another verb than `reach`.
+    public let origins: OriginPattern?
 
     /// Whether the two have the same bytes.
     public static func == (left: PolicyName, right: PolicyName) -> Bool { left.text.isExactly(right.text) }
@@ -42,18 +48,27 @@ public struct PolicyName: Sendable, Hashable {
     public init?(_ text: String) {
         guard !text.isEmpty, !text.dropLast().contains("*") else { return nil }
         self.text = text
+        origins = nil
+    }
+
+    /// A name in a rule about `reach`.
+    public init(_ origins: OriginPattern) {
+        text = origins.text
+        self.origins = origins
     }
 
     private var isBeginning: Bool { text.utf8.last == UInt8(ascii: "*") }
 
     func matches(_ name: String) -> Bool {
+        if let origins { return (try? WebOrigin(name)).map { origins.matches($0) } ?? false }
         // By bytes, as all names: Swift holds two spellings of an accented letter to be equal, who gets the name need
         // not.
-        isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.isExactly(text)
+        return isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.isExactly(text)
     }
 
     /// Whether everything that the other one matches is matched by this one.
     public func covers(_ other: PolicyName) -> Bool {
+        if let origins, let others = other.origins { return origins.covers(others) }
         guard isBeginning else { return self == other }
         return other.text.utf8.starts(with: text.utf8.dropLast())
     }

@@ -2,6 +2,7 @@
 import BridgeJSON
 import TOMLDocument
 import TaskRuntime
+import WebOrigins
 
 /// Reads the rules of one file: `[[rule]]` tables.
 struct PolicyFile {
@@ -71,7 +72,9 @@ struct PolicyFile {
     private mutating func read(_ entry: TOMLTable.Entry, into rule: inout PolicyRule, _ path: String) {
         switch entry.key {
         case "allow", "deny": break
-        case "names": rule.names = names(entry.value, path)
+        case "names":
+            let isAboutReach = rule.verbs.contains(.reach)
+            rule.names = isAboutReach ? origins(entry.value, path) : names(entry.value, path)
         case "uid": rule.uids = ids(entry.value, path, "user", accounts.uid)
         case "group": rule.gids = ids(entry.value, path, "group", accounts.gid)
         case "origin": rule.origins = texts(entry.value, path).map { ExactText($0.text) }
@@ -88,6 +91,24 @@ struct PolicyFile {
         texts(value, path).compactMap { text, position in
             if let name = PolicyName(text) { return name }
             problem(position, path, "\(TOMLText.quoted(text)) is no name: a * may stand at its end alone")
+            return nil
+        }
+    }
+
+    /// Names in a rule about `reach`.
+    private mutating func origins(_ value: TOMLValue, _ path: String) -> [PolicyName] {
+        texts(value, path).compactMap { text, position in
+            do throws(AddressRefusal) {
+                let origins = try OriginPattern(text)
+                if !origins.isBelowSingleLabel { return PolicyName(origins) }
+                problem(
+                    position, path, "\(TOMLText.quoted(text)) covers the domains of strangers: name a domain below it")
+            } catch {
+                problem(
+                    position, path,
+                    "\(TOMLText.quoted(text)) is no origin, such as https://api.example or https://*.example.org: "
+                        + error.description)
+            }
             return nil
         }
     }
@@ -116,6 +137,9 @@ struct PolicyFile {
             rule.uids != nil || rule.gids != nil || rule.origins != nil || rule.users != nil || rule.units != nil
         if rule.plugins != nil, isAboutClients {
             problem(position, path, "plugin cannot be combined with another condition")
+        }
+        if rule.verbs.contains(.reach), rule.verbs.count > 1 {
+            problem(position, path, "reach stands alone: its names are origins, those of other verbs are not")
         }
         if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
             problem(position, path, "close has no names")

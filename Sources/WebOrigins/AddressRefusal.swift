@@ -44,7 +44,7 @@ public struct AddressRefusal: Error, Hashable, Sendable, CustomStringConvertible
     /// - Parameters:
     ///   - reason: Its kind.
     ///   - description: What is wrong, and what to write instead; nothing of the text itself.
-    init(_ reason: Reason, _ description: String) {
+    package init(_ reason: Reason, _ description: String) {
         self.reason = reason
         self.description = description
     }

@@ -41,7 +41,7 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter bytes: As the text of `init(ascii:)`.
     /// - Throws: The reason, where they say none.
-    init(ascii bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
+    package init(ascii bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
         guard let first = bytes.first else { throw Self.emptyHost }
         if first == UInt8(ascii: "[") {
             try self.init(bracketed: bytes)
@@ -60,7 +60,7 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
     /// The host of a name that is known to be canonical.
     ///
     /// - Parameter checkedName: A canonical name, or its end from a label on.
-    init(checkedName: String) {
+    package init(checkedName: String) {
         text = checkedName
         address = nil
     }
@@ -105,8 +105,8 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
 
 extension Host {
     private static let emptyHost = AddressRefusal(.host, "the host is empty")
-    static let tooLong = AddressRefusal(.tooLong, "the host is longer than \(maximumNameBytes) bytes")
-    static let unusualAddress = AddressRefusal(
+    package static let tooLong = AddressRefusal(.tooLong, "the host is longer than \(maximumNameBytes) bytes")
+    package static let unusualAddress = AddressRefusal(
         .address, "the host is a number; write an IPv4 address as four decimal numbers, as in 192.0.2.1")
 
     /// The name in lower case, its bytes and its labels checked.

@@ -1,15 +1,15 @@
 /// What stands between `//` and the path: a host, and a port perhaps (RFC 3986, section 3.2), in pieces.
-struct Authority {
+package struct Authority {
     /// The host as it is written.
-    let host: ArraySlice<UInt8>
+    package let host: ArraySlice<UInt8>
     /// The port; nil where none is written.
-    let port: UInt16?
+    package let port: UInt16?
 
     /// Takes an authority apart.
     ///
     /// - Parameter bytes: What is between `//` and the next `/`, `?` or `#`.
     /// - Throws: The reason, where there is a user, a backslash, a space or a port that is none.
-    init(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
+    package init(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
         for byte in bytes { try Self.check(byte) }
         var end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         if bytes.first == UInt8(ascii: "[") {

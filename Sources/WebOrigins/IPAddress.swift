@@ -31,7 +31,7 @@ public enum IPAddress: Hashable, Sendable {
     }
 
     /// The longest text of an address: eight groups, the last two as IPv4.
-    static let maximumTextBytes = 45
+    package static let maximumTextBytes = 45
 
     /// The bytes in network order.
     public var bytes: [UInt8] {

@@ -13,7 +13,7 @@ public enum WebScheme: String, Hashable, Sendable {
     /// - Parameter bytes: A text that begins with them.
     /// - Returns: The scheme, and what follows.
     /// - Throws: The reason, where there is another scheme or no `//`.
-    static func reading(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) -> (WebScheme, ArraySlice<UInt8>) {
+    package static func reading(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) -> (WebScheme, ArraySlice<UInt8>) {
         let name = bytes.prefix(6).prefix { $0 != UInt8(ascii: ":") }
         guard bytes.dropFirst(name.count).first == UInt8(ascii: ":"),
             let scheme = WebScheme(rawValue: String(decoding: name.map(AddressBytes.lowercased), as: UTF8.self))

@@ -1,9 +1,9 @@
 /// Bytes of hosts and URLs.
-enum AddressBytes {
+package enum AddressBytes {
     /// The value of a hexadecimal digit; nil for any other byte.
     ///
     /// - Parameter byte: The byte.
-    static func hexadecimal(_ byte: UInt8) -> UInt8? {
+    package static func hexadecimal(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
@@ -15,7 +15,7 @@ enum AddressBytes {
     /// The byte in lower case where it is a letter of ASCII, else the byte itself.
     ///
     /// - Parameter byte: The byte.
-    static func lowercased(_ byte: UInt8) -> UInt8 {
+    package static func lowercased(_ byte: UInt8) -> UInt8 {
         if case UInt8(ascii: "A")...UInt8(ascii: "Z") = byte { byte | 0x20 } else { byte }
     }
 
@@ -24,7 +24,7 @@ enum AddressBytes {
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - text: The text, in lower case.
-    static func starts(_ bytes: some Collection<UInt8>, with text: String) -> Bool {
+    package static func starts(_ bytes: some Collection<UInt8>, with text: String) -> Bool {
         bytes.lazy.map(lowercased).starts(with: text.utf8)
     }
 }

@@ -32,6 +32,18 @@ public struct OriginPattern: Hashable, Sendable, CustomStringConvertible {
         return isBelow ? other.host.isBelow(origin.host) : other.host == origin.host
     }
 
+    /// Whether this pattern matches every origin that another one matches.
+    ///
+    /// - Parameter other: The other pattern.
+    public func covers(_ other: OriginPattern) -> Bool {
+        if !other.isBelow || isBelow && matches(other.origin) { return matches(other.origin) }
+        return self == other
+    }
+
+    /// Whether it means all hosts below a domain of one label, which is a public suffix. Most other suffixes, such as
+    /// `co.uk`, are known to `PublicSuffixList.isTooWide` alone.
+    public var isBelowSingleLabel: Bool { isBelow && !origin.host.text.utf8.contains(UInt8(ascii: ".")) }
+
     /// The canonical text.
     public var text: String {
         guard isBelow else { return origin.text }
