@@ -14,7 +14,7 @@ enum HostVTable {
             cancel: cancel, publish: publish, metric: metric, metric_set: setMetric, metric_add: addToMetric,
             watch: watch, timer: timer, unwatch: unwatch, stream_new: makeStream, stream_write: writeStream,
             stream_read: readStream, stream_close: closeStream,
-            stream_attach: attachStream)
+            stream_attach: attachStream, task_marks: taskMarks)
     }
 
     /// The receiver behind a table, which lives as long as the process: no reference is counted.
@@ -137,6 +137,10 @@ enum HostVTable {
     private static let addToMetric: @convention(c) (UnsafePointer<trestle_host>?, UInt32, Double) -> Void = {
         vtable, metric, amount in
         with(vtable, else: ()) { $0.addToMetric(metric, amount) }
+    }
+
+    private static let taskMarks: @convention(c) (UnsafePointer<trestle_host>?, UInt32) -> UInt32 = { vtable, task in
+        with(vtable, else: 0) { $0.taskMarks.marks(ofTask: task) }
     }
 
     private static let publish: @convention(c) (UnsafePointer<trestle_host>?, UnsafePointer<trestle_event>?) -> Void = {

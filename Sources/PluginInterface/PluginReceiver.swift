@@ -51,6 +51,8 @@ open class PluginReceiver {
     private let holderCell = LoopHolder.cell
     /// The descriptors and the timers that the plugin waits for.
     final let watches = PluginWatches()
+    /// What stands between calls and its tasks.
+    public final let taskMarks = PluginTaskMarks()
     /// Its calls about streams.
     final let streamUses = PluginStreamUses()
     /// The thread that made this.

@@ -89,6 +89,13 @@ struct Host: @unchecked Sendable {  // constant; see above
         }
     }
 
+    /// What stands between calls and the plugin's task of this number; nil: an older daemon does not say.
+    func taskMarks(_ number: Int) -> UInt32? {
+        // `!`: a member of the table, which has its place.
+        guard Int(table.pointee.size) > MemoryLayout<trestle_host>.offset(of: \.task_marks)! else { return nil }
+        return table.pointee.task_marks(table, UInt32(number))
+    }
+
     // MARK: Descriptors and timers
 
     /// Calls `ready(argument, events)` once. Loop thread.

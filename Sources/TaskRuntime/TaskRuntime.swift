@@ -113,7 +113,10 @@ public final class TaskRuntime {
     }
 
     /// Goes by other rules from now on, for living sessions too. Calls in flight go on.
-    public func apply(_ policy: Policy) { rights.apply(policy) }
+    public func apply(_ policy: Policy) {
+        rights.apply(policy)
+        directory.updateMarks()
+    }
 
     // MARK: Figures
 

@@ -18,6 +18,7 @@ extension IsolatedPluginHost {
             // The loop's thread serves pings whatever the plugin's own threads do.
             manifest["ping"] = "always"
             manifest["sessions"] = .bool(library.table.pointee.session != nil)
+            manifest["taskMarks"] = true
             note(manifest)
             guard interceptorNames.isEmpty || library.canIntercept else {
                 let reason = "its manifest has interceptors, and its table lacks intercept"
@@ -47,6 +48,20 @@ extension IsolatedPluginHost {
         }
         interceptorNames = (manifest["interceptors"]?.arrayValue ?? []).map { ($0["name"] ?? .null).bytes }
     }
+
+    /// The daemon says what stands between calls and the tasks.
+    func takeMarks(_ data: UnsafeRawBufferPointer) {
+        let marks = (try? JSON(parsing: data))?["marks"]
+        taskMarks.set(
+            taskNames.map { name in
+                let names = marks?[String(decoding: name, as: UTF8.self)]?.arrayValue ?? []
+                return names.reduce(0) { $0 | (Self.marks[$1.stringValue ?? ""] ?? 0) }
+            })
+    }
+
+    private static let marks = [
+        "intercepted": UInt32(TRESTLE_TASK_INTERCEPTED), "ruled": UInt32(TRESTLE_TASK_RULED),
+    ]
 
     /// The number of the interceptor that a question names.
     func interceptor(askedBy question: UnsafeRawBufferPointer) -> UInt32? {

@@ -172,6 +172,7 @@ final class IsolatedPluginHost: PluginReceiver {
     }
 
     private func hear(_ event: EventMessage) {
+        if event.name.elementsEqual("plugin.tasks".utf8) { return takeMarks(event.data) }
         guard let plugin, let function = plugin.table.pointee.session, event.name.elementsEqual("plugin.session".utf8),
             let data = try? JSON(parsing: event.data), let caller = data["caller"],
             let change = Self.changes[data["change"]?.stringValue ?? ""]

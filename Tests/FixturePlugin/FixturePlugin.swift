@@ -24,6 +24,7 @@ import TaskKit
             TurnTwice()
             ReadLater()
             Drop()
+            Marks()
         }
     )
     .event(Ticked.self)
@@ -292,4 +293,15 @@ struct Drop: BridgeTask {
         for try await bytes in options.photo { return bytes.count }
         return 0
     }
+}
+
+struct Marks: BridgeTask {
+    static let name = "fixture.marks"
+    static let summary = "Answers with what stands between calls and this task."
+    static let settings = TaskSettings(optionPermissions: ["to": .reach])
+    struct Options: Codable, Sendable {
+        var to: String?
+    }
+
+    func run(_ options: Options, _ call: Call) async throws -> UInt32 { call.plugin.marks(ofTask: Self.name).rawValue }
 }

@@ -126,6 +126,8 @@ final class InProcessHost: PluginReceiver, TaskHost {
         leave()
     }
 
+    func noteMarks() { taskMarks.set(instance?.marks.map(\.rawValue) ?? []) }
+
     func end() {
         endWatches()
         endStreamUses()

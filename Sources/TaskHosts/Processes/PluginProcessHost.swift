@@ -39,6 +39,8 @@ final class PluginProcessHost: TaskHost {
     private var taskNames: [[UInt8]] = []
     /// Whether it wants to hear of sessions.
     var hearsSessions = false
+    /// Whether it wants to hear what stands between calls and its tasks.
+    var hearsTaskMarks = false
     private var isStalled = false
 
     // What another process gets that takes this one's place.
@@ -188,6 +190,18 @@ final class PluginProcessHost: TaskHost {
 
     private func report(_ change: SessionChange, _ session: Session, to link: PluginProcessLink) {
         link.notify("plugin.session", ["change": .string("\(change)"), "caller": callers.json(of: session)])
+    }
+
+    func noteMarks() { for link in links where link.isReady { reportMarks(to: link) } }
+
+    /// Tells a process what stands between calls and its tasks.
+    func reportMarks(to link: PluginProcessLink) {
+        guard hearsTaskMarks, let instance, !instance.marks.isEmpty else { return }
+        var tasks: JSONObject = [:]
+        for (task, marks) in zip(instance.manifest.tasks, instance.marks) where !marks.isEmpty {
+            tasks[task.name] = .array(marks.names.map(JSON.string))
+        }
+        link.notify("plugin.tasks", ["marks": .object(tasks)])
     }
 
     /// Reports the sessions that there are to a process of a pool that has come after others.

@@ -68,6 +68,7 @@ final class PluginProcessMember {
     func becomeReady() {
         isReady = true
         link.isReady = true
+        link.host.reportMarks(to: link)
         residentBytesAtFirst = Self.residentBytes(of: process.pid) ?? 0
         schedulePing()
     }

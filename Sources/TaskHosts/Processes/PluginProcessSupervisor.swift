@@ -114,6 +114,7 @@ final class PluginProcessSupervisor {
         if manifest["version"] == nil { manifest["version"] = "0" }
         if manifest["tasks"] == nil { manifest["tasks"] = [] }
         host.hearsSessions = manifest["sessions"] == true
+        host.hearsTaskMarks = manifest["taskMarks"] == true
         return .object(manifest)
     }
 

@@ -5,19 +5,27 @@ extension PluginDirectory {
     /// The plugin's interceptors are asked from now on, before those that were there.
     func joinInterceptors(of plugin: PluginInstance) {
         guard !plugin.interceptors.isEmpty else { return }
-        tasks.changeInterceptors { $0.join(plugin.interceptors) }
+        changeInterceptors { $0.join(plugin.interceptors) }
     }
 
     /// The plugin's interceptors are asked from now on, where those of another one were.
     func joinInterceptors(of plugin: PluginInstance, inPlaceOf old: PluginInstance) {
         guard !plugin.interceptors.isEmpty || !old.interceptors.isEmpty else { return }
-        tasks.changeInterceptors { $0.replace(old, by: plugin.interceptors) }
+        changeInterceptors { $0.replace(old, by: plugin.interceptors) }
     }
+
+    private func changeInterceptors(_ change: (inout InterceptorRegistry) -> Void) {
+        tasks.changeInterceptors(change)
+        updateMarks()
+    }
+
+    /// Informs the plugins of what stands between calls and their tasks.
+    func updateMarks() { for plugin in all + leaving { plugin.updateMarks() } }
 
     /// They are no longer asked. Calls that they have in hand fail as their descriptions say.
     func leaveInterceptors(of plugin: PluginInstance) {
         guard !plugin.interceptors.isEmpty else { return }
-        tasks.changeInterceptors { $0.leave(plugin) }
+        changeInterceptors { $0.leave(plugin) }
     }
 
     /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it
@@ -45,6 +53,6 @@ extension PluginDirectory {
             }
             changes.append((interceptor, patterns))
         }
-        tasks.changeInterceptors { _ in for (interceptor, patterns) in changes { interceptor.replace(patterns) } }
+        changeInterceptors { _ in for (interceptor, patterns) in changes { interceptor.replace(patterns) } }
     }
 }

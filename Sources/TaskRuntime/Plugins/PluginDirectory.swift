@@ -118,6 +118,7 @@ final class PluginDirectory {
         plugin.state = .running
         for task in plugin.tasks { tasks.insert(task) }
         rights.forget()
+        plugin.updateMarks()
         announce(plugin)
     }
 

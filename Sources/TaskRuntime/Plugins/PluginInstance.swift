@@ -28,6 +28,8 @@ public final class PluginInstance: QueueingProvider {
     private let unownedDirectory: Unmanaged<PluginDirectory>
     var directory: PluginDirectory { unownedDirectory.takeUnretainedValue() }
     var tasks: [TaskEntry] = []
+    /// What stands between calls and its tasks, in the order of their numbers; empty: nothing that was ever told.
+    public internal(set) var marks: [TaskMarks] = []
     /// Its interceptors, in the order of their numbers.
     var interceptors: [Interceptor] = []
     /// Calls whose turn has not come.

@@ -19,6 +19,8 @@ public protocol TaskHost: AnyObject {
     func cancel(_ call: CallHandle, reason: CancelReason)
     /// Something happened to a session.
     func notify(_ change: SessionChange, _ session: Session)
+    /// The ``PluginInstance/marks`` of its tasks have changed. The plugin learns of it before the next call.
+    func noteMarks()
     /// The plugin is no longer known: whatever runs for it ends.
     func end()
     /// Its processes, as holders of ends of streams. Where one of them takes its first end, or its last one is over,
@@ -37,6 +39,8 @@ extension TaskHost {
     public var choosesCalls: Bool { false }
     /// Every call is as good as the other.
     public func room(for call: Call) -> HostRoom { .free }
+    /// The plugin does not ask.
+    public func noteMarks() {}
     /// Nothing runs for it but in the daemon itself.
     public func end() {}
     /// The plugin holds them itself.

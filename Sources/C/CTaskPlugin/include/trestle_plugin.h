@@ -358,7 +358,18 @@ typedef struct trestle_host {
        the answer comes when the reader has left. It ends with `stream_close` and its count. docs/streams.md has the
        whole of it. */
     trestle_call (*stream_attach)(const struct trestle_host *host, const trestle_stream_use *use);
+
+    /* ANY THREAD. What stands between a call and the plugin's task of this number: TRESTLE_TASK_…; 0: nothing. A plugin
+       that would make a call of its own task, on behalf of a caller, may do the work at once where nothing does. Up to
+       date for every call that the plugin has got. */
+    uint32_t (*task_marks)(const struct trestle_host *host, uint32_t task);
 } trestle_host;
+
+/* Interceptors are asked about calls of the task. */
+#define TRESTLE_TASK_INTERCEPTED 1u
+/* The policy has rules about what an option of its "optionPermissions" names. Without rules, only callers with
+   TRESTLE_CALLER_TRUSTED may name what is not their own. */
+#define TRESTLE_TASK_RULED 2u
 
 /* What a descriptor is watched for. */
 #define TRESTLE_WATCH_READABLE 1u
@@ -413,7 +424,8 @@ typedef struct trestle_plugin {
        same characters.
        "public": true: members of the group "trestle" may call the task, or get the event, where no rule of docs/policy.md
        says anything. "optionPermissions": options that name what not every caller may name, each with the policy's verb that
-       the daemon asks about the name before it calls `call`: "store", of a namespace, "UID:ORIGIN".
+       the daemon asks about the name before it calls `call`: "store", of a namespace, "UID:ORIGIN"; "reach", of an origin of
+       the web, "https://api.example".
        "options": the daemon checks a call's options against it before it calls `call`; docs/protocol.md says what it
        checks. "timeout" absent: the daemon's own; null: none. "phase": "beforeListening" or "afterListening".
        "name" of the plugin: letters a-z and A-Z, digits, - and _, beginning with a letter, at most 64 bytes. Names of
