@@ -73,7 +73,8 @@ struct FolderOrderTests {
             path: "Plugins/Fetch/Tasks",
             folders: ["Data", "Bodies", "Transport", "Loading", "Cache", "Packages", "Replay", "Tasks"],
             besides: [
-                "Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift", "WallClock.swift",
+                "Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift",
+                "ParameterSection.swift", "ServerSections.swift", "WallClock.swift",
             ]),
         FolderOrder(
             path: "Plugins/Login/Tasks", folders: ["Hashing", "Accounts", "Tasks"],

@@ -5,15 +5,6 @@ import Testing
 
 @testable import FetchTasks
 
-/// Lets pages fetch: `http.fetch` is not public.
-private struct Door: BridgeTask {
-    static let name = "door.fetch"
-    static let summary = "Calls http.fetch for its caller."
-    static let settings = TaskSettings(isPublic: true)
-
-    func run(_ options: JSON, _ call: Call) async throws -> JSON { try await call.call("http.fetch", options) }
-}
-
 @Suite("Cookies of fetches", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchCookieTests {
     private static let user: UInt32 = 1000

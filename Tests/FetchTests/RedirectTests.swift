@@ -109,18 +109,18 @@ struct RedirectTests {
         #expect(try Redirects.target(of: head, from: url, settings).text == "http://b.example/")
     }
 
-    @Test("A page reaches its own site alone, and sets no field that pages do not")
+    @Test("A page's own site is its scheme and its registrable domain; it sets no field that pages do not")
     func pages() throws {
         let caller = Caller(session: 1, uid: 1000, gid: 1000, pid: 1, origin: "https://app.example.org")
         let reach = Reach(caller, PublicSuffixList())
-        for url in ["https://app.example.org/", "https://api.example.org:8443/"] { try reach.check(WebURL(url)) }
+        for url in ["https://app.example.org/", "https://api.example.org:8443/"] {
+            #expect(try reach.isOwnSite(WebURL(url)))
+        }
         for url in ["http://app.example.org/", "https://example.com/", "https://org/"] {
-            let error = #expect(throws: BridgeError.self) { try reach.check(WebURL(url)) }
-            #expect(error?.code == .permissionDenied)
+            #expect(try !reach.isOwnSite(WebURL(url)))
         }
-        #expect(throws: BridgeError.self) {
-            try Reach(Caller(session: 1, uid: 1, gid: 1, pid: 1, origin: "app://x"), nil).check(WebURL("http://x/"))
-        }
+        let odd = Reach(Caller(session: 1, uid: 1, gid: 1, pid: 1, origin: "app://x"), nil)
+        #expect(try !odd.isOwnSite(WebURL("http://x/")))
         for name in ["Cookie", "origin", "Sec-Fetch-Site", "Referer"] {
             #expect(throws: BridgeError.self) { try RequestCheck(isPage: true).fields([(name, "a")]) }
             #expect(try RequestCheck(isPage: false).fields([(name, "a")]).count == 1)

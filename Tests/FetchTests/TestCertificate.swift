@@ -42,6 +42,15 @@ final class TestAuthority {
         return TestCertificate(file: file, key: key)
     }
 
+    /// The SHA-256 hash of a certificate's public key, in base 64.
+    func keyHash(of certificate: TestCertificate) throws -> String {
+        let (key, hash) = (folder.file("key.der"), folder.file("hash.bin"))
+        try openSSL("pkey", "-in", certificate.key, "-pubout", "-outform", "DER", "-out", key)
+        try openSSL("dgst", "-sha256", "-binary", "-out", hash, key)
+        let outcome = try run(Self.openssl, ["base64", "-A", "-in", hash])
+        return outcome.output.filter { $0 != "\n" }
+    }
+
     /// `x509` cannot set the dates, `ca` can.
     private func signExpired(_ request: String, _ extensions: String, _ file: String) throws {
         try folder.write("", to: "index.txt")

@@ -15,8 +15,10 @@ extension Plugin {
     public static func fetch() -> Plugin { fetch(FetchService()) }
 
     static func fetch(_ service: FetchService) -> Plugin {
-        Plugin("fetch", version: "1.0.0") {
+        Plugin("fetch", version: FetchSettings.version) {
             FetchTask(service: service)
+            LoadTask(service: service)
+            ParametersTask(service: service)
             CacheInfoTask(service: service)
             CacheListTask(service: service)
             CacheRemoveTask(service: service)
@@ -38,7 +40,7 @@ extension Plugin {
             PluginConfiguration(FetchConfiguration()), describing: FetchConfiguration.settings, reloadable: true,
             check: { _ = try FetchSettings($0) }, onChange: { service.configure($0) }
         )
-        .onStart { service.start($0) }
+        .onStart { await service.start($0) }
         .launchWorker("fetch.open", phase: .beforeListening) { await service.open($0) }
         .onStop { await service.stop() }
     }

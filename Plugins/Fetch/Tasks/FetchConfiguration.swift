@@ -31,6 +31,12 @@ struct FetchConfiguration: Codable, Sendable {
     /// `package_keys`, `package_bytes`: whose offline packages are installed, and how much of them.
     var packageKeys: [String]?
     var packageBytes: Int64?
+    /// `parameters`: what is added to requests for some origins.
+    var parameters: [ParameterSection]?
+    /// `pins`: the keys that certificates of hosts may have.
+    var pins: [PinSection]?
+    /// `proxy`: what all requests go by.
+    var proxy: String?
 
     enum CodingKeys: String, CodingKey {
         case privateNetworks = "private_networks"
@@ -50,6 +56,9 @@ struct FetchConfiguration: Codable, Sendable {
         case cacheMemoryBytes = "cache_memory_bytes"
         case packageKeys = "package_keys"
         case packageBytes = "package_bytes"
+        case parameters
+        case pins
+        case proxy
     }
 
     /// What operators read about the settings.
@@ -131,12 +140,17 @@ struct FetchConfiguration: Codable, Sendable {
             "default": .number(JSONNumber(FetchSettings().packageBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.packageRange.upperBound)),
         ],
+        "parameters": ParameterSection.setting,
+        "pins": PinSection.setting,
+        "proxy": ProxySetting.setting,
     ]
 }
 
 /// What fetches go by. The defaults are those of an empty configuration.
 struct FetchSettings: Sendable {
     static let standardUserAgent = "Trestle"
+    /// The plugin's version.
+    static let version = "1.0.0"
     /// In base 64 it fits into a message of the standard length.
     static let inlineRange = 0...(700 << 10)
     static let bodyRange: ClosedRange<Int64> = 0...(4 << 30)
@@ -162,6 +176,8 @@ struct FetchSettings: Sendable {
     var cache = CacheSettings()
     var packageKeys: [PackageKey] = []
     var packageBytes: Int64 = 512 << 20
+    var parameters = PublicParameters()
+    var proxy: String?
 
     init() {}
 
@@ -196,6 +212,13 @@ struct FetchSettings: Sendable {
         cache.memoryBytes = try Self.cacheSize(section.cacheMemoryBytes, "cache_memory_bytes") ?? cache.memoryBytes
         packageKeys = try Self.packageKeys(section.packageKeys ?? [])
         packageBytes = try Self.checked(section.packageBytes, in: Self.packageRange, "package_bytes") ?? packageBytes
+        for (index, table) in (section.pins ?? []).enumerated() {
+            tls.pins.append(try table.pin(at: "$.pins[\(index)]"))
+        }
+        if let text = section.proxy { proxy = try ProxySetting.check(text) }
+        for (index, table) in (section.parameters ?? []).enumerated() {
+            parameters.rules.append(try table.rule(at: "$.parameters[\(index)]", PublicSuffixList()))
+        }
     }
 
     private static func cacheSize(_ bytes: Int64?, _ key: String) throws(JSONMismatch) -> Int64? {

@@ -80,6 +80,10 @@ extension BridgeError {
         return invalidOption("$.url", expected: "a URL", got: "one that cannot be used: \(refusal.description)")
     }
 
+    /// `http.integrity`.
+    static let integrityMismatch = BridgeError(
+        .httpIntegrity, "the body does not have the hash that the option integrity names")
+
     /// A fetch that was given up.
     static let fetchCancelled = BridgeError(.callCancelled, "the fetch was cancelled")
 }

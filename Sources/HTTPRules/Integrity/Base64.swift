@@ -1,5 +1,21 @@
 /// Base 64 with padding: RFC 4648, section 4.
 enum Base64 {
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// The text that stands for bytes.
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start...].prefix(3)
+            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+            for index in 0..<4 {
+                let letter = letters[Int(bits >> UInt32(18 - 6 * index) & 63)]
+                text.append(index <= group.count ? letter : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// The bytes that a text stands for; nil where it has other characters, wrong padding, or bits that are left over.
     /// The letters `-` and `_` stand for `+` and `/`, as Subresource Integrity takes them.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {

@@ -60,8 +60,6 @@ final class BodyPipeline {
     func finish() throws(BridgeError) {
         try decoder?.finish()
         guard let integrity, var hash else { return }
-        guard integrity.matches(hash.finish()) else {
-            throw BridgeError(.httpIntegrity, "the body does not have the hash that the option integrity names")
-        }
+        guard integrity.matches(hash.finish()) else { throw .integrityMismatch }
     }
 }

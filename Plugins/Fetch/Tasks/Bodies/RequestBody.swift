@@ -121,6 +121,14 @@ final class RequestBody: Sendable {
         return true
     }
 
+    /// All bytes, where they are there and no more than so many; nil: they are not, or are more.
+    func whole(upTo maximum: Int) -> [UInt8]? {
+        state.withLock { state in
+            guard case .success = state.end, state.start == 0, state.bytes.count <= maximum else { return nil }
+            return state.bytes
+        }
+    }
+
     /// Whether all bytes are there that were announced.
     var isWhole: Bool { state.withLock { $0.start + $0.bytes.count == byteCount } }
 

@@ -14,7 +14,7 @@ struct CacheStage: HopStage {
         let partition = CachePartition(uid: caller.uid, origin: caller.origin, suffixes)
         let load = CachedLoad(
             stage: self, hop: hop, context: context, next: next,
-            address: CacheAddress(partition, hop.url, key: context.request.cacheKey),
+            address: CacheAddress(partition, hop.keyURL ?? hop.url, key: context.request.cacheKey),
             request: CacheRequest(method: hop.method, fields: hop.headers, policy: context.request.cache))
         return try await load.run()
     }

@@ -127,7 +127,8 @@ extension CachedLoad {
             places.append(CacheAddress(address.partition, url, key: context.request.cacheKey))
         }
         // What was stored under a key of the caller's is of the same URL.
-        places += context.request.cacheKey == nil ? [] : [CacheAddress(address.partition, hop.url, key: nil)]
+        let plain = CacheAddress(address.partition, hop.keyURL ?? hop.url, key: nil)
+        places += context.request.cacheKey == nil ? [] : [plain]
         for place in places { await cache.remove(at: place) }
     }
 

@@ -12,7 +12,6 @@ struct CheckStage: HopStage {
         guard !ClosedPorts.isClosedPort(url.port) else {
             throw .refused(.port, "the port \(url.port) is closed to requests", host: url.host)
         }
-        try context.reach.check(url)
         // An address in the URL is refused before anything is done. Names are checked when they are resolved.
         if let address = url.host.address, let reason = context.settings.gate.reason(against: address) {
             throw AddressGate.refusal(reason, host: url.host, address: address)

@@ -20,29 +20,29 @@ struct CookieUse: Sendable {
     /// Whether a page makes the request, and not a program of the user.
     var isPage = false
 
+    /// As without options.
+    static func standard(_ url: WebURL, _ reach: Reach) -> CookieUse {
+        CookieUse(
+            credentials: reach.isPage ? .sameSite : .include, home: reach.isPage ? reach.pageOrigin : url.origin,
+            isPage: reach.isPage)
+    }
+
     /// Whether cookies go to a URL.
-    func isMeant(for url: WebURL, _ suffixes: PublicSuffixList?) -> Bool {
+    func isMeant(for url: WebURL, _ reach: Reach) -> Bool {
         // A page without an origin of the web has no cookies.
         guard let home else { return false }
         return switch credentials {
         case .omit: false
         case .include: true
-        case .sameSite: home == url.origin || suffixes?.isSameSite(home, url.origin) == true
+        case .sameSite: reach.isSameSite(home, url.origin)
         }
     }
 }
 
 /// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them anew.
 struct CookieStage: HopStage {
-    /// Which sites there are; nil: each origin is a site of its own.
-    let suffixes: PublicSuffixList?
-
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        // A caller that sets the field itself has cookies of its own.
-        guard context.request.cookies.isMeant(for: hop.url, suffixes), !hop.headers.contains(named: "Cookie") else {
-            return try await next.load(hop, context)
-        }
-        let cookies = HopCookies(hop, context)
+        guard let cookies = HopCookies(hop, context) else { return try await next.load(hop, context) }
         var hop = hop
         if let header = try await cookies.take(), !hop.headers.append(name: "Cookie", value: header) {
             throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
@@ -62,9 +62,12 @@ struct HopCookies: Sendable {
     /// The request, as `cookies.take` gets it.
     private let request: JSON
 
-    init(_ hop: Hop, _ context: LoadContext) {
+    /// Nil: none are sent or stored.
+    init?(_ hop: Hop, _ context: LoadContext) {
         call = context.call
         let use = context.request.cookies
+        // A caller that sets the field itself has cookies of its own.
+        guard use.isMeant(for: hop.url, context.reach), !hop.headers.contains(named: "Cookie") else { return nil }
         var request: JSONObject = ["url": .string(hop.url.text), "method": .string(hop.method)]
         request["profile"] = use.profile.map { .string($0) }
         if use.isPage { request["site"] = use.home.map { .string($0.text) } }
@@ -97,7 +100,7 @@ struct HopCookies: Sendable {
         if texts.count == lines.count {
             options["lines"] = .array(texts.map { .string($0) })
         } else {
-            options["linesBase64"] = .array(lines.map { .string(Self.base64($0)) })
+            options["linesBase64"] = .array(lines.map { .string(JSON.base64($0)) })
         }
         do throws(BridgeError) {
             let _: JSON = try await call.call("cookies.put", JSON.object(options))
@@ -105,11 +108,5 @@ struct HopCookies: Sendable {
             guard error.code != .taskNotFound, error.code != .callCancelled else { return }
             call.log.warning("cookies of a response are not stored: \(error.code)")
         }
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -4,6 +4,8 @@ import TaskKit
 /// One request on the way to its response. Each redirect makes another hop.
 struct Hop: Sendable {
     var url: WebURL
+    /// The URL that a cache knows it by; nil: ``url``.
+    var keyURL: WebURL?
     var method: String
     var headers: HeaderList
     var body: RequestBody?
@@ -23,16 +25,20 @@ struct HopResponse: Sendable {
     var sent: HeaderList?
     /// What the store had to do with it; nil: nothing.
     var cache: CacheReport?
+    /// The URL of the request, where an interceptor has changed it; nil: that of the hop.
+    var url: WebURL?
 }
 
 /// What all hops of one fetch have in common.
 struct LoadContext: Sendable {
     let call: Call
     let settings: FetchSettings
-    let request: FetchRequest
+    var request: FetchRequest
     let reach: Reach
     /// The fetch's right to run, held as long as something of it does.
     let ticket: TransferQuota.Ticket
+    /// What goes on from hop to hop.
+    let chain = HopChain()
     /// Whose connections are used.
     var user: UInt32 { call.caller.uid }
 }

@@ -18,7 +18,16 @@ struct FetchRequest: Sendable {
     var connectTimeout: Duration
     var idleTimeout: Duration
     var cookies = CookieUse()
+    /// Whether the user is asked for name and password, where a server wants them.
+    var authenticates = false
     var onProgress: (@Sendable (TransferProgress) -> Void)?
+
+    /// A request for one hop that no fetch is about.
+    static func standard(_ settings: FetchSettings, _ url: WebURL, _ reach: Reach) -> FetchRequest {
+        FetchRequest(
+            redirect: .manual, cache: .useProtocol, maximumBodyBytes: settings.bodyBytes,
+            connectTimeout: settings.connectTimeout, idleTimeout: settings.idleTimeout, cookies: .standard(url, reach))
+    }
 }
 
 /// The response to a fetch: the last one, after all redirects.
@@ -48,6 +57,7 @@ struct Loader: Sendable {
         var redirects: [LoadedResponse.Redirect] = []
         while true {
             let response = try await way.load(hop, context)
+            if let url = response.url { hop.url = url }
             guard response.head.isRedirect, mode != .manual else {
                 return LoadedResponse(url: hop.url, redirects: redirects, last: response)
             }

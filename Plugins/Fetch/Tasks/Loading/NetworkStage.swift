@@ -22,7 +22,8 @@ struct NetworkStage: HopStage {
             dropsRedirects: request.redirect != .manual, keepsCoding: hop.keepsCoding,
             maximumBodyBytes: request.maximumBodyBytes,
             integrity: request.integrity, connectTimeout: request.connectTimeout, idleTimeout: request.idleTimeout,
-            gate: context.settings.gate, tls: context.settings.tls, onProgress: request.onProgress)
+            gate: context.settings.gate, proxy: context.settings.proxy, tls: context.settings.tls,
+            onProgress: request.onProgress)
     }
 }
 

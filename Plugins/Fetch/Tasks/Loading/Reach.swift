@@ -1,8 +1,8 @@
 import HTTPRules
 import TaskKit
 
-/// Where a caller's requests may go: a page's to its own site, those of a local session anywhere that the address gate
-/// lets pass.
+/// Where a caller's requests go without a right of their own: a page's to its own site. About all others the policy is
+/// asked, see ``InterceptorStage``.
 struct Reach: Sendable {
     /// What the session speaks for; nil: a user's own program.
     private let origin: String?
@@ -18,13 +18,18 @@ struct Reach: Sendable {
     /// The page's origin; nil: it has none of the web, or the caller is no page.
     var pageOrigin: WebOrigin? { origin.flatMap { try? WebOrigin($0) } }
 
-    /// - Throws: `permission.denied`.
-    func check(_ url: WebURL) throws(BridgeError) {
-        guard let origin else { return }
-        if let own = pageOrigin {
-            if own == url.origin || suffixes?.isSameSite(own, url.origin) == true { return }
-        }
-        throw BridgeError(
-            .permissionDenied, "a session of \(origin) may fetch from its own site alone, not from \(url.origin)")
+    /// The text of the page's site; nil: it has none, or the caller is no page.
+    var pageSite: String? {
+        guard let origin else { return nil }
+        guard let page = pageOrigin else { return origin }
+        return suffixes?.site(of: page).text ?? page.text
+    }
+
+    /// Whether a URL is of the page's own site.
+    func isOwnSite(_ url: WebURL) -> Bool { pageOrigin.map { isSameSite($0, url.origin) } ?? false }
+
+    /// Whether two origins are of one site. Without a list, each origin is a site of its own.
+    func isSameSite(_ one: WebOrigin, _ other: WebOrigin) -> Bool {
+        one == other || suffixes?.isSameSite(one, other) == true
     }
 }

@@ -32,7 +32,7 @@ enum CacheOptions {
         _ json: JSON?, _ method: String, _ headers: [(name: String, value: String)]
     ) throws(JSONMismatch) -> ByteRange? {
         guard let json, !json.isNull else { return nil }
-        try FetchOptions.refuseUnknown(json, ["from", "to", "last"], "$.range")
+        try json.refuseUnknown(["from", "to", "last"], "$.range")
         guard method == "GET", !headers.contains(where: { $0.name.lowercased() == "range" }) else {
             throw JSONMismatch(path: "$.range", expected: "a GET without a header Range", got: method)
         }

@@ -61,8 +61,7 @@ struct CacheFilter: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let fields = try Fields(from: decoder)
-        try FetchOptions.refuseUnknown(
-            try JSON(from: decoder), ["site", "url", "origins", "since", "all", "after"], "$")
+        try JSON(from: decoder).refuseUnknown(["site", "url", "origins", "since", "all", "after"], "$")
         (site, url, origins, since) = (fields.site, fields.url, fields.origins, fields.since)
         (all, after) = (fields.all, fields.after)
         if let count = origins?.count, count > Self.maximumOrigins {

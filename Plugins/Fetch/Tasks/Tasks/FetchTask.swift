@@ -34,6 +34,7 @@ struct FetchTask: BridgeTask {
             request.onProgress = { progress in call.reportProgress(progress) }
         }
         request.cookies = try cookies(options, from: first.url, reach)
+        request.authenticates = options.authenticates
         let onProgress = request.onProgress
         let plugin = call.plugin
         let ticket = try await service.quota.ticket(
@@ -70,9 +71,10 @@ struct FetchTask: BridgeTask {
         guard !reach.isPage || options.profile == nil else {
             throw BridgeError(.permissionDenied, "a page uses the profile default, and names none")
         }
-        return CookieUse(
-            credentials: options.credentials ?? (reach.isPage ? .sameSite : .include), profile: options.profile,
-            home: reach.isPage ? reach.pageOrigin : url.origin, isPage: reach.isPage)
+        var use = CookieUse.standard(url, reach)
+        use.credentials = options.credentials ?? use.credentials
+        use.profile = options.profile
+        return use
     }
 
     private func integrity(_ text: String?) throws(BridgeError) -> IntegrityMetadata? {
@@ -81,88 +83,5 @@ struct FetchTask: BridgeTask {
             throw .invalidOption(
                 "$.integrity", expected: "hashes, such as sha256-… in base 64", got: "something else")
         }
-    }
-}
-
-/// What the tasks share. Any thread.
-final class FetchService: Sendable {
-    private struct State {
-        var settings = FetchSettings()
-        var metrics = FetchMetrics()
-    }
-
-    private let state: Mutex<State>
-    private let network: Network
-    /// The stored responses.
-    let cache: HTTPCache
-    let shared = SharedLoads()
-    private let now: @Sendable () -> UnixTime
-    /// What each hop passes, from the caller's side to the network.
-    let way: HopWay
-    let quota: TransferQuota
-    /// Which sites there are; nil: nobody knows, and each origin is a site of its own.
-    let suffixes = PublicSuffixList()
-    let packages = PackageRoom()
-    let replays = ReplayRoom()
-    /// What is kept for sites.
-    let data: WebsiteData
-
-    /// - Parameter now: The time.
-    init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
-        let metrics = SharedMetrics()
-        self.now = now
-        state = Mutex(State())
-        network = Network(metrics: { metrics.value })
-        cache = HTTPCache(metrics: { metrics.value })
-        data = WebsiteData(
-            stores: [PackageData(packages: packages), CookieData()], sites: SiteNames(suffixes: suffixes))
-        way = HopWay([
-            CheckStage(), ReplayStage(room: replays), PackageStage(packages: packages),
-            CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now), OfflineStage(room: replays),
-            CookieStage(suffixes: suffixes), ClearSiteDataStage(data: data), NetworkStage(network: network),
-        ])
-        quota = TransferQuota(metrics: { metrics.value })
-        sharedMetrics = metrics
-    }
-
-    private let sharedMetrics: SharedMetrics
-
-    var settings: FetchSettings { state.withLock { $0.settings } }
-    var metrics: FetchMetrics { sharedMetrics.value }
-
-    /// Takes over a configuration that has been checked. Fetches that run go on with the old one.
-    func configure(_ section: FetchConfiguration) {
-        guard let settings = try? FetchSettings(section) else { return }
-        state.withLock { $0.settings = settings }
-        cache.configure(settings.cache)
-        packages.configure(settings)
-    }
-
-    func start(_ context: PluginContext) {
-        sharedMetrics.value = FetchMetrics(context)
-        packages.start(context)
-        replays.start(context)
-    }
-
-    /// Opens what is on the disk.
-    func open(_ context: PluginContext) async {
-        await cache.open(directory: context.stateDirectory, settings: settings.cache, now: now) {
-            context.log.warning($0)
-        }
-    }
-
-    func stop() async {
-        await network.stop()
-        await cache.close()
-    }
-}
-
-/// The figures, which there are once the plugin has started. Any thread.
-private final class SharedMetrics: Sendable {
-    private let metrics = Mutex(FetchMetrics())
-
-    var value: FetchMetrics {
-        get { metrics.withLock { $0 } }
-        set { metrics.withLock { $0 = newValue } }
     }
 }

@@ -63,14 +63,18 @@ final class Transfer {
     // MARK: Setting up
 
     private func setUp() -> Bool {
-        setURL() && setMethod() && setLines() && setLimits() && request.tls.apply(to: handle) && setCallbacks()
+        setURL() && setMethod() && setLines() && setLimits() && request.tls.apply(to: handle, request.url.host)
+            && setCallbacks()
     }
 
     private func setURL() -> Bool {
         ccurl_set_url(handle, url) && ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
             && ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0) && ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1)
             // Not those of the environment either.
-            && ccurl_set_text(handle, CURLOPT_PROXY, "") && ccurl_set_long(handle, CURLOPT_NETRC, 0)
+            && ccurl_set_text(handle, CURLOPT_PROXY, request.proxy ?? "") && ccurl_set_text(handle, CURLOPT_NOPROXY, "")
+            // The request's own fields are not for the proxy.
+            && ccurl_set_long(handle, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+            && ccurl_set_long(handle, CURLOPT_NETRC, 0)
             && ccurl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
             && ccurl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0)
             && ccurl_set_long(handle, CURLOPT_HTTP_CONTENT_DECODING, 0)

@@ -68,6 +68,8 @@ extension Transfer {
     }
 
     fileprivate func mayReach(_ address: IPAddress?) -> Bool {
+        // The address of a proxy, which the operator has named.
+        if request.proxy != nil { return true }
         guard let reason = request.gate.reason(against: address) else {
             if address?.addressClass == .loopback { triesLoopback = true }
             return true

@@ -14,6 +14,9 @@ extension Transfer {
         case CURLE_OPERATION_TIMEDOUT: return timeout()
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
             return tls("protocol", "no TLS session can be made with \(host)")
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return tls("pin", "the key of \(host) is none of those that the setting pins names")
+        case CURLE_COULDNT_RESOLVE_PROXY: return passing(.httpConnect, "the name of the proxy cannot be resolved")
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return untrusted()
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
             return tls("issuer", "the certificates that are trusted cannot be read; see ca_file")

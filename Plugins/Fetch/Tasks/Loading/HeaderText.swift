@@ -1,0 +1,72 @@
+import HTTPRules
+import TaskKit
+
+/// Header fields as JSON.
+enum HeaderText {
+    /// The fields in their order: pairs, or the members of an object.
+    static func pairs(_ json: JSON?) throws(JSONMismatch) -> [(name: String, value: String)] {
+        switch json {
+        case nil, .null: return []
+        case .object(let object):
+            var pairs: [(name: String, value: String)] = []
+            for (name, value) in object {
+                guard let text = value.stringValue else {
+                    throw JSONMismatch(path: "$.headers.\(name)", expected: "a string", got: value.typeName)
+                }
+                pairs.append((name, text))
+            }
+            return pairs
+        case .array(let elements):
+            var pairs: [(name: String, value: String)] = []
+            for (index, element) in elements.enumerated() {
+                guard let pair = element.arrayValue, pair.count == 2, let name = pair[0].stringValue,
+                    let value = pair[1].stringValue
+                else {
+                    throw JSONMismatch(
+                        path: "$.headers[\(index)]", expected: "an array of name and value", got: element.typeName)
+                }
+                pairs.append((name, value))
+            }
+            return pairs
+        case let other?:
+            throw JSONMismatch(path: "$.headers", expected: "an object, or an array of pairs", got: other.typeName)
+        }
+    }
+
+    /// The fields as pairs.
+    static func json(_ headers: some Sequence<HeaderField>) -> JSON {
+        .array(headers.map { [.string($0.name), .string($0.value)] })
+    }
+
+    static let schema: JSON = [
+        "anyOf": [
+            ["type": "object", "additionalProperties": ["type": "string"]],
+            [
+                "type": "array",
+                "items": ["type": "array", "items": ["type": "string"], "minItems": 2, "maxItems": 2],
+            ],
+        ]
+    ]
+}
+
+extension JSON {
+    /// - Throws: Where an object has a member that is not known: what is asked for must not be passed over.
+    func refuseUnknown(_ known: [String], _ path: String) throws(JSONMismatch) {
+        for key in objectValue?.keys ?? [] where !known.contains(key) {
+            throw JSONMismatch(path: "\(path).\(key)", expected: "no such key", got: "one", knownKeys: known)
+        }
+    }
+
+    /// Bytes as text where they are UTF-8, else in base 64.
+    static func body(_ bytes: [UInt8]) -> JSONObject {
+        if let text = String(validating: bytes, as: UTF8.self) { return ["text": .string(text)] }
+        return ["base64": .string(base64(bytes))]
+    }
+
+    /// Bytes in base 64.
+    static func base64(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,39 @@
+import HTTPRules
+import TaskKit
+
+/// Takes a hop through the runtime, as a call of `http.load`, where somebody looks at it: interceptors of that task, or
+/// the policy, which is asked for each origin outside of a page's own site. All others go on at once.
+struct InterceptorStage: HopStage {
+    /// The name of the task.
+    static let task = "http.load"
+
+    let pending: PendingHops
+
+    func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
+        let call = context.call
+        let marks = call.plugin.marks(ofTask: Self.task)
+        let isAsked = !context.reach.isOwnSite(hop.url) && (marks.contains(.ruled) || !call.caller.isTrusted)
+        guard marks.contains(.intercepted) || isAsked else { return try await next.load(hop, context) }
+        let entry = PendingHop(hop, context, next, shownBody: HopText.body(hop.body))
+        let id = pending.add(entry)
+        defer { pending.remove(id) }
+        let options = HopText.options(hop, context, id: id, body: entry.shownBody)
+        let answer: JSON = try await call.call(Self.task, options, timeout: .unlimited)
+        return try await response(answer, entry)
+    }
+
+    private func response(_ answer: JSON, _ entry: PendingHop) async throws(BridgeError) -> HopResponse {
+        if let properties = answer["properties"] { entry.context.chain.properties = properties }
+        if let outcome = entry.outcome {
+            if answer["held"] == true, let response = outcome.response { return response }
+            var response = try HopText.response(answer, entry.context, isLoaded: true)
+            response.url = outcome.url
+            return response
+        }
+        var response = try HopText.response(answer, entry.context, isLoaded: false)
+        // Nobody else answers without having loaded anything.
+        if HopText.ownSources.contains(response.from) { response.from = HopText.interceptor }
+        await HopCookies(entry.hop, entry.context)?.put(response.head.headers)
+        return response
+    }
+}

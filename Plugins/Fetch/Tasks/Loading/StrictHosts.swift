@@ -1,0 +1,133 @@
+import Glibc
+import HTTPRules
+import Synchronization
+import TaskKit
+
+/// The hosts that want to be reached by TLS alone (RFC 6797), apart for each user, profile and site. What a page learns
+/// of them is no mark by which another one recognizes the user. Any thread.
+final class StrictHosts: Sendable {
+    /// Whose knowledge it is.
+    struct Partition: Hashable, Sendable, Codable {
+        var uid: UInt32
+        /// Of cookies; `default` where none is named.
+        var profile: String
+        /// The site of the page; `local` of a program.
+        var site: String
+    }
+
+    /// What a host has said.
+    struct Entry: Hashable, Sendable, Codable {
+        var until: Int64
+        var includesSubdomains: Bool
+    }
+
+    /// How many hosts are known to a user. One more takes the place of the one that ends first.
+    static let maximumHosts = 4096
+
+    private let hosts = Mutex<[Partition: [String: Entry]]>([:])
+    private let now: @Sendable () -> UnixTime
+
+    init(now: @escaping @Sendable () -> UnixTime = StrictHosts.wallClock) { self.now = now }
+
+    static let wallClock: @Sendable () -> UnixTime = {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UnixTime(seconds: Int64(time.tv_sec))
+    }
+
+    /// Whether requests for a host go by TLS.
+    func covers(_ host: Host, in partition: Partition) -> Bool {
+        guard host.isName else { return false }
+        let time = now().seconds
+        return hosts.withLock { hosts in
+            guard let known = hosts[partition] else { return false }
+            var name = host.text[...]
+            while true {
+                let isSame = name.utf8.count == host.text.utf8.count
+                if let entry = known[String(name)], entry.until > time, isSame || entry.includesSubdomains {
+                    return true
+                }
+                guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return false }
+                name = name[name.utf8.index(after: dot)...]
+            }
+        }
+    }
+
+    /// A host has said something by a connection without any fault.
+    ///
+    /// - Returns: Whether that was new.
+    func note(_ said: StrictTransport, of host: Host, in partition: Partition) -> Bool {
+        guard host.isName else { return false }
+        let (seconds, overflows) = now().seconds.addingReportingOverflow(said.maxAge.components.seconds)
+        let entry = Entry(until: overflows ? .max : seconds, includesSubdomains: said.includesSubdomains)
+        return hosts.withLock { hosts in
+            guard said.maxAge > .zero else { return hosts[partition]?.removeValue(forKey: host.text) != nil }
+            guard hosts[partition]?[host.text] != entry else { return false }
+            hosts[partition, default: [:]][host.text] = entry
+            Self.makeRoom(of: partition.uid, &hosts)
+            return true
+        }
+    }
+
+    /// Removes what is known of some hosts.
+    ///
+    /// - Parameter isMeant: Whether a host's knowledge is to go.
+    /// - Returns: How many there were.
+    func remove(of uid: UInt32, where isMeant: (Partition, String) -> Bool) -> Int {
+        hosts.withLock { hosts in
+            var count = 0
+            for (partition, known) in hosts where partition.uid == uid {
+                for host in known.keys where isMeant(partition, host) {
+                    hosts[partition]?[host] = nil
+                    count += 1
+                }
+                if hosts[partition]?.isEmpty == true { hosts[partition] = nil }
+            }
+            return count
+        }
+    }
+
+    /// The hosts that are known to a user.
+    func all(of uid: UInt32) -> [(Partition, host: String)] {
+        hosts.withLock { hosts in
+            hosts.filter { $0.key.uid == uid }.flatMap { partition, known in known.keys.map { (partition, $0) } }
+        }
+    }
+
+    private static func makeRoom(of uid: UInt32, _ hosts: inout [Partition: [String: Entry]]) {
+        let own = hosts.filter { $0.key.uid == uid }
+        guard own.reduce(0, { $0 + $1.value.count }) > maximumHosts else { return }
+        let all = own.flatMap { partition, known in known.map { (partition, $0.key, $0.value.until) } }
+        guard let first = all.min(by: { $0.2 < $1.2 }) else { return }
+        hosts[first.0]?[first.1] = nil
+    }
+
+    // MARK: On the disk
+
+    private struct Saved: Codable {
+        var partition: Partition
+        var host: String
+        var entry: Entry
+    }
+
+    /// What is known, as text. Private profiles are left out.
+    func text() throws -> [UInt8] {
+        let time = now().seconds
+        let saved = hosts.withLock { hosts in
+            hosts.filter { !$0.key.profile.hasPrefix("private:") }.flatMap { partition, known in
+                known.filter { $0.value.until > time }.map {
+                    Saved(partition: partition, host: $0.key, entry: $0.value)
+                }
+            }
+        }
+        return try JSONCoding.encode(saved)
+    }
+
+    /// Takes over what ``text()`` has written.
+    func take(text: [UInt8]) throws {
+        let saved = try JSONCoding.decode([Saved].self, from: JSON(parsing: text))
+        hosts.withLock { hosts in
+            for one in saved { hosts[one.partition, default: [:]][one.host] = one.entry }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import HTTPRules
+import TaskKit
+
+/// Has requests for hosts that want TLS alone go by TLS, and keeps what hosts say of that.
+struct StrictStage: HopStage {
+    let hosts: StrictHosts
+    /// Called where something was learned that is worth keeping.
+    let onChange: @Sendable () -> Void
+
+    func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
+        let partition = StrictHosts.Partition(context)
+        var hop = hop
+        let isUpgraded = hop.url.scheme == .http && hosts.covers(hop.url.host, in: partition)
+        if isUpgraded {
+            do throws(AddressRefusal) { hop.url = try hop.url.upgraded() } catch { throw .invalidURL(error) }
+        }
+        var response = try await next.load(hop, context)
+        if isUpgraded { response.url = response.url ?? hop.url }
+        if hop.url.scheme == .https, response.from == "network", let said = StrictTransport(response.head.headers),
+            hosts.note(said, of: hop.url.host, in: partition)
+        {
+            onChange()
+        }
+        return response
+    }
+}
+
+extension StrictHosts.Partition {
+    init(_ context: LoadContext) {
+        self.init(
+            uid: context.user, profile: context.request.cookies.profile ?? "default",
+            site: context.reach.pageSite ?? "local")
+    }
+}

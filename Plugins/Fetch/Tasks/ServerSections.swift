@@ -1,0 +1,72 @@
+import HTTPRules
+import TaskKit
+
+/// One table of the setting `pins`: the keys that a host's certificate may have.
+struct PinSection: Codable, Sendable {
+    /// The host, or all below a domain: `*.example.org`.
+    var host: String
+    /// SHA-256 of public keys, in base 64: two at least, so that one can be replaced.
+    var sha256: [String]
+
+    /// What operators read about the setting.
+    static let setting: JSON = [
+        "description": """
+        The keys that certificates of a host may have: tables with host and sha256, which are hashes of the public keys \
+        in base 64, two at least. Others are refused, also of authorities that are trusted.
+        """,
+        "default": [],
+    ]
+    /// With one alone, the host could not change its key.
+    private static let minimumKeys = 2
+
+    /// - Parameter path: Where the table is.
+    /// - Throws: Where it says nothing sensible.
+    func pin(at path: String) throws(JSONMismatch) -> TLSSettings.Pin {
+        let isBelow = host.hasPrefix("*.")
+        guard let name = try? Host(isBelow ? String(host.dropFirst(2)) : host), !isBelow || name.isName else {
+            throw JSONMismatch(
+                path: "\(path).host", expected: "a host, or *. and a domain", got: JSON.string(host).text)
+        }
+        guard sha256.count >= Self.minimumKeys else {
+            throw JSONMismatch(
+                path: "\(path).sha256", expected: "\(Self.minimumKeys) hashes at least", got: "\(sha256.count)")
+        }
+        for (index, text) in sha256.enumerated() {
+            let bytes = Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) }
+            guard bytes?.count == 32 else {
+                throw JSONMismatch(
+                    path: "\(path).sha256[\(index)]", expected: "a SHA-256 hash in base 64", got: JSON.string(text).text
+                )
+            }
+        }
+        return TLSSettings.Pin(host: name, isBelow: isBelow, keys: sha256)
+    }
+}
+
+/// The setting `proxy`.
+enum ProxySetting {
+    /// What operators read about it.
+    static let setting: JSON = [
+        "description": """
+        A proxy for all requests, such as http://proxy.example:3128, or socks5h://… Names are resolved there: only \
+        addresses that stand in URLs are checked then.
+        """
+    ]
+
+    private static let schemes = ["http", "https", "socks5h"]
+
+    /// - Throws: Where the text is no proxy.
+    static func check(_ text: String) throws(JSONMismatch) -> String {
+        let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        let authority = parts.count == 3 ? parts[2].prefix { $0 != "/" } : ""
+        guard parts.count == 3, parts[1].isEmpty, schemes.contains(where: { parts[0] == "\($0):" }),
+            // Its host and port are written as those of a URL.
+            let url = try? WebURL("http://\(authority)/"), url.origin.host.text.utf8.count > 0, !authority.contains("@")
+        else {
+            throw JSONMismatch(
+                path: "$.proxy", expected: "a proxy, such as http://proxy.example:3128, without user and password",
+                got: "something else")
+        }
+        return "\(parts[0])//\(authority)"
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import Synchronization
+import TaskKit
+
+/// A small file in the state directory, written as a whole, some time after a change. Any thread.
+final class StateFile: Sendable {
+    /// Changes that come together are written once.
+    static let delay = Duration.seconds(5)
+    /// A longer file is none of these.
+    static let maximumBytes = 4 << 20
+
+    private struct State {
+        var path: String?
+        var context: PluginContext?
+        var isDue = false
+    }
+
+    private let name: String
+    private let text: @Sendable () throws -> [UInt8]
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - name: The file's name.
+    ///   - text: What it holds.
+    init(_ name: String, text: @escaping @Sendable () throws -> [UInt8]) { (self.name, self.text) = (name, text) }
+
+    /// Reads it, and writes changes from now on.
+    ///
+    /// - Parameter take: Gets what it holds, where it is there.
+    func open(_ context: PluginContext, take: @escaping @Sendable ([UInt8]) throws -> Void) async {
+        let path = "\(context.stateDirectory)/\(name)"
+        state.withLock { state in
+            state.path = path
+            state.context = context
+        }
+        do {
+            try await context.blocking { if let bytes = try Self.read(path) { try take(bytes) } }
+        } catch {
+            context.log.warning("\(path) is begun anew: \(error)")
+        }
+    }
+
+    /// What it holds has changed.
+    func noteChange() {
+        let context = state.withLock { state -> PluginContext? in
+            guard !state.isDue, let context = state.context else { return nil }
+            state.isDue = true
+            return context
+        }
+        guard let context else { return }
+        context.timer(after: Self.delay) { [self] in
+            Task(executorPreference: context.executor) { await self.write() }
+        }
+    }
+
+    /// Writes what has changed and has not been written.
+    func write() async {
+        let due = state.withLock { state -> (path: String, context: PluginContext)? in
+            guard state.isDue, let path = state.path, let context = state.context else { return nil }
+            state.isDue = false
+            return (path, context)
+        }
+        guard let due else { return }
+        do {
+            try await due.context.blocking { [text] in try Self.write(text(), to: due.path) }
+        } catch {
+            due.context.log.warning("\(due.path) cannot be written: \(error)")
+        }
+    }
+
+    // MARK: The disk. Blocks
+
+    private static func read(_ path: String) throws -> [UInt8]? {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("it cannot be opened")
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(file, &piece, piece.count)
+            guard count >= 0 else { throw failure("it cannot be read") }
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+            guard bytes.count <= maximumBytes else {
+                throw BridgeError(.internal, "it has more than \(maximumBytes) bytes")
+            }
+        }
+    }
+
+    /// Either all of it is there, or the one before.
+    private static func write(_ bytes: [UInt8], to path: String) throws {
+        let other = path + ".new"
+        let file = Glibc.open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw failure("it cannot be made") }
+        defer { close(file) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw failure("it cannot be written") }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(file) == 0, rename(other, path) == 0 else { throw failure("it cannot be put in its place") }
+    }
+
+    private static func failure(_ what: String) -> BridgeError {
+        BridgeError(.internal, "\(what): \(String(cString: strerror(errno)))")
+    }
+}
