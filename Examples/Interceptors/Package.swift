@@ -20,6 +20,7 @@ struct Example {
 let examples = [
     Example(code: "Mocking", name: "Mock"), Example(code: "Caching", name: "Cache"),
     Example(code: "Redirecting", name: "Redirect"), Example(code: "Filtering", name: "Filter"),
+    Example(code: "HTTPMocking", name: "HTTPMock"), Example(code: "HTTPRedirecting", name: "HTTPRedirect"),
 ]
 
 let package = Package(
@@ -30,7 +31,7 @@ let package = Package(
         .testTarget(
             name: "InterceptorsTests",
             dependencies: [
-                "Mocking", "Caching", "Redirecting", "Filtering",
+                "Mocking", "Caching", "Redirecting", "Filtering", "HTTPMocking", "HTTPRedirecting",
                 .product(name: "TaskKit", package: "trestle"), .product(name: "TaskKitTesting", package: "trestle"),
             ])
     ]

@@ -50,9 +50,10 @@ class PageTests(unittest.TestCase):
         folder = Path(temporary.name)
         plugins = folder / "plugins"
         plugins.mkdir()
-        for name in ("Cache", "Filter", "Mock", "Redirect"):
+        for name in ("Cache", "Filter", "HTTPMock", "HTTPRedirect", "Mock", "Redirect"):
             shutil.copy(BUILD / f"debug/lib{name}Plugin.so", plugins)
         (folder / "answers.json").write_text(block("json"), "utf-8")
+        (folder / "responses.json").write_text(block("text"), "utf-8")
         toml = block("toml").replace("/tmp/interceptors", temporary.name)
         (folder / "trestled.toml").write_text(toml, "utf-8")
         cls.binaries, cls.socket_path, cls.configuration = binaries, f"{folder}/s", folder / "trestled.toml"
@@ -80,21 +81,32 @@ class PageTests(unittest.TestCase):
 
     def test_the_commands_of_the_page_answer_what_it_says(self) -> None:
         commands = re.findall(r"^trestle --socket \S+ (.*?) +# (.*)$", block("sh"), re.MULTILINE)
-        self.assertEqual(len(commands), 5)
+        self.assertEqual(len(commands), 6)
         for command, says in commands:
             ran = subprocess.run(
                 [self.binaries / "trestle", "--socket", self.socket_path, *command.split()],
                 capture_output=True, text=True, timeout=TEST_TIMEOUT,
             )
             self.assertEqual((ran.returncode, ran.stderr), (0, ""), command)
-            if command.startswith("call"):
+            if command.startswith("call http.fetch"):
+                self.assertEqual(json.loads(ran.stdout)["body"]["text"], "mocked")
+            elif command.startswith("call"):
                 self.assertEqual(json.loads(ran.stdout), json.loads(says.partition(", and again")[0]), command)
 
-    def test_all_four_are_there_each_for_its_tasks(self) -> None:
+    def test_a_request_for_one_site_is_answered_for_the_other(self) -> None:
+        result = self.bridge.call("http.fetch", {"url": "https://old.example/hello"})
+        self.assertEqual(result["url"], "https://new.example/hello")
+        self.assertEqual(result["redirects"], [{"status": 307, "url": "https://old.example/hello"}])
+        self.assertEqual((result["from"], result["body"]["text"]), ("httpmock", "mocked"))
+        options = {"url": "https://old.example/hello", "method": "POST", "body": {"text": "a"}}
+        self.assertEqual(self.bridge.call("http.fetch", options)["status"], 404)
+
+    def test_all_are_there_each_for_its_tasks(self) -> None:
         reports = self.bridge.call("bridge.status")["interceptors"]
         self.assertEqual({report["name"]: report["tasks"] for report in reports}, {
             "cache.results": ["persistence.query"], "filter.rules": ["persistence.*", "Echo"],
-            "mock.answers": ["Echo"], "redirect.routes": ["counter.count"],
+            "httpmock.responses": ["http.load"], "httpredirect.sites": ["http.load"], "mock.answers": ["Echo"],
+            "redirect.routes": ["counter.count"],
         })
         asked = self.bridge.call("bridge.describe", {"task": "Echo"})["interceptors"]
         self.assertEqual([one["name"] for one in asked], ["mock.answers", "filter.rules"])

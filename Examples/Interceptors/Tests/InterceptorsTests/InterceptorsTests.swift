@@ -1,6 +1,8 @@
 import Caching
 import Filtering
 import Foundation
+import HTTPMocking
+import HTTPRedirecting
 import Mocking
 import Redirecting
 import Synchronization
@@ -52,7 +54,52 @@ private func tasks() -> Plugin {
 struct InterceptorsTests {
     @Test("pass their own checks")
     func conform() throws {
-        for plugin in [makeMock(), makeRedirect(), makeFilter(), makeCache()] { try plugin.check() }
+        for plugin in [makeMock(), makeRedirect(), makeFilter(), makeCache(), makeHTTPMock(), makeHTTPRedirect()] {
+            try plugin.check()
+        }
+    }
+
+    // MARK: HTTP requests
+
+    /// A bridge on which a client loads what no interceptor answers.
+    private func withLoader(
+        _ plugin: Plugin, _ section: JSON, _ body: (TestSession) async throws -> Void
+    ) async throws {
+        let bridge = try await TestBridge.start(plugin, configuration: [plugin.name: section])
+        let session = await bridge.session()
+        try await session.provide("http.load") { options in ["status": 200, "url": options["url"] ?? .null] }
+        try await body(session)
+        await bridge.stop()
+    }
+
+    @Test("httpmock answers the requests that its file has, by URL and method, and passes on the others")
+    func httpMock() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try """
+        [{"url": "https://a.example/x", "method": "GET", "response": {"status": 201, "body": {"text": "x"}}},
+         {"url": "https://a.example/*", "response": {"status": 404, "from": "nowhere"}}]
+        """.write(to: file, atomically: true, encoding: .utf8)
+        try await withLoader(makeHTTPMock(), ["file": .string(file.path)]) { session in
+            let answer = try await session.call("http.load", ["url": "https://a.example/x", "method": "GET"])
+            #expect(answer == ["status": 201, "body": ["text": "x"], "from": "httpmock"])
+            let other = try await session.call("http.load", ["url": "https://a.example/x", "method": "POST"])
+            #expect(other == ["status": 404, "from": "nowhere"])
+            let passed = try await session.call("http.load", ["url": "https://b.example/x", "method": "GET"])
+            #expect(passed["url"] == "https://b.example/x")
+        }
+    }
+
+    @Test("httpredirect leads requests for a site to another one, whose path and query stay")
+    func httpRedirect() async throws {
+        let sites: JSON = ["sites": ["https://old.example": "https://new.example"]]
+        try await withLoader(makeHTTPRedirect(), sites) { session in
+            let answer = try await session.call("http.load", ["url": "https://old.example/a?b=c"])
+            #expect(answer["status"] == 307 && answer["headers"] == [["Location", "https://new.example/a?b=c"]])
+            for url: JSON in ["https://new.example/a", "https://old.example.evil.example/a", "http://old.example/a"] {
+                #expect(try await session.call("http.load", ["url": url])["url"] == url)
+            }
+        }
     }
 
     // MARK: mock

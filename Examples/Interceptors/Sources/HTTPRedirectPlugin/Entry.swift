@@ -1,0 +1,7 @@
+import HTTPRedirecting
+import TaskKit
+
+/// Called once by the daemon.
+@c public func trestle_plugin_entry() -> PluginTable {
+    makeHTTPRedirect().export()
+}
