@@ -41,6 +41,29 @@ struct CacheTaskTests {
         }
     }
 
+    @Test("Stored responses are website data of the type diskCache, by site and by time")
+    func websiteData() async throws {
+        try await CachingBridge.with(Self.script) { stage, server in
+            let session = await stage.bridge.session(uid: 1000)
+            try await stage.fetch(server.url("/1"))
+            stage.clock.advance(10)
+            try await stage.fetch(server.url("/2"))
+            let types: JSON = ["types": ["diskCache"]]
+            let record = try await session.call("data.records", types)["records"]?[0]
+            #expect(record?["name"] == "127.0.0.1" && record?["count"] == 2 && record?["bytes"]?.int64Value ?? 0 > 6)
+            func remove(_ more: JSONObject) async throws -> JSON? {
+                var options: JSONObject = ["types": ["diskCache"]]
+                for (name, value) in more { options[name] = value }
+                return try await session.call("data.remove", .object(options))["removed"]?["diskCache"]
+            }
+            #expect(try await remove(["names": ["other.example"]]) == 0)
+            #expect(try await remove(["since": .number(JSONNumber(stage.clock.now.seconds))]) == 1)
+            #expect(try await stage.fetch(server.url("/1"))["from"] == "cache")
+            #expect(try await remove(["names": ["127.0.0.1"]]) == 1)
+            #expect(try await stage.fetch(server.url("/1"))["from"] == "network")
+        }
+    }
+
     @Test("What is meant is told by origins, sites and times")
     func selections() async throws {
         try await CachingBridge.with(Self.script) { stage, server in

@@ -198,4 +198,8 @@ extension BridgeError {
     /// `http.cache_miss`.
     static let cacheMiss = BridgeError(
         .httpCacheMiss, "the response is not stored, and the request may not go to the server")
+
+    /// `storage.failed`.
+    static let cacheUnusable = BridgeError(
+        .storageFailed, "the cache cannot be used: the daemon's log says why", isTransient: true)
 }

@@ -1,4 +1,3 @@
-import Glibc
 import HTTPRules
 import Synchronization
 import TaskKit
@@ -27,13 +26,7 @@ final class StrictHosts: Sendable {
     private let hosts = Mutex<[Partition: [String: Entry]]>([:])
     private let now: @Sendable () -> UnixTime
 
-    init(now: @escaping @Sendable () -> UnixTime = StrictHosts.wallClock) { self.now = now }
-
-    static let wallClock: @Sendable () -> UnixTime = {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return UnixTime(seconds: Int64(time.tv_sec))
-    }
+    init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) { self.now = now }
 
     /// Whether requests for a host go by TLS.
     func covers(_ host: Host, in partition: Partition) -> Bool {

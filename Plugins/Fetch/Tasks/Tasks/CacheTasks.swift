@@ -41,7 +41,7 @@ extension CacheTask {
         _ caller: Caller, removes: Bool = false, _ body: @escaping @Sendable (inout CacheRows) throws -> T
     ) async throws(BridgeError) -> T {
         guard let result = await service.cache.perform(of: caller.uid, removes: removes, body) else {
-            throw BridgeError(.storageFailed, "the cache cannot be used: the daemon's log says why", isTransient: true)
+            throw BridgeError.cacheUnusable
         }
         return result
     }

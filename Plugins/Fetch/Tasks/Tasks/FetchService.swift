@@ -39,11 +39,14 @@ final class FetchService: Sendable {
         network = Network(metrics: { metrics.value })
         quota = TransferQuota(metrics: { metrics.value })
         cache = HTTPCache(metrics: { metrics.value })
-        data = WebsiteData(
-            stores: [PackageData(packages: packages), CookieData()], sites: SiteNames(suffixes: suffixes))
-        let hosts = StrictHosts()
+        let hosts = StrictHosts(now: now)
         let strictFile = StateFile("fetch-strict-hosts.json") { try hosts.text() }
         (strictHosts, self.strictFile) = (hosts, strictFile)
+        let stores: [any WebsiteDataStore] = [
+            PackageData(packages: packages), CacheData(cache: cache, shared: shared),
+            StrictData(hosts: hosts) { strictFile.noteChange() }, CookieData(),
+        ]
+        data = WebsiteData(stores: stores, sites: SiteNames(suffixes: suffixes))
         let install = InstallID()
         let installFile = StateFile("fetch-install") { install.saved }
         install.whenMade { installFile.noteChange() }

@@ -1,0 +1,55 @@
+import HTTPRules
+import TaskKit
+
+/// Stored responses as data of the sites that they came from, whatever session has fetched them.
+struct CacheData: WebsiteDataStore {
+    /// More origins of a user are not told apart.
+    private static let maximumOrigins = 10_000
+
+    let type = "diskCache"
+    let cache: HTTPCache
+    let shared: SharedLoads
+
+    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord] {
+        var records: [WebsiteRecord] = []
+        var places: [String: Int] = [:]
+        for usage in try await usage(of: call.caller.uid) {
+            guard let origin = try? WebOrigin(usage.origin) else { continue }
+            records.add(sites.name(of: origin.host), byteCount: usage.bytes, count: usage.count, at: &places)
+        }
+        return records
+    }
+
+    func remove(
+        _ selection: WebsiteSelection, for call: Call, _ sites: SiteNames
+    ) async throws(BridgeError) -> Int {
+        let uid = call.caller.uid
+        var entries = CacheSelection(uid: uid)
+        entries.since = selection.since
+        if selection.names != nil || selection.origins != nil {
+            let origins = try await usage(of: uid).map(\.origin).filter { text in
+                // When responses were stored, the rows say.
+                (try? WebOrigin(text)).map { selection.contains($0, stored: UnixTime(seconds: .max), sites) } ?? false
+            }
+            guard !origins.isEmpty else { return 0 }
+            entries.origins = Array(Set(origins))
+        }
+        // What is on its way would come back.
+        shared.stopKeeping(of: uid)
+        let meant = entries
+        return try await perform(of: uid, removes: true) { rows in try rows.remove(meant).count }
+    }
+
+    private func usage(of uid: UInt32) async throws(BridgeError) -> [CacheRows.OriginUsage] {
+        try await perform(of: uid, removes: false) { rows in
+            try rows.usage(CacheSelection(uid: uid), limit: Self.maximumOrigins)
+        }
+    }
+
+    private func perform<T: Sendable>(
+        of uid: UInt32, removes: Bool, _ body: @escaping @Sendable (inout CacheRows) throws -> T
+    ) async throws(BridgeError) -> T {
+        guard let result = await cache.perform(of: uid, removes: removes, body) else { throw .cacheUnusable }
+        return result
+    }
+}

@@ -1,0 +1,32 @@
+import HTTPRules
+import TaskKit
+
+/// The hosts that want TLS, as data of their sites. When a host has said it is not kept: one that is meant goes, whatever
+/// the time.
+struct StrictData: WebsiteDataStore {
+    let type = "hsts"
+    let hosts: StrictHosts
+    /// Called when hosts were removed.
+    let onChange: @Sendable () -> Void
+
+    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord] {
+        var records: [WebsiteRecord] = []
+        var places: [String: Int] = [:]
+        for (_, name) in hosts.all(of: call.caller.uid) {
+            guard let host = try? Host(name) else { continue }
+            records.add(sites.name(of: host), byteCount: Int64(name.utf8.count), at: &places)
+        }
+        return records
+    }
+
+    func remove(
+        _ selection: WebsiteSelection, for call: Call, _ sites: SiteNames
+    ) async throws(BridgeError) -> Int {
+        let count = hosts.remove(of: call.caller.uid) { _, name in
+            guard let origin = try? WebOrigin("https://\(name)") else { return false }
+            return selection.contains(origin, stored: UnixTime(seconds: .max), sites)
+        }
+        if count > 0 { onChange() }
+        return count
+    }
+}
