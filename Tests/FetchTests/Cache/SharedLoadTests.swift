@@ -1,3 +1,4 @@
+import Glibc
 import TaskKit
 import TaskKitTesting
 import TestSupport
@@ -134,6 +135,58 @@ struct SharedLoadTests {
                 let bytes = try await session.readStream(result["body"]?["stream"]?.stringValue ?? "")
                 #expect(bytes == Array(String(repeating: "0123456789", count: length / 10).utf8))
             }
+        }
+    }
+
+    @Test("Where the first one is cancelled before the response comes, another one asks for all that wait")
+    func firstIsCancelled() async throws {
+        var script = Self.script(10).objectValue ?? [:]
+        script["/started"] = .array([["wait": "/"]] + (Script.response("").arrayValue ?? []))
+        try await CachingBridge.with(.object(script)) { stage, server in
+            let url = server.url("/")
+            let first = Task { try await stage.fetch(url) }
+            try await Self.go("/started", stage, server)
+            try await withThrowingTaskGroup(of: JSON.self) { group in
+                for _ in 0..<3 { group.addTask { try await stage.fetch(url) } }
+                first.cancel()
+                let error = await #expect(throws: BridgeError.self) { try await first.value }
+                #expect(error?.code == .callCancelled)
+                try await Self.go("/head", stage, server)
+                try await Self.go("/rest", stage, server)
+                for try await result in group { #expect(result["body"]?["text"] == "aaaaabbbbb") }
+            }
+            let seen = try await stage.seen(server)
+            #expect(seen.filter { $0["line"] == "GET / HTTP/1.1" }.count <= 2)
+        }
+    }
+
+    @Test("A body comes whole where it cannot be written, and one that is announced too long is not begun")
+    func notWritten() async throws {
+        let length = 400_000
+        let script: JSON = [
+            "/": [
+                ["send": .string("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\(Self.fresh)\r\n")],
+                ["repeat": "0123456789", "times": .number(JSONNumber(length / 10))],
+            ]
+        ]
+        let whole = Array(String(repeating: "0123456789", count: length / 10).utf8)
+        try await CachingBridge.with(script) { stage, server in
+            #expect(rmdir(stage.bridge.stateDirectory + "/fetch-cache/new") == 0)
+            let session = await stage.bridge.session(uid: 1000)
+            for _ in 0..<2 {
+                let result = try await session.call("http.fetch", ["url": server.url("/"), "as": "stream"])
+                #expect(result["from"] == "network" && result["cache"]?["stored"] == true)
+                let bytes = try await session.readStream(result["body"]?["stream"]?.stringValue ?? "")
+                #expect(bytes == whole)
+            }
+        }
+        let small: JSON = ["private_networks": ["127.0.0.0/8"], "cache_origin_bytes": 300_000]
+        try await CachingBridge.with(script, configuration: small) { stage, server in
+            let session = await stage.bridge.session(uid: 1000)
+            let result = try await session.call("http.fetch", ["url": server.url("/"), "as": "stream"])
+            #expect(result["cache"]?["stored"] == false)
+            let bytes = try await session.readStream(result["body"]?["stream"]?.stringValue ?? "")
+            #expect(bytes == whole)
         }
     }
 }

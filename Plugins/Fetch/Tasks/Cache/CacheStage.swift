@@ -51,8 +51,10 @@ struct CachedLoad: Sendable {
                 }
             case .load(let load):
                 guard mayShare else { return try await perform(load, entries, decision.steps) }
-                if let response = try await share(load, entries, decision.steps) { return response }
-                mayShare = false
+                switch try await share(load, entries, decision.steps) {
+                case .response(let response): return response
+                case .again(let isShareable): mayShare = isShareable
+                }
             }
         }
         return try await loadAnew(CacheSteps())
@@ -81,7 +83,7 @@ struct CachedLoad: Sendable {
     ) async throws(BridgeError) -> HopResponse? {
         guard let entry = entries.first(where: { $0.response.id == answer.stored.id }) else { return nil }
         var parts: [BodyPart] = []
-        if let range = answer.bytes {
+        if let range = answer.bytes, !range.isEmpty {
             guard let part = await part(range, of: entry) else {
                 await cache.update([], remove: [entry.response.id], at: address)
                 return nil
@@ -147,29 +149,36 @@ struct CachedLoad: Sendable {
             && !request.directives.isNoCache && cache.maximumBodyBytes != nil
     }
 
+    /// What came of an attempt to share a load.
+    private enum Shared {
+        case response(HopResponse)
+        /// The store is to be asked once more; then the request may wait for others again, or loads for itself.
+        case again(isShareable: Bool)
+    }
+
     /// Loads, or waits for another request that does.
-    ///
-    /// - Returns: Nil where the store is to be asked once more.
     private func share(
         _ load: CacheLoad, _ entries: [CacheEntry], _ steps: CacheSteps
-    ) async throws(BridgeError) -> HopResponse? {
+    ) async throws(BridgeError) -> Shared {
         switch stage.shared.enter(address, at: now) {
-        case .alone: return try await perform(load, entries, steps)
+        case .alone: return .response(try await perform(load, entries, steps))
         case .lead(let lead):
             do throws(BridgeError) {
-                return try await perform(load, entries, steps, leading: lead)
+                return .response(try await perform(load, entries, steps, leading: lead))
             } catch {
-                if error.code == .callCancelled { lead.publish(.cancelled) }
-                stage.shared.end(lead, of: address)
+                stage.shared.end(lead, of: address, error.code == .callCancelled ? .cancelled : .nothing)
                 throw error
             }
         case .follow(let other):
             switch await other.wait(context.call.plugin) {
-            case .response(let response): return try follow(response, steps)
-            case .confirmed, .cancelled: return nil
+            case .response(let response):
+                guard let followed = try follow(response, steps) else { return .again(isShareable: false) }
+                return .response(followed)
+            case .confirmed: return .again(isShareable: false)
+            case .cancelled: return .again(isShareable: true)
             case .nothing, nil:
                 if Task.isCancelled { throw .fetchCancelled }
-                return try await perform(load, entries, steps)
+                return .response(try await perform(load, entries, steps))
             }
         }
     }

@@ -57,8 +57,8 @@ extension CachedLoad {
             let moment = UnixTime(seconds: 0)
             let response = NetworkResponse(
                 status: head.status, fields: head.headers, requestedAt: moment, receivedAt: moment)
-            let length = head.headers.first(named: "Content-Length").flatMap { Int64($0) } ?? 0
-            return length <= maximum && Storable.refusal(of: response, to: request, isContentOfURL: true) == nil
+            return head.announcedBytes <= maximum
+                && Storable.refusal(of: response, to: request, isContentOfURL: true) == nil
         }
     }
 
@@ -155,7 +155,7 @@ extension CachedLoad {
         let head = exchange.response.head
         let lead = exchange.lead
         let isPlain = head.isBodyAsSent || !head.headers.contains(named: "Content-Encoding")
-        guard let maximum = cache.maximumBodyBytes, isPlain else {
+        guard let maximum = cache.maximumBodyBytes, isPlain, head.announcedBytes <= maximum else {
             if let lead { stage.shared.end(lead, of: address) }
             return nil
         }
@@ -255,6 +255,11 @@ extension CachedLoad {
             parts, head.headers, context.request, isReceived: true, cache.bodies, of: context.user)
         return response
     }
+}
+
+extension ResponseHead {
+    /// How many bytes the body has, where the server says so.
+    fileprivate var announcedBytes: Int64 { headers.first(named: "Content-Length").flatMap { Int64($0) } ?? 0 }
 }
 
 extension StoredResponse {

@@ -44,12 +44,14 @@ final class SharedLoads: Sendable {
         }
     }
 
-    /// Nobody waits for a load any more.
-    func end(_ load: SharedLoad, of address: CacheAddress) {
+    /// Nobody begins to wait for a load any more.
+    ///
+    /// - Parameter outcome: What those learn who wait, where they know nothing yet.
+    func end(_ load: SharedLoad, of address: CacheAddress, _ outcome: SharedLoad.Outcome = .nothing) {
         state.withLock { state in
             if state.loads[address] === load { state.loads[address] = nil }
         }
-        load.publish(.nothing)
+        load.publish(outcome)
     }
 
     /// Requests for a URL go alone for a while.
