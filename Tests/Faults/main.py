@@ -17,6 +17,7 @@ import test_attacks
 import test_clock
 import test_damage
 import test_disk
+import test_fetch_cache
 import test_kill
 import test_resources
 import test_stream_disk
@@ -31,6 +32,7 @@ ORDER: list[type[unittest.TestCase]] = [
     test_accounts.Accounts,
     test_damage.Damaged,
     test_kill.Killed,
+    test_fetch_cache.CacheKilled,
     test_clock.Steps,
     test_resources.Descriptors,
     test_resources.SlowDisk,
