@@ -73,7 +73,7 @@ struct WebKitDatabaseTests {
         let view = "CREATE VIEW moz_cookies AS SELECT 1 AS name, 2 AS value, 3 AS host, 4 AS path, 5 AS expiry"
         #expect(try refusal(view)?.contains("got another one") == true)
         let generated = """
-            CREATE TABLE moz_cookies (name TEXT, value TEXT AS (hex(randomblob(1000000))), host TEXT, path TEXT,
+            CREATE TABLE moz_cookies (name TEXT, value TEXT AS (hex(zeroblob(1000000))), host TEXT, path TEXT,
                 expiry INTEGER)
             """
         #expect(try refusal(generated)?.contains("got another one") == true)
