@@ -145,6 +145,9 @@ struct BoundedWorkTests {
             1, "the children of a node, one for each byte of a name"
         ),
         "Sources/TaskRuntime/Plugins/Intercepting.swift search": (1, "interceptors, which manifests name"),
+        "Sources/TaskRuntime/Plugins/PluginInstance-marks.swift search": (
+            1, "verbs of a task's options, of which there are two"
+        ),
         "Sources/TaskRuntime/Calls/Interception.swift search": (
             2, "interceptors, which manifests name; plugins"
         ),

@@ -127,7 +127,8 @@ struct FetchCommandTests {
             let text = try terminal.read(until: "[2J")
             #expect(text.contains("\u{1B}[32;1m200 OK\u{1B}[0m"), "\(text)")
             #expect(text.hasSuffix(#"\u{1B}[2J"#), "\(text)")
-            #expect(try shown.wait() == .exited(0))
+            let end = try shown.wait()
+            #expect(end == .exited(0), "\(text)\(terminal.rest())")
             let binary = try terminal.run(
                 Paths.program("trestle"), ["--socket", home.socketPath, "fetch", "\(base)/b"])
             _ = try terminal.read(until: "the body is no text")
