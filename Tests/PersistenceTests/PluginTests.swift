@@ -56,7 +56,8 @@ struct PluginTests {
         #expect(first["records"] == 2)
         #expect(first["record_changes"] == 5)
         #expect(first["commits"] == 5)
-        #expect(first["calls_queued"] == 0)
+        // The last call is answered before it is counted out.
+        #expect(try #require(first["calls_queued"]) <= 1)
         #expect(try #require(first["store"]) > 4096)
         #expect(try #require(first["commit_duration"]) >= first["last_commit_duration"] ?? .infinity)
         await bridge.stop()
