@@ -71,13 +71,14 @@ struct FetchConfiguration: Codable, Sendable {
             "default": [],
         ],
         "ca_file": [
-            "description": "A file of certificates in PEM that are trusted in place of the system's."
+            "description": "A file of certificates in PEM that are trusted in place of the system's. Empty: none.",
+            "default": "",
         ],
         "user_agent": [
             "description": "The field User-Agent of requests that have none.",
             "default": .string(FetchSettings.standardUserAgent),
         ],
-        "user_agent_append": ["description": "What stands behind it, after a space."],
+        "user_agent_append": ["description": "What stands behind it, after a space.", "default": ""],
         "inline_bytes": [
             "description": "How many bytes a body in a result may have. Longer ones are streams.",
             "default": .number(JSONNumber(FetchSettings().inlineBytes)), "minimum": 0,
@@ -193,7 +194,7 @@ struct FetchSettings: Sendable {
             }
             gate.openNetworks.append(network)
         }
-        tls.authorityFile = section.caFile
+        tls.authorityFile = section.caFile.flatMap { $0.isEmpty ? nil : $0 }
         userAgent = try Self.userAgent(section)
         inlineBytes = try Self.checked(section.inlineBytes, in: Self.inlineRange, "inline_bytes") ?? inlineBytes
         bodyBytes = try Self.checked(section.bodyBytes, in: Self.bodyRange, "body_bytes") ?? bodyBytes
@@ -215,7 +216,7 @@ struct FetchSettings: Sendable {
         for (index, table) in (section.pins ?? []).enumerated() {
             tls.pins.append(try table.pin(at: "$.pins[\(index)]"))
         }
-        if let text = section.proxy { proxy = try ProxySetting.check(text) }
+        if let text = section.proxy, !text.isEmpty { proxy = try ProxySetting.check(text) }
         for (index, table) in (section.parameters ?? []).enumerated() {
             parameters.rules.append(try table.rule(at: "$.parameters[\(index)]", PublicSuffixList()))
         }

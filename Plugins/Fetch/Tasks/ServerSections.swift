@@ -48,9 +48,10 @@ enum ProxySetting {
     /// What operators read about it.
     static let setting: JSON = [
         "description": """
-        A proxy for all requests, such as http://proxy.example:3128, or socks5h://… Names are resolved there: only \
-        addresses that stand in URLs are checked then.
-        """
+        A proxy for all requests, such as http://proxy.example:3128 or socks5h://proxy.example:1080. It resolves the \
+        names: only addresses that stand in URLs are checked then. Empty: none.
+        """,
+        "default": "",
     ]
 
     private static let schemes = ["http", "https", "socks5h"]
