@@ -14,7 +14,10 @@ struct FetchCommandTests {
     }
 
     private func response(_ body: String, _ status: String = "200 OK", _ headers: String = "") -> JSON {
-        [["send": .string("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)")]]
+        // The server sends characters as bytes.
+        let bytes = String(String.UnicodeScalarView(body.utf8.map { Unicode.Scalar($0) }))
+        let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n"
+        return [["send": .string(head + bytes)]]
     }
 
     @Test("The body goes to standard output, to the byte; status and headers go to standard error with --include")

@@ -72,8 +72,10 @@ public final class SpawnedProcess {
         let hasPath = environment.contains { $0.hasPrefix("PATH=") }
         let path = hasPath ? [] : getenv("PATH").map { ["PATH=" + String(cString: $0)] } ?? []
         var pid = pid_t()
-        let code = withCStrings([file] + arguments) { arguments in
-            withCStrings(path + environment) { posix_spawn(&pid, file, &actions, nil, arguments, $0) }
+        let code = try SpawnGate.pass {
+            withCStrings([file] + arguments) { arguments in
+                withCStrings(path + environment) { posix_spawn(&pid, file, &actions, nil, arguments, $0) }
+            }
         }
         guard code == 0 else { throw TestFailure("\(file) cannot be started: \(String(cString: strerror(code)))") }
         self.pid = pid

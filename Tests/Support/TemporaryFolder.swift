@@ -26,11 +26,13 @@ public final class TemporaryFolder {
     @discardableResult
     public func write(_ text: String, to name: String) throws -> String {
         let path = file(name)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        defer { close(descriptor) }
         let bytes = Array(text.utf8)
-        guard descriptor >= 0, Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
-            throw TestFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+        try SpawnGate.pass {
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+            defer { close(descriptor) }
+            guard descriptor >= 0, Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+                throw TestFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+            }
         }
         return path
     }
