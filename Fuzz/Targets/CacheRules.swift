@@ -1,8 +1,8 @@
 import HTTPRules
 
 // The rules of caching. The input: a byte of the policy, a byte of the status, a byte of the time that passes; then the
-// fields of a request, of a response to it, and of the response that follows, each field a record and each list ended by
-// an empty one.
+// fields of a request, of a response to it, and of the response that follows, each field a record and each list ended
+// by an empty one.
 //
 // - What says not to be stored is not stored; lifetimes and ages are no less than nothing.
 // - A store that answers without the server has something that is fresh, or that the rules let be stale, but where the

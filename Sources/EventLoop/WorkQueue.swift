@@ -11,8 +11,8 @@ enum Work: @unchecked Sendable {  // the caller of `post` answers for the argume
     case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?, UInt32)
 }
 
-/// A closure for the loop thread. In a struct, because a closure that is the argument of a generic function is wrapped in
-/// another one, which allocates.
+/// A closure for the loop thread. In a struct, because a closure that is the argument of a generic function is wrapped
+/// in another one, which allocates.
 struct PostedClosure: Sendable {
     let body: @LoopActor @Sendable () -> Void
 }

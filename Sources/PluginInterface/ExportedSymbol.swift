@@ -2,8 +2,8 @@ import Glibc
 
 /// What a library says before it is loaded: the symbols that it exports, read from its file.
 package enum ExportedSymbol {
-    /// A library that exports it runs in a process of its own, unless its section says otherwise. It is known before the
-    /// library is loaded, with all that it is linked with; what the manifest says is not. Never called.
+    /// A library that exports it runs in a process of its own, unless its section says otherwise. It is known before
+    /// the library is loaded, with all that it is linked with; what the manifest says is not. Never called.
     package static let wantsProcess = "trestle_plugin_wants_process"
 
     /// Whether a library of 64 bits exports a symbol. Blocks.

@@ -1,10 +1,10 @@
 // Fetch: HTTP requests for callers, by rules that an operator sets.
 //
-// The way of a fetch: the task (Tasks/) reads the options and waits for a turn. The loader (Loading/) follows redirects;
-// each hop passes the stages of `FetchService.way`. The last stage starts a transfer (Transport/), which runs on the
-// thread of its user. libcurl does HTTP and TLS there and nothing else. The body is decoded on that thread (Bodies/) and
-// waits for its reader in a bounded channel. Responses that may be stored take another way: they go into the store as
-// they came, and their readers follow them there (Cache/).
+// The way of a fetch: the task (Tasks/) reads the options and waits for a turn. The loader (Loading/) follows
+// redirects; each hop passes the stages of `FetchService.way`. The last stage starts a transfer (Transport/), which
+// runs on the thread of its user. libcurl does HTTP and TLS there and nothing else. The body is decoded on that thread
+// (Bodies/) and waits for its reader in a bounded channel. Responses that may be stored take another way: they go into
+// the store as they came, and their readers follow them there (Cache/).
 //
 // The folders lie in an order, each above those that it uses: Data, Bodies, Transport, Loading, Cache, Packages,
 // Replay, Tasks.

@@ -159,8 +159,8 @@ final class PluginDirectory {
         rights.forget()
     }
 
-    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be at once. A plugin that gets
-    /// no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
+    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be at once. A plugin that
+    /// gets no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
     func whenIdle(_ plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
         idleWaits.wait(for: plugin, within: limit, done)
     }
@@ -168,8 +168,8 @@ final class PluginDirectory {
     /// The clock woke the runtime.
     func expire() { idleWaits.look() }
 
-    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn. Its
-    /// ends of streams are left at once.
+    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn.
+    /// Its ends of streams are left at once.
     ///
     /// - Parameter done: called once, when they have ended, which may be at once.
     func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) {

@@ -65,8 +65,8 @@ struct PluginSet {
         }
     }
 
-    /// Loads plugins in their order; those that cannot be used are reported. Processes start beside each other, and while
-    /// libraries are loaded: each takes tens of milliseconds.
+    /// Loads plugins in their order; those that cannot be used are reported. Processes start beside each other, and
+    /// while libraries are loaded: each takes tens of milliseconds.
     private func load(_ paths: [String]) async -> [PluginInstance] {
         let beginnings = paths.map { path in
             (path, Result { () throws(BridgeError) in try begin(path) })

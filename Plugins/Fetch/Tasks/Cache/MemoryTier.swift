@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What is stored of the URLs that were asked for last, so that it is found without waiting for the store's thread. Only
-/// that thread writes here, behind its own changes. Any thread.
+/// What is stored of the URLs that were asked for last, so that it is found without waiting for the store's thread.
+/// Only that thread writes here, behind its own changes. Any thread.
 final class MemoryTier: Sendable {
     /// A URL that takes a larger part than this is not kept.
     private static let largestPart: Int64 = 8

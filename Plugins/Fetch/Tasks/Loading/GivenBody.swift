@@ -2,8 +2,8 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// The body of a response that came over the bridge, and not from a server. Its length and its hash are checked as those
-/// of a transfer are. One reader.
+/// The body of a response that came over the bridge, and not from a server. Its length and its hash are checked as
+/// those of a transfer are. One reader.
 final class GivenBody: ResponseSource {
     private struct State {
         /// Bytes that are there; nil: they come from the reader, or have been given.

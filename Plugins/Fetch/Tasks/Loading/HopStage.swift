@@ -9,7 +9,8 @@ struct Hop: Sendable {
     var method: String
     var headers: HeaderList
     var body: RequestBody?
-    /// Whether the body of a response is to come as it was sent, its codings not undone. Called on the network's thread.
+    /// Whether the body of a response is to come as it was sent, its codings not undone. Called on the network's
+    /// thread.
     var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
     /// Called, on any thread, when all that belongs to the request is there, and it goes out.
     var onSend: (@Sendable () -> Void)?

@@ -40,7 +40,8 @@ struct PageTrail: Sendable {
 }
 
 /// Names the page that makes a request, truthfully, by the fields that servers defend themselves with: `Origin`,
-/// `Referer`, `Sec-Fetch-…`. Of a page nothing but its origin is known. Requests of local sessions are left as they are.
+/// `Referer`, `Sec-Fetch-…`. Of a page nothing but its origin is known. Requests of local sessions are left as they
+/// are.
 struct PageStage: HopStage {
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         guard context.reach.isPage else { return try await next.load(hop, context) }
