@@ -5,8 +5,8 @@ import HTTPRules
 //
 // - The parts of a file are the file, whatever its chunks are; a part begins with the line that it says.
 // - What is read of a file in Netscape's form is written and read again as the same, but for what that form has not.
-// - A line is a cookie, a comment, or is told with its number.
-// - What is read of lines of JSON can be set, or is told with its number.
+// - A line is a cookie, a comment, or an error with its number.
+// - What is read of lines of JSON can be set, or is an error with its number.
 func fuzzCookieFiles(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let chunk = Int(input.byte()) % 64 + 1

@@ -6,7 +6,7 @@ import HTTPRules
 // - A line becomes a cookie or is refused. A cookie is of the host or above it, has at most 4,096 bytes of name and value
 //   and no control characters, ends within 400 days, and a script makes none that is HttpOnly.
 // - No more cookies are kept than the limits say, and each is there once.
-// - What the feed tells from any version on makes the jar of then the jar of now.
+// - The changes of the feed since any version, applied to the jar of that version, give the jar of now.
 // - Dates that are written are read as the same.
 func fuzzCookieLines(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)

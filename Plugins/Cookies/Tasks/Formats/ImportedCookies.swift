@@ -9,7 +9,7 @@ struct ImportedCookies: Sendable {
         var cookie: Cookie
     }
 
-    /// Why a line or an element is no cookie that is taken.
+    /// Why a line or an element is refused.
     struct Problem: Sendable {
         var place: Int
         var reason: String

@@ -4,7 +4,7 @@ import TaskKit
 /// `cookies.import`
 struct ImportTask: CookieTask {
     static let name = "cookies.import"
-    static let summary = "Sets the cookies of a file, and tells which of them are refused."
+    static let summary = "Sets the cookies of a file, and returns which of them are refused."
     static let settings = TaskSettings(isPrivate: true, optionBytes: ApplyTask.optionBytes)
 
     /// The most cookies of options, so that no call holds up others for long; a longer file goes as a stream.

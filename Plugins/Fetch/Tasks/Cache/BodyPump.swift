@@ -13,7 +13,7 @@ struct BodyPump: Sendable {
 
     /// What becomes of the body in the store.
     enum Purpose: Sendable {
-        /// It is stored with this response, whose ``StoredResponse/body`` is not told yet.
+        /// It is stored with this response, whose ``StoredResponse/body`` is not known yet.
         case store(StoredResponse, WebURL, reason: String, version: String)
         /// It continues the body of an entry, at this place.
         case join(CacheEntry, Range<Int64>)
@@ -155,7 +155,7 @@ private final class FileWriter: Sendable {
 }
 
 extension StoredResponse {
-    /// Whether an interrupted body can be continued later: only a strong tag tells that it is the same one.
+    /// Whether an interrupted body can be continued later: only a strong tag proves that it is the same one.
     fileprivate var canBeContinued: Bool {
         (status == 200 || status == 206) && entityTag.map { !$0.isWeak } == true
     }

@@ -38,7 +38,7 @@ struct CacheAddress: Hashable, Sendable {
     /// - Parameters:
     ///   - partition: Whose.
     ///   - url: The URL.
-    ///   - key: What tells apart responses to the same URL; nil: nothing.
+    ///   - key: Distinguishes responses to the same URL; nil: one response for each variant.
     init(_ partition: CachePartition, _ url: WebURL, key: String?) {
         self.partition = partition
         // No URL has this byte.
