@@ -7,6 +7,10 @@
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
 
+# How many tests run at once. Without it all of them start together: each step of a test then waits for thousands of
+# others, and a test that takes many steps exceeds its time limit on a busy machine.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
+
 SWIFT_FILES = $(shell scripts/swift-files.sh)
 
 help: ## Print this list

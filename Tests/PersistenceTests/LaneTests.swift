@@ -40,6 +40,7 @@ struct LaneTests {
     func oneWakeUp() async throws {
         let gathered = Mutex<[@Sendable () -> Void]>([])
         let store = try await TestStore(gather: { job in gathered.withLock { $0.append(job) } })
+        await store.settle()
         let atStart = store.wakeUps.value
         let calls = ["a", "b", "c"].map { store.begin(create($0)) }
         #expect(store.wakeUps.value == atStart)
