@@ -130,6 +130,9 @@ let package = Package(
         .systemLibrary(
             name: "CSodium", path: "Sources/C/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(
+            name: "CSQLiteSetup", path: "Sources/C/CSQLiteSetup", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
             name: "CSystemdBus", path: "Sources/C/CSystemdBus", pkgConfig: "libsystemd",
             providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CBase64", path: "Sources/C/CBase64"),
@@ -145,7 +148,7 @@ let package = Package(
         // MARK: Ground floor
         .target(name: "BlockingLanes", dependencies: ["CThread"], swiftSettings: strict),
         .target(name: "BridgeJSON", dependencies: ["CBase64"], swiftSettings: strict),
-        .target(name: "DurableDatabase", dependencies: [grdb], swiftSettings: strict),
+        .target(name: "DurableDatabase", dependencies: ["CSQLiteSetup", grdb], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),
         .target(name: "NetworkAccess", swiftSettings: strict),

@@ -3,6 +3,7 @@
 //
 // Tables and the words of errors are the plugins' own.
 
+import CSQLiteSetup
 public import GRDB
 import Glibc
 
@@ -23,6 +24,9 @@ public struct DurableDatabase: Sendable {
     /// How long a statement waits for another process's lock. The daemon's lock on its state directory keeps a second
     /// daemon away; this is for an administrator who makes a backup, or uses `sqlite3`.
     public static let busyMode = Database.BusyMode.timeout(5)
+
+    /// Done once, before the first connection. Where other code has opened one, it has no effect, and harms nothing.
+    private static let setup: Void = { _ = csqlitesetup_allocate_pages_by_need() }()
 
     /// The file's path.
     public let path: String
@@ -50,6 +54,7 @@ public struct DurableDatabase: Sendable {
     ///
     /// - Throws: `DatabaseError`.
     public func openBesideAnother() throws -> DatabaseQueue {
+        Self.setup
         var configuration = Configuration()
         configuration.label = label
         configuration.busyMode = Self.busyMode

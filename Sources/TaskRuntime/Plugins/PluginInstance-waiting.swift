@@ -59,7 +59,7 @@ extension PluginInstance {
 
     /// Whether any call of its tasks, or question to it, has not ended.
     var hasCallsInFlight: Bool {
-        (tasks + interceptors.map(\.entry) + lifecycleEntries).contains { $0.statistics.inFlight > 0 }
+        (tasks + interceptors.map(\.entry) + lifecycleEntries.values).contains { $0.statistics.inFlight > 0 }
     }
 
     /// Room was made: what waits for it goes on.
@@ -73,7 +73,7 @@ extension PluginInstance {
         onLessWork = nil
         tasks = []
         interceptors = []
-        lifecycleEntries = []
+        lifecycleEntries = [:]
         abandoned = [:]
         endings = []
         endNews()

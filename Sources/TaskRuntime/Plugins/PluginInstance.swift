@@ -205,16 +205,24 @@ public final class PluginInstance: QueueingProvider {
 
     // MARK: Its life
 
-    /// The entries under which the daemon's own requests to the plugin are counted; no one else can call them. Private:
-    /// configuration, and what plugins know of sessions, is not for who watches the traffic.
-    lazy var lifecycleEntries: [TaskEntry] = lifecycle.enumerated().map { index, work in
-        TaskEntry(
+    /// The entries under which the daemon's own requests to the plugin are counted, made with the first of each kind; no
+    /// one else can call them. Private: configuration, and what plugins know of sessions, is not for who watches the
+    /// traffic.
+    var lifecycleEntries: [PluginWork: TaskEntry] = [:]
+
+    private func lifecycleEntry(of work: PluginWork, _ index: Int) -> TaskEntry {
+        if let entry = lifecycleEntries[work] { return entry }
+        let entry = TaskEntry(
             // What plugins know of sessions has no bound but a message's, and their numbers are as many as sessions.
             TaskDescription(name: "plugin.\(work.name)", deadline: .none, isPrivate: true, optionBytes: .max),
             index: index,
             provider: self,
             isInternal: true)
+        entry.statistics = TaskStatistics(measuresLatency: false)
+        lifecycleEntries[work] = entry
+        return entry
     }
+
     private lazy var lifecycle: [PluginWork] =
         [
             .configure, .checkConfiguration, .reconfigure, .start, .describe, .stop, .saveSessions, .restoreSessions,
@@ -245,9 +253,10 @@ public final class PluginInstance: QueueingProvider {
             return done(.failure(BridgeError(.internal, "the plugin \(name) has no such work: \(work)")))
         }
         let now = calls.clock.now
+        let entry = lifecycleEntry(of: work, index)
         let call = calls.begin(
             CallRequest(
-                origin: .daemon, task: .passUnretained(lifecycleEntries[index]), startedAt: now,
+                origin: .daemon, task: .passUnretained(entry), startedAt: now,
                 deadline: timeout.map { now.advanced(by: $0) } ?? .never))
         let lane = calls.lane
         let uid = calls.rights.policy.daemonUID
@@ -264,6 +273,6 @@ public final class PluginInstance: QueueingProvider {
                 }
             }
         }
-        options.bytes.withPadding { calls.dispatch(call, of: lifecycleEntries[index], options: $0) }
+        options.bytes.withPadding { calls.dispatch(call, of: entry, options: $0) }
     }
 }

@@ -8,12 +8,17 @@ struct TaskStatistics {
     var inFlight = 0
     /// Made with the first call that ends, so that a task that is never called costs no memory.
     private(set) var latency: LatencyHistogram?
+    private let measuresLatency: Bool
+
+    /// - Parameter measuresLatency: false: nobody is shown how long its calls take.
+    init(measuresLatency: Bool = true) { self.measuresLatency = measuresLatency }
 
     @inline(__always)
     mutating func recordEnd(afterNanoseconds nanoseconds: UInt64, isFailure: Bool) {
         inFlight -= 1
         if isFailure { errors += 1 }
         if let latency { return latency.record(nanoseconds: nanoseconds) }
+        guard measuresLatency else { return }
         let latency = LatencyHistogram()
         latency.record(nanoseconds: nanoseconds)
         self.latency = latency
