@@ -63,7 +63,7 @@ let plugins = [
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(
         name: "Login", dependencies: ["CSodium", "DurableDatabase", "Sodium", grdb],
-        testDependencies: ["DiskTestSupport"]),
+        testDependencies: ["DiskTestSupport", "DurableDatabase"]),
     PluginFolder(
         name: "Persistence", dependencies: ["DurableDatabase", "Sodium", grdb],
         testDependencies: ["DiskTestSupport"]),

@@ -1,4 +1,5 @@
 import DiskTestSupport
+import DurableDatabase
 import Synchronization
 import TaskKit
 import Testing
@@ -26,8 +27,8 @@ struct AccountDiskTests {
     @Test("Where the commit does not reach the disk nothing is done, and it does not come back with the next start")
     func failedSync() throws {
         disk.set(.sync, true)
-        #expect(throws: StorageFailure.self) { try store.setPassword(ada, PasswordHash(text: "new"), now: start) }
-        #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
+        #expect(throws: DatabaseFailure.self) { try store.setPassword(ada, PasswordHash(text: "new"), now: start) }
+        #expect(throws: DatabaseFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
         #expect(try store.list().map(\.user) == ["ada"])
         // Not closed: as after a crash, the log is what the next one finds.
         disk.set(.sync, false)
@@ -42,7 +43,7 @@ struct AccountDiskTests {
         _ = try store.number("PRAGMA cache_size = 77")
         #expect(try store.number("PRAGMA cache_size") == 77)
         disk.set(.sync, true)
-        #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
+        #expect(throws: DatabaseFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
         disk.set(.sync, false)
         #expect(try store.number("PRAGMA cache_size") != 77)
         #expect(try store.number("PRAGMA synchronous") == 2)
@@ -51,7 +52,7 @@ struct AccountDiskTests {
     @Test("A full disk is told as such; with room the next account is added")
     func full() throws {
         disk.set(.full, true)
-        let failure = #expect(throws: StorageFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
+        let failure = #expect(throws: DatabaseFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
         #expect(failure?.isFull == true)
         #expect(try store.account(ada) != nil)
         disk.set(.full, false)
@@ -62,7 +63,7 @@ struct AccountDiskTests {
     func failedRead() throws {
         try store.close()
         disk.set(.read, true)
-        #expect(throws: StorageFailure.self) { try AccountStore(path: path, now: start) }
+        #expect(throws: DatabaseFailure.self) { try AccountStore(path: path, now: start) }
         disk.set(.read, false)
         #expect(try AccountStore(path: path, now: start).list().map(\.user) == ["ada"])
     }

@@ -1,3 +1,4 @@
+import DurableDatabase
 import GRDB
 import Glibc
 import Testing
@@ -6,12 +7,12 @@ import Testing
 
 extension AccountStore {
     /// The one number that a statement answers.
-    func number(_ sql: String) throws(StorageFailure) -> Int? {
+    func number(_ sql: String) throws(DatabaseFailure) -> Int? {
         try read { try Int.fetchOne($0, sql: sql) }
     }
 
     /// How many tokens there are, expired ones among them.
-    func tokenCount() throws(StorageFailure) -> Int? {
+    func tokenCount() throws(DatabaseFailure) -> Int? {
         try number("SELECT COUNT(*) FROM token")
     }
 }
@@ -240,7 +241,7 @@ struct AccountStoreTests {
         let pages = try #require(try store.number("PRAGMA page_count"))
         #expect(try store.number("PRAGMA max_page_count = \(pages)") == pages)
         let large = PasswordHash(text: String(repeating: "x", count: 100_000))
-        let failure = #expect(throws: StorageFailure.self) { try store.add(bob, large, now: start) }
+        let failure = #expect(throws: DatabaseFailure.self) { try store.add(bob, large, now: start) }
         #expect(failure?.isFull == true)
         #expect(failure?.description.contains("xxx") == false)
         #expect(try store.list().map(\.user) == ["ada"])
@@ -252,7 +253,7 @@ struct AccountStoreTests {
         let queue = try DatabaseQueue(path: path)
         try queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of the future')") }
         try queue.close()
-        let failure = #expect(throws: StorageFailure.self) { try AccountStore(path: path, now: start) }
+        let failure = #expect(throws: DatabaseFailure.self) { try AccountStore(path: path, now: start) }
         #expect(failure?.description.contains("newer version") == true)
     }
 
@@ -264,14 +265,14 @@ struct AccountStoreTests {
             write(descriptor, $0, 66)
         }
         close(descriptor)
-        let failure = #expect(throws: StorageFailure.self) { try AccountStore(path: file, now: start) }
+        let failure = #expect(throws: DatabaseFailure.self) { try AccountStore(path: file, now: start) }
         #expect(failure?.description.contains(file) == true)
         #expect(try bytes(of: file).count == 66)
     }
 
     @Test("A directory that is not there is refused in words")
     func noDirectory() {
-        let failure = #expect(throws: StorageFailure.self) {
+        let failure = #expect(throws: DatabaseFailure.self) {
             try AccountStore(path: directory.file("absent/accounts.sqlite"), now: start)
         }
         #expect(failure?.description.contains("No such file or directory") == true)
@@ -280,6 +281,6 @@ struct AccountStoreTests {
     @Test("After it was closed every use fails in words")
     func closed() throws {
         try store.close()
-        #expect(throws: StorageFailure.self) { try store.list() }
+        #expect(throws: DatabaseFailure.self) { try store.list() }
     }
 }

@@ -1,3 +1,4 @@
+import DurableDatabase
 import HTTPRules
 import TaskKit
 
@@ -47,12 +48,19 @@ extension BridgeError {
             data: ["quota": .string(quota), "limit": .number(JSONNumber(limit)), "of": .string(whom)])
     }
 
-    static func diskFull(_ message: String) -> BridgeError { BridgeError(.storageFull, message, isTransient: true) }
+    /// As callers get it: no path, and no word of the system's.
+    init(_ failure: DatabaseFailure) {
+        self.init(
+            failure,
+            failure.isFull
+                ? "nothing was stored: the disk is full" : "the cookies cannot be used: the daemon's log says why")
+    }
 
-    /// What callers get where this is a sentence for the operator: no path, and no word of the system's.
-    var withoutDetails: BridgeError {
-        if code == .storageFull { return .diskFull("nothing was stored: the disk is full") }
-        return BridgeError(code, "the cookies cannot be used: the daemon's log says why")
+    /// With the sentence for the operator.
+    init(forOperator failure: DatabaseFailure) { self.init(failure, failure.description) }
+
+    private init(_ failure: DatabaseFailure, _ message: String) {
+        self.init(failure.isFull ? .storageFull : .storageFailed, message, isTransient: failure.isFull)
     }
 
     static var storeNotOpen: BridgeError {

@@ -168,18 +168,22 @@ extension CookieStore {
 
     private mutating func perform<T>(_ body: (DatabaseQueue) throws -> T) throws(BridgeError) -> T {
         let queue: DatabaseQueue
-        do throws(BridgeError) {
+        do throws(DatabaseFailure) {
             queue = try connection.usable()
         } catch {
-            log(error.message)
-            throw error.withoutDetails
+            throw noted(error)
         }
-        do throws(BridgeError) {
+        do throws(DatabaseFailure) {
             return try file.explaining { try body(queue) }
         } catch {
             try? connection.fail(error, next: file.next(after: queue))?.close()
-            log(error.message)
-            throw error.withoutDetails
+            throw noted(error)
         }
+    }
+
+    /// What callers get, once the operator has been told.
+    private func noted(_ failure: DatabaseFailure) -> BridgeError {
+        log(failure.description)
+        return BridgeError(failure)
     }
 }

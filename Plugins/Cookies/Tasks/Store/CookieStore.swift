@@ -14,8 +14,8 @@ struct CookieStore: Sendable {
     let settings: CookieSettings
     let clocks: CookieClocks
     let suffixes: PublicSuffixList
-    let file: CookieFile
-    var connection: ReopenableConnection<DatabaseQueue, BridgeError>
+    let file: PrivateDatabase
+    var connection: ReopenableConnection<DatabaseQueue, DatabaseFailure>
     let log: @Sendable (String) -> Void
     var profiles: [ProfileID: Profile] = [:]
     /// The names of the profiles of the uids of late, with the bytes of their cookies.
@@ -39,8 +39,8 @@ struct CookieStore: Sendable {
         log: @escaping @Sendable (String) -> Void
     ) throws(BridgeError) {
         (self.settings, self.clocks, self.suffixes, self.log) = (settings, clocks, suffixes, log)
-        file = CookieFile(path: path)
-        connection = try file.open()
+        file = PrivateDatabase(path: path, contents: "the cookies", label: "cookies") { CookieSchema.migrator }
+        do { connection = try file.open() } catch { throw BridgeError(forOperator: error) }
         try endEarlierBoots()
     }
 

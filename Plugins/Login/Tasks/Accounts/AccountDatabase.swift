@@ -1,3 +1,4 @@
+import DurableDatabase
 import Synchronization
 import TaskKit
 
@@ -16,7 +17,7 @@ final class AccountDatabase: Sendable {
         self.log.withLock { $0 = log }
         do {
             try await lane.run { _ = self.hold(try AccountStore(path: path, now: now)) }
-        } catch let failure as StorageFailure {
+        } catch let failure as DatabaseFailure {
             throw BridgeError(failure, "\(failure)")
         }
     }
@@ -45,14 +46,14 @@ final class AccountDatabase: Sendable {
     private func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         do {
             return try await lane.run(body)
-        } catch let failure as StorageFailure {
+        } catch let failure as DatabaseFailure {
             log.withLock { $0 }("\(failure)")
             throw BridgeError(failure)
         }
     }
 
-    private func opened() throws(StorageFailure) -> AccountStore {
-        guard let store = store.withLock({ $0 }) else { throw StorageFailure("the accounts are not open") }
+    private func opened() throws(DatabaseFailure) -> AccountStore {
+        guard let store = store.withLock({ $0 }) else { throw DatabaseFailure("the accounts are not open") }
         return store
     }
 
@@ -67,12 +68,12 @@ final class AccountDatabase: Sendable {
 
 extension BridgeError {
     /// `storage.full` or `storage.failed`, as callers see it: no path, and no word of the system's.
-    init(_ failure: StorageFailure) {
+    init(_ failure: DatabaseFailure) {
         let reason = failure.isFull ? "the disk is full" : "the daemon's log says why"
         self.init(failure, "the accounts cannot be used: \(reason)")
     }
 
-    fileprivate init(_ failure: StorageFailure, _ message: String) {
+    fileprivate init(_ failure: DatabaseFailure, _ message: String) {
         self.init(failure.isFull ? "storage.full" : "storage.failed", message, isTransient: failure.isFull)
     }
 }

@@ -6,11 +6,11 @@ import Synchronization
 
 /// The accounts and their tokens, in SQLite. What it says was written is on the disk.
 ///
-/// Every method blocks: they are called on a lane of their own, never on the loop. All of them throw `StorageFailure`.
+/// Every method blocks: they are called on a lane of their own, never on the loop. All of them throw `DatabaseFailure`.
 final class AccountStore: Sendable {
-    private let file: AccountFile
+    private let file: PrivateDatabase
     /// Nil: closed for good.
-    private let connection: Mutex<ReopenableConnection<DatabaseQueue, StorageFailure>?>
+    private let connection: Mutex<ReopenableConnection<DatabaseQueue, DatabaseFailure>?>
     private let maximumTokens: Int
 
     /// Opens the file, which only its owner may read, makes it where there is none, and brings its tables up to date.
@@ -19,21 +19,21 @@ final class AccountStore: Sendable {
     ///   - now: Tokens that expired before are deleted.
     ///   - maximumTokens: The most tokens that one account has; past it the oldest go. A script that logs in by
     ///     password every minute keeps the last half day's, and the file stays small.
-    init(path: String, now: WallTime, maximumTokens: Int = 1000) throws(StorageFailure) {
-        file = AccountFile(path: path)
+    init(path: String, now: WallTime, maximumTokens: Int = 1000) throws(DatabaseFailure) {
+        file = PrivateDatabase(path: path, contents: "the accounts", label: "login") { AccountSchema.migrator }
         self.maximumTokens = maximumTokens
         connection = Mutex(try file.open())
         try write { try Self.deleteExpired($0, now) }
     }
 
     /// Ends the use of the file. Every later use throws.
-    func close() throws(StorageFailure) {
+    func close() throws(DatabaseFailure) {
         var last = connection.withLock { $0.take() }
         try file.explaining { try last?.take()?.close() }
     }
 
     /// The account of that name; nil: there is none.
-    func account(_ name: UserName) throws(StorageFailure) -> Account? {
+    func account(_ name: UserName) throws(DatabaseFailure) -> Account? {
         try read { database in
             let row = try Row.fetchOne(
                 database, sql: "SELECT id, passwordHash FROM account WHERE name = ?", arguments: [name.text])
@@ -42,7 +42,7 @@ final class AccountStore: Sendable {
     }
 
     /// Adds an account. False: the name is taken.
-    func add(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(StorageFailure) -> Bool {
+    func add(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(DatabaseFailure) -> Bool {
         try execute(
             """
             INSERT INTO account (name, passwordHash, createdAt, passwordChangedAt) VALUES (?, ?, ?, ?)
@@ -51,7 +51,7 @@ final class AccountStore: Sendable {
     }
 
     /// Gives an account another password and revokes its tokens. False: there is no such account.
-    func setPassword(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(StorageFailure) -> Bool {
+    func setPassword(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(DatabaseFailure) -> Bool {
         try write { database in
             try database.execute(
                 sql: "UPDATE account SET passwordHash = ?, passwordChangedAt = ? WHERE name = ?",
@@ -65,17 +65,17 @@ final class AccountStore: Sendable {
     }
 
     /// Removes an account and its tokens. False: there is no such account.
-    func remove(_ name: UserName) throws(StorageFailure) -> Bool {
+    func remove(_ name: UserName) throws(DatabaseFailure) -> Bool {
         try execute("DELETE FROM account WHERE name = ?", [name.text]) > 0
     }
 
     /// How many accounts there are.
-    func count() throws(StorageFailure) -> Int {
+    func count() throws(DatabaseFailure) -> Int {
         try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") ?? 0 }
     }
 
     /// All accounts, in the order of their names' bytes.
-    func list() throws(StorageFailure) -> [AccountSummary] {
+    func list() throws(DatabaseFailure) -> [AccountSummary] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT name, createdAt, passwordChangedAt FROM account ORDER BY name")
                 .map { row in
@@ -94,7 +94,7 @@ final class AccountStore: Sendable {
     /// - Returns: False: the account is gone, or has had another password since; nothing was written.
     func issue(
         _ token: TokenHash, to account: Account, rehashed: PasswordHash?, now: WallTime, expiresAt: WallTime
-    ) throws(StorageFailure) -> Bool {
+    ) throws(DatabaseFailure) -> Bool {
         try write { database in
             try Self.deleteExpired(database, now)
             try database.execute(
@@ -114,7 +114,7 @@ final class AccountStore: Sendable {
     }
 
     /// Whose the token is, and how long; nil: it is unknown, revoked or expired.
-    func owner(of token: TokenHash, now: WallTime) throws(StorageFailure) -> TokenOwner? {
+    func owner(of token: TokenHash, now: WallTime) throws(DatabaseFailure) -> TokenOwner? {
         try read { database in
             let row = try Row.fetchOne(
                 database,
@@ -128,7 +128,7 @@ final class AccountStore: Sendable {
     }
 
     /// Makes a token useless. One that is unknown is so already.
-    func revoke(_ token: TokenHash) throws(StorageFailure) {
+    func revoke(_ token: TokenHash) throws(DatabaseFailure) {
         _ = try execute("DELETE FROM token WHERE hash = ?", [token.data])
     }
 }
@@ -158,7 +158,7 @@ extension AccountStore {
     }
 
     /// Executes one statement in a transaction of its own; returns how many rows it changed.
-    private func execute(_ sql: String, _ arguments: StatementArguments) throws(StorageFailure) -> Int {
+    private func execute(_ sql: String, _ arguments: StatementArguments) throws(DatabaseFailure) -> Int {
         try write { database in
             try database.execute(sql: sql, arguments: arguments)
             return database.changesCount
@@ -166,23 +166,23 @@ extension AccountStore {
     }
 
     /// In a transaction that sees one state of the file.
-    func read<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
+    func read<T>(_ body: (Database) throws -> T) throws(DatabaseFailure) -> T {
         try perform { try $0.read(body) }
     }
 
     /// In a transaction, which is on the disk when this returns, and undone where `body` throws.
-    private func write<T>(_ body: (Database) throws -> T) throws(StorageFailure) -> T {
+    private func write<T>(_ body: (Database) throws -> T) throws(DatabaseFailure) -> T {
         try perform { try $0.write(body) }
     }
 
-    private func perform<T>(_ body: (DatabaseQueue) throws -> T) throws(StorageFailure) -> T {
-        let queue = try connection.withLock { connection throws(StorageFailure) in
+    private func perform<T>(_ body: (DatabaseQueue) throws -> T) throws(DatabaseFailure) -> T {
+        let queue = try connection.withLock { connection throws(DatabaseFailure) in
             guard let queue = try connection?.usable() else {
-                throw StorageFailure("the accounts in \(file.path) are closed")
+                throw DatabaseFailure("the accounts in \(file.path) are closed")
             }
             return queue
         }
-        do throws(StorageFailure) {
+        do throws(DatabaseFailure) {
             return try file.explaining { try body(queue) }
         } catch {
             let failed = connection.withLock { $0?.fail(error, next: file.next(after: queue)) }

@@ -1,0 +1,58 @@
+public import GRDB
+import Glibc
+
+/// A durable database that only its owner may read, and whose errors are sentences for the operator.
+///
+/// Safe on any thread; every method waits for the disk.
+public struct PrivateDatabase: Sendable {
+    private let database: DurableDatabase
+    private let contents: String
+    private let migrator: @Sendable () -> DatabaseMigrator
+
+    /// The file's path.
+    public var path: String { database.path }
+
+    /// - Parameters:
+    ///   - path: With a directory in it.
+    ///   - contents: What the file holds, as the subject of a sentence: `the accounts`.
+    ///   - label: The connection's name in a debugger.
+    ///   - migrator: Makes the tables.
+    public init(
+        path: String, contents: String, label: String, migrator: @escaping @Sendable () -> DatabaseMigrator
+    ) {
+        database = DurableDatabase(path: path, label: label, pragmas: "PRAGMA secure_delete = ON")
+        (self.contents, self.migrator) = (contents, migrator)
+    }
+
+    /// Opens the file, makes it where there is none, and brings its tables up to date.
+    ///
+    /// - Returns: The connection, which is opened anew after a failure.
+    public func open() throws(DatabaseFailure) -> ReopenableConnection<DatabaseQueue, DatabaseFailure> {
+        // Not by a descriptor: closing one would drop the locks of other code that has the file open in this process.
+        if chmod(path, 0o600) != 0, errno != ENOENT {
+            throw DatabaseFailure("\(contents) in \(path) cannot be made private", errno: errno)
+        }
+        return try explaining {
+            let queue = try database.open()
+            try database.migrate(queue, by: migrator())
+            return ReopenableConnection(queue) { _ throws(DatabaseFailure) in try explaining { try database.open() } }
+        }
+    }
+
+    /// The connection that follows one that failed and is still open; nil: it cannot be opened.
+    public func next(after failed: DatabaseQueue) -> DatabaseQueue? {
+        failed.inDatabase { $0.abandonFailedCommit() }
+        return try? database.openBesideAnother()
+    }
+
+    /// Does something with the file.
+    ///
+    /// - Throws: What `body` throws, as a sentence.
+    public func explaining<T>(_ body: () throws -> T) throws(DatabaseFailure) -> T {
+        do {
+            return try body()
+        } catch {
+            throw error as? DatabaseFailure ?? DatabaseFailure(error, "\(contents) in \(path)")
+        }
+    }
+}
