@@ -80,6 +80,9 @@ final class FakeHost: TaskHost {
         onCancel?(call)
     }
     func notify(_ change: SessionChange, _ session: Session) { changes.append((change, session.number)) }
+
+    private(set) var givenUp: [String] = []
+    func giveUp(because reason: String) { givenUp.append(reason) }
 }
 
 /// A client of the runtime in a test: sends lines, reads what came back.

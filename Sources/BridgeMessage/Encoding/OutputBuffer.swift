@@ -44,6 +44,9 @@ public final class OutputBuffer {
 
     deinit { free(storage) }
 
+    /// How many bytes were ever taken out.
+    @exclusivity(unchecked) public private(set) var removedCount: UInt64 = 0
+
     /// How many bytes wait.
     @inlinable
     public var count: Int { endOffset - startOffset + partsBytes }
@@ -79,6 +82,7 @@ public final class OutputBuffer {
 
     /// Takes the first `count` bytes of ``bytes`` out, as written.
     public func removeFirst(_ count: Int) {
+        removedCount &+= UInt64(count)
         if !passed.isEmpty { removePassed(count) }
         guard partsBytes == 0 else { return removeFirstOfParts(count) }
         startOffset += count
@@ -92,6 +96,7 @@ public final class OutputBuffer {
     public func removeAll() {
         passed = []
         parts = []
+        removedCount &+= UInt64(partsBytes)
         partsBytes = 0
         removeFirst(endOffset - startOffset)
     }

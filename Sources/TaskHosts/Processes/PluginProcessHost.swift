@@ -95,7 +95,7 @@ final class PluginProcessHost: TaskHost {
                 send(call, $0, options, over: link, isLifecycle: true)
             }
         }
-        guard link.hasUnread, !isStalled else { return }
+        guard link.isFull, !isStalled else { return }
         isStalled = true
         // Of a pool, others may read.
         if leases == nil { instance?.pause(.unread) }
@@ -221,7 +221,9 @@ final class PluginProcessHost: TaskHost {
         instance.begin(report)
     }
 
-    /// The process has read what had to wait.
+    func giveUp(because reason: String) { for link in links { link.giveUp(because: reason) } }
+
+    /// The process has read, or answered, what had to wait.
     func drained() {
         guard isStalled else { return }
         isStalled = false

@@ -18,7 +18,7 @@ final class PluginProcessLeases {
     /// Whether there is one for a call.
     func room(for call: Call) -> HostRoom {
         switch state.room(for: call.session?.number) {
-        case .leased(let link): return link.hasUnread ? .unread : .free
+        case .leased(let link): return link.isFull ? .unread : .free
         case .free: return .free
         case .none:
             lacking()

@@ -53,7 +53,7 @@ final class PluginProcessLink {
     /// By a call's slot in the call table, the index in `slots` that was last used for one of that slot: whether it
     /// still is, the entry in `slots` shows.
     @exclusivity(unchecked) private var indexByCallSlot: [Int32] = []
-    /// As many as may be open. Who leaves so many unanswered answers none.
+    /// As many as may be open. Further calls wait.
     private static let maximumOpen = 65_536
     /// Beyond this much that the process has not read, calls wait.
     private static let maximumUnreadBytes = 4 << 20
@@ -81,8 +81,12 @@ final class PluginProcessLink {
     var isIdle: Bool { openCount == 0 }
     /// Whether it works on nothing that a caller waits for.
     var isUnawaited: Bool { openCount == cancelledCount }
-    /// Whether more waits to be read by the process than it should.
-    var hasUnread: Bool { output.count > Self.maximumUnreadBytes }
+    /// How many bytes wait to be read by the process.
+    var unreadBytes: Int { output.count }
+    /// How many it has ever taken.
+    var takenBytes: UInt64 { output.removedCount }
+    /// Whether more waits to be read by the process, or to be answered, than it should.
+    var isFull: Bool { unreadBytes > Self.maximumUnreadBytes || openCount >= Self.maximumOpen }
 
     private func enter(_ asked: Asked) -> UInt64 {
         openCount += 1
@@ -111,12 +115,12 @@ final class PluginProcessLink {
         slots[index].asked = nil
         free.append(index)
         openCount -= 1
+        if openCount == Self.maximumOpen - 1, !isFull { host.drained() }
         if slots[index].isCancelled { cancelledCount -= 1 }
         return asked
     }
 
     private func enter(_ asked: Asked, of handle: CallHandle) -> UInt64 {
-        if openCount >= Self.maximumOpen { fault?("left \(Self.maximumOpen) calls unanswered") }
         let id = enter(asked)
         while indexByCallSlot.count <= handle.slot { indexByCallSlot.append(-1) }
         indexByCallSlot[handle.slot] = Int32(PluginProcessCallNumber(id).index)
@@ -146,6 +150,9 @@ final class PluginProcessLink {
         MessageEncoder.cancel(id: slots[index].number.value, to: output)
         return true
     }
+
+    /// It has lost calls that have ended.
+    func giveUp(because reason: String) { if cancelledCount > 0 { fault?(reason) } }
 
     /// Asks something that is no call of the runtime's.
     ///

@@ -20,6 +20,8 @@ final class PluginProcessMember {
     private let times: PluginProcessSupervisor.Times
     private var pingTimer: ProcessTimeout?
     private var pingRequest: UInt64?
+    /// What the process has to read before it comes to the ping.
+    private var pingBacklog: PingBacklog?
     /// Whether it takes pings while it works.
     private var isPingedAlways = false
 
@@ -167,13 +169,19 @@ final class PluginProcessMember {
     private func ping() {
         guard !process.isEndExpected else { return }
         guard pingRequest == nil else {
-            return process.fail("did not answer a ping within \(times.ping)")
+            guard pingBacklog?.hasMoved(to: link.takenBytes) == true else {
+                return process.fail("did not answer a ping within \(times.ping)")
+            }
+            return schedulePing()
         }
         // One call at a time is all that some do; work that no caller waits for does not excuse them.
         if isPingedAlways || link.isUnawaited {
+            let unread = link.unreadBytes
             pingRequest = link.request("plugin.ping", [:]) { [weak self] _ in
                 LoopActor.assumeIsolated { self?.pingRequest = nil }
             }
+            let taken = link.takenBytes
+            pingBacklog = PingBacklog(unread: unread, end: taken + UInt64(link.unreadBytes), taken: taken)
         }
         schedulePing()
     }

@@ -17,7 +17,9 @@ extension Quotas {
             if task._withUnsafeGuaranteedRef({ $0.stream != nil }) { return }
             throw tooManyInFlight(of: session)
         }
-        let isAtBound = session.unownedAccount._withUnsafeGuaranteedRef { $0.callsInFlight >= $0.maximumCallsInFlight }
+        let isAtBound = session.unownedAccount._withUnsafeGuaranteedRef {
+            $0.callsInFlight >= $0.maximumCallsInFlight || $0.unfinished.isFull
+        }
         if isAtBound || hasPaces || task._withUnsafeGuaranteedRef({ $0.isMetered })
             || message.pointee.options.count >= Self.countedOptionsBytes
         {
@@ -40,6 +42,7 @@ extension Quotas {
         guard account.callsInFlight < account.maximumCallsInFlight else {
             throw tooManyInFlight(account.maximumCallsInFlight, of: account.label)
         }
+        if account.unfinished.isFull { try checkUnfinished(in: task, of: account) }
         if optionsBytes >= Self.countedOptionsBytes, !hasRoom(for: optionsBytes, of: account) {
             throw tooManyBytes(of: account, adding: optionsBytes)
         }
@@ -52,6 +55,18 @@ extension Quotas {
         if let sessionPace { session.rate.take(sessionPace, now: gates.now) }
         if let pace = account.pace { account.rate.take(pace, now: gates.now) }
         take(task.meters, now: gates.now)
+    }
+
+    /// Where calls end before the plugin has begun with them, it would get more than it can ever do.
+    private func checkUnfinished(in task: TaskEntry, of account: UserAccount) throws(BridgeError) {
+        guard let plugin = task.provider.queue, let limit = account.unfinished.limit(reachedIn: plugin.number) else {
+            return
+        }
+        plugin.noteCrowding()
+        throw busy(
+            .unfinishedCalls, limit, of: account.label,
+            "the plugin \(plugin.name) still works on \(limit) calls of \(account.label) that have ended",
+            retryAfter: Self.someEndSoon)
     }
 
     /// The same for a call that a plugin makes: it is bound by what binds the task, and by how many it may have made.

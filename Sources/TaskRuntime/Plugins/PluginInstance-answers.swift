@@ -80,8 +80,17 @@ extension PluginInstance {
         calls.dropReply(what(), [:], level: isTold ? .warning : .debug)
     }
 
+    /// A user has as many calls there that have ended as they may. Where the plugin has long answered none of them, it is
+    /// taken to have lost them.
+    func noteCrowding() {
+        guard unfinished.isStuck(at: calls.clock.now) else { return }
+        host.giveUp(because: "left calls that have ended unanswered for a minute")
+        for task in unfinished.removeAll() { leave(task) }
+        afterWork()
+    }
+
     private func dropLate(_ handle: CallHandle) {
-        guard let task = abandoned.removeValue(forKey: handle) else {
+        guard let task = unfinished.remove(handle, at: calls.clock.now) else {
             return noteSurplusAnswer("\(providerName) answered a call again that it had answered, or that never was")
         }
         calls.dropReply("\(providerName) answered a call that has ended", ["task": .string(task.name)])

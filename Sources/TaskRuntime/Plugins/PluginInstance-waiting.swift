@@ -74,7 +74,7 @@ extension PluginInstance {
         tasks = []
         interceptors = []
         lifecycleEntries = [:]
-        abandoned = [:]
+        unfinished.removeAll()
         endings = []
         endNews()
         waiting.forgetTasks()

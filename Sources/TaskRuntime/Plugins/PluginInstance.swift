@@ -48,7 +48,7 @@ public final class PluginInstance: QueueingProvider {
     /// Why calls are refused; nil: they are not.
     var refusal: BridgeError?
     /// Work that goes on though its call has ended.
-    var abandoned: [CallHandle: TaskEntry] = [:]
+    lazy var unfinished = UnfinishedWork(of: number)
     /// Calls that it has made and that have not ended.
     var ownCallsInFlight = 0
     /// Its ends of streams, where it runs in the daemon's process.
@@ -59,9 +59,6 @@ public final class PluginInstance: QueueingProvider {
     var surplusLines = LogAllowance()
     /// Called when work is over, while ``IdleWaits`` has somebody wait for that.
     var onLessWork: (() -> Void)?
-
-    /// Beyond this many abandoned calls the oldest knowledge goes: such a plugin has long stopped answering.
-    private static let maximumAbandoned = 65_536
 
     init(_ manifest: PluginManifest, path: String, host: any TaskHost, directory: PluginDirectory) {
         self.manifest = manifest
@@ -194,11 +191,7 @@ public final class PluginInstance: QueueingProvider {
             noteLessWork()
             return calls.admitLater(self)
         }
-        if abandoned.count >= Self.maximumAbandoned, let some = abandoned.first {
-            abandoned[some.key] = nil
-            leave(some.value)
-        }
-        abandoned[call.handle] = task
+        if let forgotten = unfinished.add(call, of: task, at: calls.clock.now) { leave(forgotten) }
         call.state = .ending
         host.cancel(call.handle, reason: reason)
     }

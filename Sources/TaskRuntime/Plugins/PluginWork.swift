@@ -77,7 +77,7 @@ extension PluginInstance {
     }
 
     private func endWork(on handle: CallHandle, _ error: BridgeError) {
-        if let task = abandoned.removeValue(forKey: handle) {
+        if let task = unfinished.remove(handle, at: calls.clock.now) {
             leave(task)
         } else if ownCall(handle, of: calls) != nil {
             fail(handle, error)

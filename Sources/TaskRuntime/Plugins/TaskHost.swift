@@ -17,6 +17,10 @@ public protocol TaskHost: AnyObject {
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer)
     /// The work of this call is no longer wanted. An answer that still comes says that it is over.
     func cancel(_ call: CallHandle, reason: CancelReason)
+    /// The plugin has lost calls that have ended: what works on them is ended, where that hurts nothing else.
+    ///
+    /// - Parameter reason: The end of a sentence about the plugin's process.
+    func giveUp(because reason: String)
     /// Something happened to a session.
     func notify(_ change: SessionChange, _ session: Session)
     /// The ``PluginInstance/marks`` of its tasks have changed. The plugin learns of it before the next call.
@@ -41,6 +45,8 @@ extension TaskHost {
     public func room(for call: Call) -> HostRoom { .free }
     /// The plugin does not ask.
     public func noteMarks() {}
+    /// It runs where the daemon runs: nothing can be ended.
+    public func giveUp(because reason: String) {}
     /// Nothing runs for it but in the daemon itself.
     public func end() {}
     /// The plugin holds them itself.

@@ -38,10 +38,14 @@ extension TaskProvider {
 /// A provider in which calls wait for their turn, and which makes calls and answers interceptors' questions: a plugin.
 protocol QueueingProvider: TaskProvider {
     var name: String { get }
+    /// Its number among all plugins that there ever were.
+    var number: UInt64 { get }
     /// Whether it takes calls.
     var isRunning: Bool { get }
     /// Whether it gets no more calls, and finishes.
     var isLeaving: Bool { get }
+    /// A user has as many calls there that have ended, and that it still works on, as they may.
+    func noteCrowding()
     /// Calls of its tasks that have not ended.
     var taskCallsInFlight: Int { get }
     /// Calls that it has made and that have not ended.

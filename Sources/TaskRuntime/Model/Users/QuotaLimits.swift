@@ -55,6 +55,8 @@ public struct UserQuota: Sendable, Equatable {
 
 /// What sessions, users, plugins and tasks may take, beside ``RuntimeLimits``: docs/quotas.md.
 public struct QuotaLimits: Sendable, Equatable {
+    /// On how many calls of a user that have ended a plugin may still work: as many as a session may have in flight.
+    static let unfinishedCalls = 1_024
     /// What one session may call in a second. How many calls it may have in flight is in ``RuntimeLimits``.
     public var sessionCalls = CallQuota()
     /// Patterns of events of one session: more than a page ever needs, few enough to go through with each event.
@@ -85,6 +87,7 @@ public struct QuotaLimits: Sendable, Equatable {
 enum QuotaName: String, CaseIterable {
     case connections
     case callsInFlight = "calls_in_flight"
+    case unfinishedCalls = "unfinished_calls"
     case callsPerSecond = "calls_per_second"
     case queuedBytes = "queued_bytes"
     case subscriptions

@@ -26,6 +26,8 @@ public final class UserAccount {
     @exclusivity(unchecked) var callsInFlight = 0
     /// How many of these there may be.
     @exclusivity(unchecked) private(set) var maximumCallsInFlight = Int.max
+    /// What plugins still do for calls that have ended.
+    @exclusivity(unchecked) var unfinished: UnfinishedCounts
     var subscriptions = 0
     var tasks = 0
     /// Streams that count as theirs.
@@ -47,6 +49,8 @@ public final class UserAccount {
     init(uid: UInt32, isTrusted: Bool, _ limits: QuotaLimits) {
         self.uid = uid
         self.isTrusted = isTrusted
+        unfinished = UnfinishedCounts(
+            maximum: QuotaLimits.unfinishedCalls * (isTrusted ? limits.trustedFactor : 1))
         apply(limits)
     }
 
@@ -75,7 +79,7 @@ public final class UserAccount {
     /// Whether a new account would be the same.
     func isIdle(at now: RuntimeInstant) -> Bool {
         connections == 0 && callsInFlight == 0 && streams == 0 && queuedBytes == 0 && steps.jobs.isEmpty
-            && rate.isFull(now: now.nanoseconds)
+            && unfinished.isEmpty && rate.isFull(now: now.nanoseconds)
     }
 }
 

@@ -1,0 +1,31 @@
+import Testing
+
+@testable import TaskHosts
+
+/// What a process has to read before it comes to a ping.
+struct PingBacklogTests {
+    /// What each look shows.
+    private func looks(_ backlog: PingBacklog, _ taken: UInt64...) -> [Bool] {
+        var backlog = backlog
+        return taken.map { backlog.hasMoved(to: $0) }
+    }
+
+    @Test("A process that had read all before the ping has not moved, whatever is sent later")
+    func nothingBefore() {
+        let backlog = PingBacklog(unread: 0, end: 1050, taken: 1000)
+        #expect(looks(backlog, 1050) == [false])
+        #expect(looks(backlog, 9000) == [false])
+    }
+
+    @Test("A process that reads what was sent before the ping moves, and has one look more once it has read the ping")
+    func readsOn() {
+        let backlog = PingBacklog(unread: 4000, end: 5050, taken: 1000)
+        #expect(looks(backlog, 1001, 3000, 7000, 9000) == [true, true, true, false])
+    }
+
+    @Test("A process that has stopped reading has not moved")
+    func stopped() {
+        let backlog = PingBacklog(unread: 4000, end: 5050, taken: 1000)
+        #expect(looks(backlog, 3000, 3000) == [true, false])
+    }
+}
