@@ -112,6 +112,9 @@ struct BoundedWorkTests {
         "Sources/TaskRuntime/Plugins/IdleWaits.swift removal": (1, "plugins that an operator replaces or unloads"),
         "Sources/TaskRuntime/Plugins/IdleWaits.swift search": (1, "plugins that an operator replaces or unloads"),
         "Sources/TaskRuntime/Plugins/PluginDirectory.swift removal": (3, "plugins, of which operators load few"),
+        "Sources/TaskRuntime/Plugins/UnfinishedWork.swift walk": (
+            2, "at most 65,536 calls, of a plugin that goes, or once in a minute of one that has lost them"
+        ),
         "Sources/TaskRuntime/Plugins/PluginSchemas.swift value": (1, "once for each start of a plugin"),
         "Sources/TaskRuntime/Plugins/PluginInstance.swift value": (1, "once for each step of a plugin's life"),
         "Sources/TaskRuntime/Clients/KeptDescription.swift value": (1, "schemas of one task, at most 64 KiB"),
