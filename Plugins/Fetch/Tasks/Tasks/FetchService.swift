@@ -62,7 +62,9 @@ final class FetchService: Sendable {
         let stages: [any HopStage] = [
             CheckStage(), StrictStage(hosts: hosts) { strictFile.noteChange() }, PageStage(),
             ReplayStage(room: replays), PackageStage(packages: packages),
-            CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now), OfflineStage(room: replays),
+            CacheStage(
+                cache: cache, shared: shared, suffixes: suffixes, now: now,
+                isOffline: { [replays] in replays.isOffline($0) }), OfflineStage(room: replays),
             CookieStage(), CredentialsStage(), ClearSiteDataStage(data: data), NetworkStage(network: network),
         ]
         inner = HopWay(stages)
