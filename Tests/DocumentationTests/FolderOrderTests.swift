@@ -71,7 +71,7 @@ struct FolderOrderTests {
             besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),
         FolderOrder(
             path: "Plugins/Fetch/Tasks",
-            folders: ["Data", "Bodies", "Transport", "Loading", "Cache", "Packages", "Replay", "Tasks"],
+            folders: ["Data", "Bodies", "Transport", "Loading", "Cache", "Packages", "Replay", "Files", "Tasks"],
             besides: [
                 "Fetch.swift", "FetchConfiguration.swift", "FetchErrors.swift", "FetchMetrics.swift",
                 "ParameterSection.swift", "ServerSections.swift", "WallClock.swift",

@@ -69,7 +69,6 @@ struct FetchAttackTests {
             ("HTTP/1.1 99 No\r\n\r\n", "http.protocol"),
             ("", "http.interrupted"),
             (head + "Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", "http.decoding"),
-            (head + "Content-Encoding: lzma\r\nContent-Length: 3\r\n\r\nabc", "http.decoding"),
             ("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", "http.protocol"),
             ("HTTP/1.1 302 Found\r\nLocation: http://\r\nContent-Length: 0\r\n\r\n", "http.protocol"),
             (String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 11) + head + "\r\n", "http.protocol"),

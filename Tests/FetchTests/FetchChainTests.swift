@@ -216,6 +216,32 @@ struct FetchChainTests {
         }
     }
 
+    @Test("It sees the option cache, and may change it")
+    func cache() async throws {
+        let shown = Shown()
+        try await withChain(["/": Script.response("", headers: "Cache-Control: max-age=60\r\n")]) { call in
+            try shown.note(call)
+            var options = try call.options.objectValue ?? [:]
+            guard options["cache"] == "reload" else { return .pass }
+            options["cache"] = "only-if-cached"
+            return .rewrite(JSON.object(options))
+        } _: { bridge, server in
+            let session = await bridge.session()
+            let miss = await #expect(throws: BridgeError.self) {
+                try await session.call("http.fetch", ["url": server.url("/"), "cache": "reload"])
+            }
+            #expect(miss?.code == "http.cache_miss")
+            try await session.call("http.fetch", ["url": server.url("/")])
+            let hit = try await session.call("http.fetch", ["url": server.url("/"), "cache": 4])
+            #expect(hit["from"] == "cache")
+            #expect(shown.all.map { $0["cache"] } == ["reload", "default", "reload"])
+            let wrong = await #expect(throws: BridgeError.self) {
+                try await session.call("http.load", ["url": server.url("/"), "cache": "sometimes"])
+            }
+            #expect(wrong?.code == .optionsInvalid)
+        }
+    }
+
     @Test("An answer is checked against the length and the hash that the caller wants")
     func bounds() async throws {
         try await withChain([:]) { _ in

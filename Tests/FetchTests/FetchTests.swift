@@ -110,6 +110,19 @@ struct FetchTests {
         }
     }
 
+    @Test("A body whose coding is not known stays as it came, from the server and from the cache")
+    func unknownCoding() async throws {
+        let headers = "Content-Type: text/plain\r\nContent-Encoding: lzma, gzip\r\nCache-Control: max-age=60\r\n"
+        let server = try ScriptedServer(["/": Script.response("abc", headers: headers)])
+        try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
+            for from in ["network", "cache"] as [JSON] {
+                let result = try await bridge.call("http.fetch", ["url": server.url("/")])
+                #expect(result["from"] == from && result["body"]?["text"] == "abc")
+                #expect(result["headers"]?.arrayValue?.contains(["Content-Encoding", "lzma, gzip"]) == true)
+            }
+        }
+    }
+
     @Test("A body that is longer than a result may have is a stream", arguments: PluginEnvironment.all)
     func stream(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer([

@@ -7,7 +7,7 @@
 // the store as they came, and their readers follow them there (Cache/).
 //
 // The folders lie in an order, each above those that it uses: Data, Bodies, Transport, Loading, Cache, Packages,
-// Replay, Tasks.
+// Replay, Files, Tasks.
 public import TaskKit
 
 extension Plugin {

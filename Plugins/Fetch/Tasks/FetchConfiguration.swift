@@ -35,6 +35,8 @@ struct FetchConfiguration: Codable, Sendable {
     var parameters: [ParameterSection]?
     /// `pins`: the keys that certificates of hosts may have.
     var pins: [PinSection]?
+    /// `download_dirs`: folders whose files are bodies.
+    var downloadDirs: [String]?
     /// `proxy`: what all requests go by.
     var proxy: String?
 
@@ -58,6 +60,7 @@ struct FetchConfiguration: Codable, Sendable {
         case packageBytes = "package_bytes"
         case parameters
         case pins
+        case downloadDirs = "download_dirs"
         case proxy
     }
 
@@ -141,6 +144,13 @@ struct FetchConfiguration: Codable, Sendable {
             "default": .number(JSONNumber(FetchSettings().packageBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.packageRange.upperBound)),
         ],
+        "download_dirs": [
+            "description": """
+            Folders whose files http.fetch reads and writes for the user that the daemon runs as, where that is not \
+            root. Without it no files are used.
+            """,
+            "default": [],
+        ],
         "parameters": ParameterSection.setting,
         "pins": PinSection.setting,
         "proxy": ProxySetting.setting,
@@ -161,6 +171,8 @@ struct FetchSettings: Sendable {
     static let packageRange: ClosedRange<Int64> = 0...(4 << 30)
     /// More keys have no use that is known.
     static let maximumPackageKeys = 64
+    /// More folders have no use that is known.
+    static let maximumDownloadFolders = 64
     /// In milliseconds: a day.
     static let timeRange = 1...86_400_000
 
@@ -179,6 +191,7 @@ struct FetchSettings: Sendable {
     var packageBytes: Int64 = 512 << 20
     var parameters = PublicParameters()
     var proxy: String?
+    var downloadFolders: [String] = []
 
     init() {}
 
@@ -213,6 +226,7 @@ struct FetchSettings: Sendable {
         cache.memoryBytes = try Self.cacheSize(section.cacheMemoryBytes, "cache_memory_bytes") ?? cache.memoryBytes
         packageKeys = try Self.packageKeys(section.packageKeys ?? [])
         packageBytes = try Self.checked(section.packageBytes, in: Self.packageRange, "package_bytes") ?? packageBytes
+        downloadFolders = try Self.downloadFolders(section.downloadDirs ?? [])
         for (index, table) in (section.pins ?? []).enumerated() {
             tls.pins.append(try table.pin(at: "$.pins[\(index)]"))
         }
@@ -237,6 +251,16 @@ struct FetchSettings: Sendable {
             keys.append(key)
         }
         return keys
+    }
+
+    private static func downloadFolders(_ paths: [String]) throws(JSONMismatch) -> [String] {
+        for (index, path) in paths.enumerated() where !FileAccess.isFolder(path) || index >= maximumDownloadFolders {
+            throw JSONMismatch(
+                path: "$.download_dirs[\(index)]",
+                expected: "at most \(maximumDownloadFolders) absolute paths of folders, without / at the end",
+                got: "something else")
+        }
+        return paths
     }
 
     private static func userAgent(_ section: FetchConfiguration) throws(JSONMismatch) -> String {

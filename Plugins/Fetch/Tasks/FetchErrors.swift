@@ -15,6 +15,7 @@ extension ErrorCode {
     static let httpTooLarge: ErrorCode = "http.too_large"
     static let httpBodyUsed: ErrorCode = "http.body_used"
     static let httpCacheMiss: ErrorCode = "http.cache_miss"
+    static let httpFile: ErrorCode = "http.file"
     static let storageFailed: ErrorCode = "storage.failed"
 }
 

@@ -24,23 +24,20 @@ final class ContentDecoder {
     private var stages: [Stage]
     private var wireBytes: Int64 = 0
 
-    /// A decoder for a response; nil: its body is not coded.
+    /// A decoder for a response; nil: its body is not coded, or has a coding that is not known and stays as it came
+    /// (Fetch, "handle content codings").
     ///
     /// - Parameter headers: The fields of the response.
-    /// - Throws: `http.decoding`, where a coding is not known, or there are too many.
+    /// - Throws: `http.decoding`, where there are too many.
     init?(_ headers: HeaderList) throws(BridgeError) {
         let names = headers.members(named: "Content-Encoding").filter { $0.lowercased() != "identity" }
-        guard !names.isEmpty else { return nil }
+        let codings = names.compactMap { ContentCoding(name: $0) }
+        guard !names.isEmpty, codings.count == names.count else { return nil }
         guard names.count <= Self.maximumCodings else {
             throw .undecodable("the body has \(names.count) codings; at most \(Self.maximumCodings) are undone")
         }
         stages = []
-        for name in names.reversed() {
-            guard let coding = ContentCoding(name: name) else {
-                throw .undecodable("the coding \(name.prefix(32)) of the body is not known")
-            }
-            stages.append(Stage(coding: try coding.makeStage()))
-        }
+        for coding in codings.reversed() { stages.append(Stage(coding: try coding.makeStage())) }
     }
 
     /// Takes coded bytes. What was taken before has been decoded: ``next()`` has returned nil.

@@ -70,6 +70,9 @@ final class BodyFile: Sendable {
         }
     }
 
+    /// Brings it to disk.
+    func flush() throws(Failure) { if fsync(descriptor) != 0 { throw Failure(code: errno) } }
+
     /// How long it is.
     var byteCount: Int64 {
         var status = stat()

@@ -7,6 +7,8 @@ struct CacheStage: HopStage {
     let shared: SharedLoads
     let suffixes: PublicSuffixList?
     let now: @Sendable () -> UnixTime
+    /// Whether a user's requests are kept from the network.
+    var isOffline: @Sendable (UInt32) -> Bool = { _ in false }
 
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         let hop = hop.completed(context.settings)
@@ -15,8 +17,15 @@ struct CacheStage: HopStage {
         let load = CachedLoad(
             stage: self, hop: hop, context: context, next: next,
             address: CacheAddress(partition, hop.keyURL ?? hop.url, key: context.request.cacheKey),
-            request: CacheRequest(method: hop.method, fields: hop.headers, policy: context.request.cache))
+            request: CacheRequest(method: hop.method, fields: hop.headers, policy: policy(context)))
         return try await load.run()
+    }
+
+    /// Where the server cannot be asked, what is stored answers at any age. Other policies than the standard one want
+    /// the server, or do the same already.
+    private func policy(_ context: LoadContext) -> CachePolicy {
+        let policy = context.request.cache
+        return policy == .useProtocol && isOffline(context.user) ? .returnElseLoad : policy
     }
 }
 

@@ -41,7 +41,7 @@ enum FetchBody: Sendable {
         }
     }
 
-    private static func type(_ json: JSON?) throws(JSONMismatch) -> String? {
+    static func type(_ json: JSON?) throws(JSONMismatch) -> String? {
         guard let json, !json.isNull else { return nil }
         guard let text = json.stringValue, HeaderField.isValue(text) else {
             throw JSONMismatch(path: "$.body.type", expected: "a media type", got: json.typeName)
@@ -87,6 +87,7 @@ enum FetchBody: Sendable {
             "base64": ["type": "string"],
             "form": ["type": "object", "additionalProperties": ["type": "string"]],
             "stream": ["type": "string", "format": "trestle-stream"],
+            "file": ["type": "string", "description": "the path of a file, below a folder of download_dirs"],
             "bytes": ["type": "integer", "minimum": 0, "description": "how many bytes the stream has"],
             "type": ["type": "string", "description": "the media type"],
         ],

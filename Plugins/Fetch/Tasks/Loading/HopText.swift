@@ -18,6 +18,7 @@ enum HopText {
             "id": .string(id), "hop": .number(JSONNumber(context.chain.nextNumber())), "method": .string(hop.method),
             "url": .string(hop.url.text), "headers": HeaderText.json(hop.headers),
             "credentials": .string(context.request.cookies.credentials.rawValue),
+            "cache": .string(context.request.cache.fetchName),
         ]
         if !context.reach.isOwnSite(hop.url) { options["to"] = .string(hop.url.origin.text) }
         options["body"] = body

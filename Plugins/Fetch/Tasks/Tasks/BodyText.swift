@@ -42,7 +42,7 @@ struct BodyText: Sendable {
             }
             return text
         case .base64: return base64
-        case .auto, .stream, .none: return automatic
+        case .auto, .stream, .file, .none: return automatic
         }
     }
 

@@ -18,6 +18,7 @@ struct FetchOptions: Decodable, Sendable {
         case json
         case base64
         case stream
+        case file
         case none
     }
 
@@ -25,6 +26,8 @@ struct FetchOptions: Decodable, Sendable {
     let method: String
     let headers: [(name: String, value: String)]
     let body: FetchBody?
+    /// The body that is a file; nil: it is another one, or there is none.
+    let file: FileBody?
     let redirect: FetchRequest.RedirectMode
     let respond: Respond
     let form: Form
@@ -38,6 +41,9 @@ struct FetchOptions: Decodable, Sendable {
     let credentials: CookieUse.Credentials?
     let profile: String?
     let authenticates: Bool
+    /// Where the body goes that is a file; nil: it is none.
+    let saveTo: String?
+    let replaces: Bool
 
     private struct Fields: Decodable {
         var url: String
@@ -57,11 +63,13 @@ struct FetchOptions: Decodable, Sendable {
         var credentials: CookieUse.Credentials?
         var profile: String?
         var authenticate: Bool?
+        var saveTo: String?
+        var replace: Bool?
     }
 
     private static let known = [
         "url", "method", "headers", "body", "redirect", "respond", "as", "maxBytes", "connectMs", "idleMs", "integrity",
-        "cache", "key", "range", "credentials", "profile", "authenticate",
+        "cache", "key", "range", "credentials", "profile", "authenticate", "saveTo", "replace",
     ]
 
     init(from decoder: any Decoder) throws {
@@ -70,8 +78,10 @@ struct FetchOptions: Decodable, Sendable {
         url = fields.url
         method = try RequestCheck.method(fields.method ?? "GET")
         headers = try HeaderText.pairs(fields.headers)
-        body = try fields.body.flatMap { $0.isNull ? nil : try FetchBody($0) }
-        if body != nil, ["GET", "HEAD"].contains(method) {
+        let given = fields.body.flatMap { $0.isNull ? nil : $0 }
+        file = try given.flatMap { try FileBody($0) }
+        body = file == nil ? try given.map { try FetchBody($0) } : nil
+        if given != nil, ["GET", "HEAD"].contains(method) {
             throw JSONMismatch(path: "$.body", expected: "a method that takes a body", got: method)
         }
         redirect = fields.redirect ?? .follow
@@ -87,6 +97,14 @@ struct FetchOptions: Decodable, Sendable {
         credentials = fields.credentials
         profile = fields.profile
         authenticates = fields.authenticate ?? false
+        saveTo = fields.saveTo
+        replaces = fields.replace ?? false
+        guard (saveTo != nil) == (form == .file), saveTo != nil || fields.replace == nil else {
+            throw JSONMismatch(path: "$.saveTo", expected: "as: \"file\" with saveTo, or neither", got: "one of them")
+        }
+        guard saveTo == nil || respond == .body else {
+            throw JSONMismatch(path: "$.respond", expected: "body, with as: \"file\"", got: respond.rawValue)
+        }
     }
 
     private static func time(_ milliseconds: Int?, _ key: String) throws(JSONMismatch) -> Duration? {
@@ -123,6 +141,10 @@ struct FetchOptions: Decodable, Sendable {
                 "type": "boolean", "default": false,
                 "description": "whether ui.credentials asks the user for name and password where the server wants them",
             ],
+            "saveTo": [
+                "type": "string", "description": "the path of the file that the body goes to, with as: file",
+            ],
+            "replace": ["type": "boolean", "default": false, "description": "whether that file may exist"],
             "profile": ["type": "string", "description": "the set of cookies; default is the one that is used"],
         ],
         "required": ["url"],

@@ -34,10 +34,12 @@ final class BodyReading: Sendable {
 struct FetchResult {
     private let response: LoadedResponse
     private let reading: BodyReading
+    private let saving: BodySaving?
     private let isPage: Bool
 
-    init(_ response: LoadedResponse, _ reading: BodyReading, isPage: Bool) {
-        (self.response, self.reading, self.isPage) = (response, reading, isPage)
+    /// - Parameter saving: The file that the body goes to; nil: it goes to none.
+    init(_ response: LoadedResponse, _ reading: BodyReading, _ saving: BodySaving?, isPage: Bool) {
+        (self.response, self.reading, self.saving, self.isPage) = (response, reading, saving, isPage)
     }
 
     func json(_ options: FetchOptions, _ settings: FetchSettings, _ call: Call) async throws(BridgeError) -> JSON {
@@ -50,13 +52,16 @@ struct FetchResult {
             result["body"] = try await stream([], call)
             return .object(result)
         }
+        if let saving, (200...299).contains(response.last.head.status) {
+            let (file, summary) = try await saving.save(reading)
+            result["body"] = ["file": file]
+            note(summary, in: &result)
+            return .object(result)
+        }
         let (bytes, summary) = try await collect(upTo: settings.inlineBytes)
         if let summary {
             result["body"] = try await value(bytes, options.form, call)
-            result["bytes"] = [
-                "wire": .number(JSONNumber(summary.wireBytes)), "decoded": .number(JSONNumber(summary.decodedBytes)),
-            ]
-            result["totalMs"] = .number(JSONNumber(summary.total.wholeMilliseconds))
+            note(summary, in: &result)
         } else {
             try checkStreams(options.form, settings)
             result["body"] = try await stream(bytes, call)
@@ -64,8 +69,15 @@ struct FetchResult {
         return .object(result)
     }
 
+    private func note(_ summary: TransferSummary, in result: inout JSONObject) {
+        result["bytes"] = [
+            "wire": .number(JSONNumber(summary.wireBytes)), "decoded": .number(JSONNumber(summary.decodedBytes)),
+        ]
+        result["totalMs"] = .number(JSONNumber(summary.total.wholeMilliseconds))
+    }
+
     private func checkStreams(_ form: FetchOptions.Form, _ settings: FetchSettings) throws(BridgeError) {
-        guard form != .auto else { return }
+        guard form != .auto, form != .file else { return }
         let limit = settings.inlineBytes
         throw .tooLarge(
             .body, limit: Int64(limit), "the body has more than the \(limit) bytes of a result; fetch it as a stream")
@@ -146,6 +158,12 @@ struct FetchResult {
                     "text": ["type": "string"], "charset": ["type": "string"], "json": true,
                     "base64": ["type": "string"], "stream": ["type": "string", "format": "trestle-stream"],
                     "bytes": ["type": "integer"],
+                    "file": [
+                        "type": "object",
+                        "properties": [
+                            "path": ["type": "string"], "bytes": ["type": "integer"], "sha256": ["type": "string"],
+                        ],
+                    ],
                 ],
             ],
             "from": ["type": "string"],

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPRules
 import Synchronization
 import TaskKit
@@ -31,9 +32,16 @@ final class FetchService: Sendable {
     /// The name of this installation.
     let install: InstallID
     private let installFile: StateFile
+    /// Where callers' files are read and written: their disk may be a slow one.
+    let fileThreads = BlockingThreads(name: "fetch-files")
+    /// The user that this process runs as.
+    let owner: UInt32
 
-    /// - Parameter now: The time.
-    init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
+    /// - Parameters:
+    ///   - owner: The user that this process runs as.
+    ///   - now: The time.
+    init(owner: UInt32 = geteuid(), now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
+        self.owner = owner
         let metrics = sharedMetrics
         self.now = now
         network = Network(metrics: { metrics.value })
@@ -54,7 +62,9 @@ final class FetchService: Sendable {
         let stages: [any HopStage] = [
             CheckStage(), StrictStage(hosts: hosts) { strictFile.noteChange() }, PageStage(),
             ReplayStage(room: replays), PackageStage(packages: packages),
-            CacheStage(cache: cache, shared: shared, suffixes: suffixes, now: now), OfflineStage(room: replays),
+            CacheStage(
+                cache: cache, shared: shared, suffixes: suffixes, now: now,
+                isOffline: { [replays] in replays.isOffline($0) }), OfflineStage(room: replays),
             CookieStage(), CredentialsStage(), ClearSiteDataStage(data: data), NetworkStage(network: network),
         ]
         inner = HopWay(stages)

@@ -35,19 +35,48 @@ struct FetchTask: BridgeTask {
         }
         request.cookies = try cookies(options, from: first.url, reach)
         request.authenticates = options.authenticates
+        let files = FileAccess(folders: settings.downloadFolders, owner: service.owner)
+        let target = try options.saveTo.map { path throws(BridgeError) in
+            try files.place(path, option: "$.saveTo", for: call.caller)
+        }
+        let source = try options.file.map { file throws(BridgeError) in
+            try files.place(file.path, option: FileBody.option, for: call.caller)
+        }
         let onProgress = request.onProgress
         let plugin = call.plugin
         let ticket = try await service.quota.ticket(
             for: call.caller.uid, settings,
             onWait: { onProgress?(TransferProgress(phase: .queued, sent: 0, received: 0)) },
             post: { plugin.post($0) })
-        let upload: Upload?
-        if let body = options.body { upload = Upload(body, call) } else { upload = nil }
+        let saved = try await savedFile(target, options, call)
+        let upload = try await upload(options, source, call)
         first.body = upload?.body
         let context = LoadContext(call: call, settings: settings, request: request, reach: reach, ticket: ticket)
         let response = try await Loader(way: service.way, context: context).load(first)
         let reading = BodyReading(response, ticket: ticket, upload: upload, metrics: service.metrics)
-        return try await FetchResult(response, reading, isPage: reach.isPage).json(options, settings, call)
+        return try await FetchResult(response, reading, saved, isPage: reach.isPage).json(options, settings, call)
+    }
+
+    /// The file that the body goes to, made before the request is sent.
+    private func savedFile(
+        _ place: FilePlace?, _ options: FetchOptions, _ call: Call
+    ) async throws(BridgeError) -> BodySaving? {
+        guard let place else { return nil }
+        let threads = service.fileThreads
+        let file = try await threads.fetchJob(of: call.caller.uid) { () throws(BridgeError) in
+            try SavedFile(place, replaces: options.replaces)
+        }
+        return BodySaving(file, threads, of: call.caller.uid)
+    }
+
+    private func upload(
+        _ options: FetchOptions, _ place: FilePlace?, _ call: Call
+    ) async throws(BridgeError) -> Upload? {
+        if let body = options.body { return Upload(body, call) }
+        guard let place else { return nil }
+        let threads = service.fileThreads
+        let file = try await threads.fetchJob(of: call.caller.uid) { () throws(BridgeError) in try SentFile(place) }
+        return Upload(file, type: options.file?.type, threads, call)
     }
 
     private func makeRequest(_ options: FetchOptions, _ settings: FetchSettings) throws(BridgeError) -> FetchRequest {

@@ -34,6 +34,7 @@ struct LoadTask: BridgeTask {
                 ticket: ticket)
         }
         if let credentials = options.credentials { context.request.cookies.credentials = credentials }
+        if let cache = options.cache { context.request.cache = cache }
         context.chain.properties = options.properties ?? context.chain.properties
         // What the options of a fetch may hold has been checked; interceptors may add what pages may not.
         let headers = try RequestCheck(isPage: entry == nil && reach.isPage).fields(options.headers)
@@ -94,6 +95,7 @@ struct LoadOptions: Decodable, Sendable {
     let headers: [(name: String, value: String)]
     let body: JSON?
     let credentials: CookieUse.Credentials?
+    let cache: CachePolicy?
     let properties: JSON?
 
     private struct Fields: Decodable {
@@ -104,11 +106,13 @@ struct LoadOptions: Decodable, Sendable {
         var headers: JSON?
         var body: JSON?
         var credentials: CookieUse.Credentials?
+        var cache: JSON?
         var properties: JSON?
     }
 
     private static let known = [
-        "id", "hop", "method", "url", "to", "headers", "body", "site", "credentials", "properties",
+        "id", "hop", "method", "url", "to", "headers", "body", "site", "credentials", "cache",
+        "properties",
     ]
 
     init(from decoder: any Decoder) throws {
@@ -121,6 +125,7 @@ struct LoadOptions: Decodable, Sendable {
         headers = try HeaderText.pairs(fields.headers)
         body = fields.body.flatMap { $0.isNull ? nil : $0 }
         credentials = fields.credentials
+        cache = try fields.cache.map { try CacheOptions.policy($0) }
         properties = fields.properties
     }
 
@@ -136,6 +141,7 @@ struct LoadOptions: Decodable, Sendable {
             "body": ["type": "object", "description": "a body as of http.fetch, or held"],
             "site": ["type": "string", "description": "the origin of the page"],
             "credentials": ["enum": .array(CookieUse.Credentials.allCases.map { .string($0.rawValue) })],
+            "cache": CacheOptions.policySchema,
             "properties": ["description": "what interceptors leave for those of the next hop"],
         ],
         "required": ["url"],

@@ -21,6 +21,19 @@ final class Upload: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - file: The body.
+    ///   - type: Its media type; nil: none is said.
+    ///   - threads: Where that waits for the disk.
+    init(_ file: SentFile, type: String?, _ threads: BlockingThreads, _ call: Call) {
+        let body = RequestBody(type: type, byteCount: file.byteCount)
+        self.body = body
+        let user = call.caller.uid
+        feeding = Task(executorPreference: call.plugin.executor) {
+            body.finish(await Self.feed(body, file, threads, of: user))
+        }
+    }
+
     deinit {
         body.stop()
         // A server may answer the last byte before the stream says that it was the last one.
@@ -38,6 +51,23 @@ final class Upload: Sendable {
             }
             guard body.byteCount.map({ $0 == count }) ?? true else { throw mismatch(count, body) }
             return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func feed(
+        _ body: RequestBody, _ file: SentFile, _ threads: BlockingThreads, of user: UInt32
+    ) async -> Result<Void, BridgeError> {
+        do throws(BridgeError) {
+            var position = 0
+            while true {
+                let start = position
+                let bytes = try await threads.fetchJob(of: user) { () throws(BridgeError) in try file.read(at: start) }
+                guard !bytes.isEmpty else { return .success(()) }
+                try await body.append(bytes)
+                position += bytes.count
+            }
         } catch {
             return .failure(error)
         }
