@@ -36,7 +36,7 @@ struct FetchOptions: Decodable, Sendable {
     let key: String?
     let range: ByteRange?
     let credentials: CookieUse.Credentials?
-    let profile: String?
+    let profile: ProfileName?
     let authenticates: Bool
 
     private struct Fields: Decodable {
@@ -85,7 +85,7 @@ struct FetchOptions: Decodable, Sendable {
         key = try CacheOptions.key(fields.key)
         range = try CacheOptions.range(fields.range, method, headers)
         credentials = fields.credentials
-        profile = fields.profile
+        profile = try fields.profile.map { (text) throws(JSONMismatch) in try ProfileName(option: text) }
         authenticates = fields.authenticate ?? false
     }
 
