@@ -89,6 +89,25 @@ private struct Replica {
 
 @Suite("Containers whose jars are copies of a profile", .timeLimit(.minutes(5)))
 struct ReplicaTests {
+    @Test("A container is not sent what it wrote itself, where just that differs which is not its to say")
+    func ownChanges() throws {
+        let stage = try EngineUnderTest()
+        defer { stage.remove() }
+        // By https, which the container does not know.
+        try stage.set("a=1", profile: "private:m")
+        let replica = try Replica(session: 11, stage)
+        let change: JSON = [
+            "change": "set", "base": .number(JSONNumber(replica.version)),
+            "cookie": ["name": "a", "value": "2", "host": "a.example"],
+        ]
+        let answer = try stage.call(
+            ApplyTask(service: stage.service), ["profile": "private:m", "replica": "web", "changes": [change]],
+            session: 11)
+        #expect(answer["refused"] == [])
+        #expect(answer["version"] == .number(JSONNumber(replica.version + 1)))
+        #expect(stage.sink.take(11).isEmpty)
+    }
+
     @Test(
         "Two containers and a program that change the same cookies end equal, after few messages",
         arguments: [(1, 600), (2, 600), (3, 10_000)] as [(UInt64, Int)])

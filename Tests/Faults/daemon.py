@@ -31,6 +31,8 @@ class Home:
         self.socket = str(self.folder / "s")
         self.state = state or self.folder / "state"
         self.log_file = self.folder / "log"
+        # A command that runs the daemon elsewhere, such as in namespaces.
+        self.runner: list[str] = []
         self.manager = Manager(str(self.folder / "notify"))
         # Also so that the machine's own configuration is not read.
         (self.folder / "trestled.toml").write_text(configuration)
@@ -56,7 +58,7 @@ class Daemon:
         self.home = home
         home.manager.forget()
         kept = home.manager.stored
-        command = [str(BUILT / "trestled"), "--socket", home.socket, "--state-dir", str(home.state), *arguments]
+        command = [*home.runner, str(BUILT / "trestled"), "--socket", home.socket, "--state-dir", str(home.state), *arguments]
         if kept:
             names = ":".join(stored.name for stored in kept)
             # They are to have the numbers from 3 on, and are meant for the process that becomes the daemon. (A plain sh

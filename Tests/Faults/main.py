@@ -19,6 +19,7 @@ import test_damage
 import test_disk
 import test_fetch_cache
 import test_kill
+import test_names
 import test_resources
 import test_stream_disk
 import test_stream_limits
@@ -45,6 +46,7 @@ ORDER: list[type[unittest.TestCase]] = [
     test_stream_limits.FewDescriptors,
     test_stream_limits.BusyProcessors,
     test_stream_limits.Restarts,
+    test_names.Names,
     test_attacks.Strangers,
     test_attacks.Forgers,
     test_attacks.Origins,

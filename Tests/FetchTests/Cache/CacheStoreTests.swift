@@ -46,7 +46,7 @@ struct CacheStoreTests {
     @Test("A site is a scheme and a registrable domain, and no origin is taken for the user's own programs")
     func sites() throws {
         let suffixes = PublicSuffixList()
-        func site(_ origin: String) -> String { CachePartition(uid: 1, origin: origin, suffixes).site }
+        func site(_ origin: String) -> String { CachePartition.site(of: origin, suffixes) }
         #expect(site("https://a.shop.example:8443") == "https://shop.example")
         #expect(site("https://shop.example") == "https://shop.example")
         #expect(site("http://shop.example") == "http://shop.example")

@@ -1,3 +1,4 @@
+import HTTPRules
 import TaskKit
 
 /// A set of cookies of a user.
@@ -5,16 +6,14 @@ struct ProfileID: Hashable, Sendable {
     /// Whose it is.
     let uid: UInt32
     /// Its name: `default`, or another; one that begins with `private:` is kept in memory only.
-    let name: String
+    var name: String { profile.text }
 
-    /// The most bytes of a name, the prefix not counted.
-    static let maximumNameBytes = 64
-    private static let privatePrefix = "private:"
+    private let profile: ProfileName
 
     /// The profile that is meant where none is named.
-    static func standard(of uid: UInt32) -> ProfileID { ProfileID(uid: uid, checked: "default") }
+    static func standard(of uid: UInt32) -> ProfileID { ProfileID(uid: uid, .standard) }
 
-    private init(uid: UInt32, checked name: String) { (self.uid, self.name) = (uid, name) }
+    private init(uid: UInt32, _ profile: ProfileName) { (self.uid, self.profile) = (uid, profile) }
 
     /// A profile by the name that a caller gives.
     ///
@@ -27,28 +26,16 @@ struct ProfileID: Hashable, Sendable {
             self = .standard(of: uid)
             return
         }
-        let rest = name.hasPrefix(Self.privatePrefix) ? name.dropFirst(Self.privatePrefix.count) : name[...]
-        let isName =
-            (1...Self.maximumNameBytes).contains(rest.utf8.count)
-            && rest.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
-        guard isName else {
+        guard let profile = ProfileName(name) else {
             throw .unfit(
-                "$.profile", expected: "1 to \(Self.maximumNameBytes) letters, digits, -, _ and ., private: in front",
-                got: "a string of \(name.utf8.count) bytes that is none")
+                "$.profile", expected: ProfileName.form, got: "a string of \(name.utf8.count) bytes that is none")
         }
-        self.init(uid: uid, checked: name)
+        self.init(uid: uid, profile)
     }
 
     /// A profile that is stored.
-    init(stored name: String, of uid: UInt32) { self.init(uid: uid, checked: name) }
+    init(stored name: String, of uid: UInt32) { self.init(uid: uid, ProfileName(stored: name)) }
 
     /// Whether it is kept in memory only.
-    var isPrivate: Bool { name.hasPrefix(Self.privatePrefix) }
+    var isPrivate: Bool { profile.isPrivate }
 }

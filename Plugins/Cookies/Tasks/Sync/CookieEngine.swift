@@ -233,7 +233,11 @@ extension ProfileChanges {
     func says(_ change: CookieChange) -> Bool {
         guard let said = written[change.key] else { return false }
         switch change.kind {
-        case .set(let cookie): return said.map { $0.isSame(as: cookie) } ?? false
+        case .set(let cookie):
+            guard var said else { return false }
+            // These are not a container's to say, see ``Applying``.
+            (said.persist, said.pin, said.sourceSecure) = (cookie.persist, cookie.pin, cookie.sourceSecure)
+            return said.isSame(as: cookie)
         case .removed: return said == nil
         }
     }

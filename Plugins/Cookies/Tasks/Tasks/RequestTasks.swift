@@ -103,6 +103,8 @@ struct PutTask: CookieTask {
         var request: RequestContext
         var lines: [String]?
         var linesBase64: [String]?
+        /// Whether the cookies of the site are removed before.
+        var clear: Bool?
     }
 
     let service: CookieService
@@ -119,7 +121,12 @@ struct PutTask: CookieTask {
         guard lines.count <= Self.maximumLines else {
             throw .unfit("$.lines", expected: "at most \(Self.maximumLines) lines", got: "\(lines.count) of them")
         }
-        let outcomes = try engine.store.write(profile) { jar, now in jar.put(lines, in: context, at: now) }
+        let clears = request.clear ?? false
+        let scope = CookieScope(context, suffixes: engine.suffixes)
+        let outcomes = try engine.store.write(profile) { jar, now in
+            if clears { jar.delete(where: scope.isOfSite) }
+            return jar.put(lines, in: context, at: now)
+        }
         let version = try engine.store.read(profile) { jar, _ in jar.version }
         let refused = outcomes.enumerated().compactMap { index, outcome -> JSON? in
             guard case .failure(let refusal) = outcome else { return nil }
@@ -166,5 +173,15 @@ struct RequestContext: Decodable, Sendable {
         } catch {
             throw .unfit(path, expected: "an origin such as https://a.example", got: "a string that is none")
         }
+    }
+}
+
+extension CookieScope {
+    /// Whether a cookie is of the whole site: of its registrable domain or a name below, in no partition or in this one
+    /// (Clear Site Data, "clear cookies for origin").
+    fileprivate func isOfSite(_ cookie: Cookie) -> Bool {
+        guard cookie.partition.isEmpty || cookie.partition == partition else { return false }
+        guard let registrableDomain else { return cookie.host == host }
+        return CookieMatch.domainMatches(cookie.host, registrableDomain)
     }
 }

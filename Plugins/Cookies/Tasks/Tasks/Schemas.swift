@@ -136,6 +136,7 @@ extension PutTask {
             [
                 "request": Schemas.request, "lines": Schemas.array(["type": "string"]),
                 "linesBase64": Schemas.array(["type": "string"]),
+                "clear": Schemas.flag("whether the cookies of the site are removed before"),
             ], required: ["request"])
     }
     static var resultSchema: JSON? {

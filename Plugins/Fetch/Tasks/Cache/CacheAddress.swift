@@ -8,22 +8,28 @@ struct CachePartition: Hashable, Sendable {
     static let localSite = "local"
 
     var uid: UInt32
-    var profile = "default"
+    var profile: String
     /// The site that the session speaks for.
     var site: String
 
     /// - Parameters:
     ///   - uid: The caller's uid.
+    ///   - profile: The profile of the request's cookies.
     ///   - origin: What the session speaks for.
     ///   - suffixes: Which sites there are; nil: each origin is one.
-    init(uid: UInt32, origin: String, _ suffixes: PublicSuffixList?) {
-        self.uid = uid
+    init(uid: UInt32, profile: ProfileName, origin: String, _ suffixes: PublicSuffixList?) {
+        (self.uid, self.profile, site) = (uid, profile.text, Self.site(of: origin, suffixes))
+    }
+
+    /// The site that a session speaks for.
+    ///
+    /// - Parameters:
+    ///   - origin: What it speaks for.
+    ///   - suffixes: Which sites there are; nil: each origin is one.
+    static func site(of origin: String, _ suffixes: PublicSuffixList?) -> String {
         // Only that word is the user's own programs: no site is written so.
-        guard origin != Self.localSite, let web = try? WebOrigin(origin) else {
-            site = origin
-            return
-        }
-        site = suffixes?.site(of: web).text ?? web.text
+        guard origin != localSite, let web = try? WebOrigin(origin) else { return origin }
+        return suffixes?.site(of: web).text ?? web.text
     }
 
     init(uid: UInt32, profile: String, site: String) { (self.uid, self.profile, self.site) = (uid, profile, site) }

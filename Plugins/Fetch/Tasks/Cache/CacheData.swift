@@ -10,10 +10,12 @@ struct CacheData: WebsiteDataStore {
     let cache: HTTPCache
     let shared: SharedLoads
 
-    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord] {
+    func records(
+        for call: Call, _ profile: ProfileName, _ sites: SiteNames
+    ) async throws(BridgeError) -> [WebsiteRecord] {
         var records: [WebsiteRecord] = []
         var places: [String: Int] = [:]
-        for usage in try await usage(of: call.caller.uid) {
+        for usage in try await usage(of: call.caller.uid, profile) {
             guard let origin = try? WebOrigin(usage.origin) else { continue }
             records.add(sites.name(of: origin.host), byteCount: usage.bytes, count: usage.count, at: &places)
         }
@@ -25,9 +27,9 @@ struct CacheData: WebsiteDataStore {
     ) async throws(BridgeError) -> Int {
         let uid = call.caller.uid
         var entries = CacheSelection(uid: uid)
-        entries.since = selection.since
+        (entries.profile, entries.since) = (selection.profile, selection.since)
         if selection.names != nil || selection.origins != nil {
-            let origins = try await usage(of: uid).map(\.origin).filter { text in
+            let origins = try await usage(of: uid, selection.profile).map(\.origin).filter { text in
                 // When responses were stored, the rows say.
                 (try? WebOrigin(text)).map { selection.contains($0, stored: UnixTime(seconds: .max), sites) } ?? false
             }
@@ -40,9 +42,11 @@ struct CacheData: WebsiteDataStore {
         return try await perform(of: uid, removes: true) { rows in try rows.remove(meant).count }
     }
 
-    private func usage(of uid: UInt32) async throws(BridgeError) -> [CacheRows.OriginUsage] {
+    private func usage(
+        of uid: UInt32, _ profile: ProfileName
+    ) async throws(BridgeError) -> [CacheRows.OriginUsage] {
         try await perform(of: uid, removes: false) { rows in
-            try rows.usage(CacheSelection(uid: uid), limit: Self.maximumOrigins)
+            try rows.usage(CacheSelection(uid: uid, profile: profile), limit: Self.maximumOrigins)
         }
     }
 

@@ -54,6 +54,8 @@ struct NewCacheEntry: Sendable {
 /// Which entries are meant, where several are.
 struct CacheSelection: Sendable {
     var uid: UInt32
+    /// Nil: of all profiles.
+    var profile: ProfileName?
     /// Nil: of all sites.
     var site: String?
     /// Origins; nil: all.

@@ -35,9 +35,9 @@ extension CacheRows {
             sql: """
                 SELECT partition.site, usage.origin, usage.bytes, usage.count
                 FROM usage JOIN partition ON partition.id = usage.partition
-                WHERE partition.uid = ? \(filter.site) \(filter.origins) ORDER BY usage.bytes DESC LIMIT ?
+                WHERE partition.uid = ? \(filter.partition) \(filter.origins) ORDER BY usage.bytes DESC LIMIT ?
                 """,
-            arguments: [Int64(selection.uid)] + filter.siteArguments + filter.originArguments + [limit])
+            arguments: [Int64(selection.uid)] + filter.partitionArguments + filter.originArguments + [limit])
         return rows.map { OriginUsage(site: $0[0], origin: $0[1], bytes: $0[2], count: $0[3]) }
     }
 
@@ -66,10 +66,10 @@ extension CacheRows {
             database,
             sql: """
                 SELECT entry.*, partition.site FROM entry JOIN partition ON partition.id = entry.partition
-                WHERE entry.uid = ? AND entry.id > ? \(filter.site) \(filter.origins) \(filter.others)
+                WHERE entry.uid = ? AND entry.id > ? \(filter.partition) \(filter.origins) \(filter.others)
                 ORDER BY entry.id LIMIT ?
                 """,
-            arguments: [Int64(selection.uid), after] + filter.siteArguments + filter.originArguments
+            arguments: [Int64(selection.uid), after] + filter.partitionArguments + filter.originArguments
                 + filter.otherArguments + [limit])
         return rows.map { row in
             let headers: Data = row["headers"]
@@ -86,26 +86,30 @@ extension CacheRows {
     /// - Returns: How many, and their bytes.
     mutating func remove(_ selection: CacheSelection) throws -> (count: Int, bytes: Int64) {
         let filter = Filter(selection, prefix: "entry")
-        let partitions = "partition IN (SELECT id FROM partition WHERE uid = ? \(filter.site))"
+        let partitions = "partition IN (SELECT id FROM partition WHERE uid = ? \(filter.partition))"
         return try removeAll(
             "uid = ? AND \(partitions) \(filter.origins) \(filter.others)",
-            [Int64(selection.uid), Int64(selection.uid)] + filter.siteArguments + filter.originArguments
+            [Int64(selection.uid), Int64(selection.uid)] + filter.partitionArguments + filter.originArguments
                 + filter.otherArguments)
     }
 
     /// A selection as conditions.
     private struct Filter {
-        var site = ""
-        var siteArguments: StatementArguments = []
+        var partition = ""
+        var partitionArguments: StatementArguments = []
         var origins = ""
         var originArguments: StatementArguments = []
         var others = ""
         var otherArguments: StatementArguments = []
 
         init(_ selection: CacheSelection, prefix: String) {
-            if let name = selection.site {
-                site = "AND partition.site = ?"
-                siteArguments = [name]
+            if let profile = selection.profile {
+                partition += "AND partition.profile = ? "
+                partitionArguments += [profile.text]
+            }
+            if let site = selection.site {
+                partition += "AND partition.site = ?"
+                partitionArguments += [site]
             }
             if let names = selection.origins {
                 origins = "AND \(prefix).origin IN (\(names.map { _ in "?" }.joined(separator: ", ")))"

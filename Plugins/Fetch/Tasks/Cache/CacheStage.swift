@@ -13,7 +13,10 @@ struct CacheStage: HopStage {
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         let hop = hop.completed(context.settings)
         let caller = context.call.caller
-        let partition = CachePartition(uid: caller.uid, origin: caller.origin, suffixes)
+        let profile = context.request.cookies.profile
+        // What is kept in memory only does not come to the disk.
+        guard !profile.isPrivate else { return try await pass(hop, context, next) }
+        let partition = CachePartition(uid: caller.uid, profile: profile, origin: caller.origin, suffixes)
         let load = CachedLoad(
             stage: self, hop: hop, context: context, next: next,
             address: CacheAddress(partition, hop.keyURL ?? hop.url, key: context.request.cacheKey),
@@ -26,6 +29,14 @@ struct CacheStage: HopStage {
     private func policy(_ context: LoadContext) -> CachePolicy {
         let policy = context.request.cache
         return policy == .useProtocol && isOffline(context.user) ? .returnElseLoad : policy
+    }
+
+    /// Neither asks the store nor fills it.
+    private func pass(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
+        guard context.request.cache != .returnDontLoad else { throw .cacheMiss }
+        var response = try await next.load(hop, context)
+        response.cache = response.cache ?? CacheReport(state: .bypass)
+        return response
     }
 }
 

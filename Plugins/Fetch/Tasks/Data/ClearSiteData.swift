@@ -19,8 +19,6 @@ struct ClearSiteData: Equatable {
         }
     }
 
-    var isNothing: Bool { !clearsCache && !clearsCookies && !clearsStorage }
-
     /// The types that go for the origin alone.
     var originTypes: Set<String> {
         var types: Set<String> = []

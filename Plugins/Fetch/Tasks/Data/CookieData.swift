@@ -9,10 +9,12 @@ struct CookieData: WebsiteDataStore {
     /// The members that name a cookie.
     private static let keyMembers = ["name", "nameBase64", "host", "hostOnly", "path", "partition"]
 
-    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord] {
+    func records(
+        for call: Call, _ profile: ProfileName, _ sites: SiteNames
+    ) async throws(BridgeError) -> [WebsiteRecord] {
         var records: [WebsiteRecord] = []
         var places: [String: Int] = [:]
-        try await forEach(call) { cookie throws(BridgeError) in
+        try await forEach(profile, call) { cookie throws(BridgeError) in
             guard let host = Self.host(of: cookie) else { return }
             let byteCount = ["name", "value"].reduce(Int64(0)) { $0 + Int64(cookie[$1]?.stringValue?.utf8.count ?? 0) }
             records.add(sites.name(of: host), byteCount: byteCount, at: &places)
@@ -24,7 +26,7 @@ struct CookieData: WebsiteDataStore {
         _ selection: WebsiteSelection, for call: Call, _ sites: SiteNames
     ) async throws(BridgeError) -> Int {
         var keys: [JSON] = []
-        try await forEach(call) { cookie throws(BridgeError) in
+        try await forEach(selection.profile, call) { cookie throws(BridgeError) in
             guard Self.isMeant(cookie, selection, sites) else { return }
             var key = JSONObject()
             for member in Self.keyMembers { key[member] = cookie[member] }
@@ -33,7 +35,8 @@ struct CookieData: WebsiteDataStore {
         var removed = 0
         for key in keys {
             do throws(BridgeError) {
-                let _: JSON = try await call.call("cookies.delete", ["key": key] as JSON)
+                let _: JSON = try await call.call(
+                    "cookies.delete", ["key": key, "profile": .string(selection.profile.text)] as JSON)
                 removed += 1
             } catch  where error.code == "cookie.not_found" {
                 // Somebody was quicker.
@@ -60,12 +63,15 @@ struct CookieData: WebsiteDataStore {
         cookie["host"]?.stringValue.flatMap { try? Host(ascii: $0) }
     }
 
-    /// All cookies, page by page.
-    private func forEach(_ call: Call, _ body: (JSON) throws(BridgeError) -> Void) async throws(BridgeError) {
+    /// All cookies of a profile, page by page.
+    private func forEach(
+        _ profile: ProfileName, _ call: Call, _ body: (JSON) throws(BridgeError) -> Void
+    ) async throws(BridgeError) {
         var after: Int64 = 0
         while true {
-            let options: JSON = after > 0 ? ["after": .number(JSONNumber(after))] : [:]
-            let page: JSON = try await call.call("cookies.get", options)
+            var options: JSONObject = ["profile": .string(profile.text)]
+            if after > 0 { options["after"] = .number(JSONNumber(after)) }
+            let page: JSON = try await call.call("cookies.get", JSON.object(options))
             for cookie in page["cookies"]?.arrayValue ?? [] { try body(cookie) }
             guard page["more"]?.boolValue == true, let version = page["version"]?.int64Value, version > after else {
                 return

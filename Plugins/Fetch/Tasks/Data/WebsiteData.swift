@@ -45,15 +45,18 @@ struct WebsiteData: Sendable {
 
     /// What there is.
     ///
-    /// - Parameter types: Of which types; nil: all.
+    /// - Parameters:
+    ///   - types: Of which types; nil: all.
+    ///   - profile: Of which profile.
+    ///   - call: Who asks.
     func records(
-        _ types: Set<String>?, for call: Call
+        _ types: Set<String>?, of profile: ProfileName, for call: Call
     ) async -> (sites: [Site], failures: [Failure]) {
         var found = FoundSites()
         var failures: [Failure] = []
         for store in stores where types?.contains(store.type) ?? true {
             do throws(BridgeError) {
-                for record in try await store.records(for: call, sites) {
+                for record in try await store.records(for: call, profile, sites) {
                     found.add(record.name, [store.type], record.byteCount, record.count)
                 }
             } catch {
@@ -62,7 +65,8 @@ struct WebsiteData: Sendable {
         }
         if let wanted = wanted(types) {
             do throws(BridgeError) {
-                let answer: JSON = try await call.call(Self.containerRecords, ["types": wanted] as JSON)
+                let options: JSON = ["types": wanted, "profile": .string(profile.text)]
+                let answer: JSON = try await call.call(Self.containerRecords, options)
                 for record in answer["records"]?.arrayValue ?? [] { found.add(record) }
             } catch {
                 note(error, Self.containerTypes, in: &failures)
@@ -116,7 +120,7 @@ struct WebsiteData: Sendable {
 extension WebsiteSelection {
     /// As a container gets it.
     fileprivate func json(_ types: JSON) -> JSON {
-        var object: JSONObject = ["types": types]
+        var object: JSONObject = ["types": types, "profile": .string(profile.text)]
         object["names"] = names.map { .array($0.sorted().map { .string($0) }) }
         object["origins"] = origins.map { .array($0.map(\.text).sorted().map { .string($0) }) }
         object["since"] = since.map { .number(JSONNumber($0.seconds)) }

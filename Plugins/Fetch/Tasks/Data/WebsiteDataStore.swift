@@ -12,6 +12,7 @@ struct WebsiteRecord: Sendable {
 
 /// Which data are meant, of the caller's user.
 struct WebsiteSelection: Sendable {
+    var profile = ProfileName.standard
     /// Registrable domains, with all hosts below; nil: all.
     var names: Set<String>?
     /// Origins; nil: all.
@@ -47,8 +48,10 @@ protocol WebsiteDataStore: Sendable {
     ///
     /// - Parameters:
     ///   - call: Who asks.
+    ///   - profile: Of which profile, where the data are of one.
     ///   - sites: Names of sites.
-    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord]
+    func records(for call: Call, _ profile: ProfileName, _ sites: SiteNames) async throws(BridgeError)
+        -> [WebsiteRecord]
 
     /// Removes data of the caller's user.
     ///

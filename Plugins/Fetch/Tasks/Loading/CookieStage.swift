@@ -13,8 +13,8 @@ struct CookieUse: Sendable {
     }
 
     var credentials = Credentials.omit
-    /// The set of cookies of the user; nil: `default`.
-    var profile: String?
+    /// The set of cookies of the user.
+    var profile = ProfileName.standard
     /// The page's origin; of a local session that of the first request. Nil: the page has no origin of the web.
     var home: WebOrigin?
     /// Whether a page makes the request, and not a program of the user.
@@ -48,7 +48,8 @@ struct CookieStage: HopStage {
             throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
         }
         let response = try await next.load(hop, context)
-        await cookies.put(response.head.headers)
+        let clears = response.mayClearSiteData(hop) && ClearSiteData(response.head.headers).clearsCookies
+        await cookies.put(response.head.headers, clears: clears)
         return response
     }
 }
@@ -68,8 +69,9 @@ struct HopCookies: Sendable {
         let use = context.request.cookies
         // A caller that sets the field itself has cookies of its own.
         guard use.isMeant(for: hop.url, context.reach), !hop.headers.contains(named: "Cookie") else { return nil }
-        var request: JSONObject = ["url": .string(hop.url.text), "method": .string(hop.method)]
-        request["profile"] = use.profile.map { .string($0) }
+        var request: JSONObject = [
+            "url": .string(hop.url.text), "method": .string(hop.method), "profile": .string(use.profile.text),
+        ]
         if use.isPage { request["site"] = use.home.map { .string($0.text) } }
         self.request = .object(request)
     }
@@ -92,10 +94,15 @@ struct HopCookies: Sendable {
     }
 
     /// Stores the cookies of a response. The response is there: what cannot be stored is a line in the log.
-    func put(_ headers: HeaderList) async {
+    ///
+    /// - Parameters:
+    ///   - headers: The response's.
+    ///   - clears: Whether the cookies of its site are removed before.
+    func put(_ headers: HeaderList, clears: Bool = false) async {
         let lines = headers.values(named: "Set-Cookie").prefix(Self.maximumLines).compactMap { FieldText.encode($0) }
-        guard !lines.isEmpty else { return }
+        guard !lines.isEmpty || clears else { return }
         var options: JSONObject = ["request": request]
+        if clears { options["clear"] = true }
         let texts = lines.compactMap { String(validating: $0, as: UTF8.self) }
         if texts.count == lines.count {
             options["lines"] = .array(texts.map { .string($0) })

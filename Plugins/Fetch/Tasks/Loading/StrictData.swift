@@ -9,10 +9,12 @@ struct StrictData: WebsiteDataStore {
     /// Called when hosts were removed.
     let onChange: @Sendable () -> Void
 
-    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord] {
+    func records(
+        for call: Call, _ profile: ProfileName, _ sites: SiteNames
+    ) async throws(BridgeError) -> [WebsiteRecord] {
         var records: [WebsiteRecord] = []
         var places: [String: Int] = [:]
-        for (_, name) in hosts.all(of: call.caller.uid) {
+        for (partition, name) in hosts.all(of: call.caller.uid) where partition.profile == profile.text {
             guard let host = try? Host(name) else { continue }
             records.add(sites.name(of: host), byteCount: Int64(name.utf8.count), at: &places)
         }
@@ -22,8 +24,10 @@ struct StrictData: WebsiteDataStore {
     func remove(
         _ selection: WebsiteSelection, for call: Call, _ sites: SiteNames
     ) async throws(BridgeError) -> Int {
-        let count = hosts.remove(of: call.caller.uid) { _, name in
-            guard let origin = try? WebOrigin("https://\(name)") else { return false }
+        let count = hosts.remove(of: call.caller.uid) { partition, name in
+            guard partition.profile == selection.profile.text, let origin = try? WebOrigin("https://\(name)") else {
+                return false
+            }
             return selection.contains(origin, stored: UnixTime(seconds: .max), sites)
         }
         if count > 0 { onChange() }

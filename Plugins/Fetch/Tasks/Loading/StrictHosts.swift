@@ -107,7 +107,7 @@ final class StrictHosts: Sendable {
     func text() throws -> [UInt8] {
         let time = now().seconds
         let saved = hosts.withLock { hosts in
-            hosts.filter { !$0.key.profile.hasPrefix("private:") }.flatMap { partition, known in
+            hosts.filter { !ProfileName(stored: $0.key.profile).isPrivate }.flatMap { partition, known in
                 known.filter { $0.value.until > time }.map {
                     Saved(partition: partition, host: $0.key, entry: $0.value)
                 }

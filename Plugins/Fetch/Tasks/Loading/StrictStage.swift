@@ -28,7 +28,7 @@ struct StrictStage: HopStage {
 extension StrictHosts.Partition {
     init(_ context: LoadContext) {
         self.init(
-            uid: context.user, profile: context.request.cookies.profile ?? "default",
+            uid: context.user, profile: context.request.cookies.profile.text,
             site: context.reach.pageSite ?? "local")
     }
 }

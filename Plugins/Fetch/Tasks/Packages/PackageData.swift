@@ -2,12 +2,14 @@ import HTTPRules
 import OfflinePackages
 import TaskKit
 
-/// The packages as data of the sites that their bases name.
+/// The packages as data of the sites that their bases name. They are of no profile, and meant with each.
 struct PackageData: WebsiteDataStore {
     let type = "packages"
     let packages: PackageRoom
 
-    func records(for call: Call, _ sites: SiteNames) async throws(BridgeError) -> [WebsiteRecord] {
+    func records(
+        for call: Call, _ profile: ProfileName, _ sites: SiteNames
+    ) async throws(BridgeError) -> [WebsiteRecord] {
         var records: [WebsiteRecord] = []
         var places: [String: Int] = [:]
         for versions in try await packages.store(of: call.caller.uid)?.packages.values.map({ $0 }) ?? [] {

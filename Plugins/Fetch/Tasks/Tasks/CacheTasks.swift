@@ -11,7 +11,7 @@ extension CacheTask {
     func selection(_ filter: CacheFilter, _ caller: Caller) throws(BridgeError) -> CacheSelection {
         var selection = CacheSelection(uid: caller.uid)
         if caller.origin != CachePartition.localSite {
-            selection.site = CachePartition(uid: caller.uid, origin: caller.origin, service.suffixes).site
+            selection.site = CachePartition.site(of: caller.origin, service.suffixes)
         }
         if let site = filter.site {
             guard selection.site == nil || selection.site == site else {

@@ -27,6 +27,7 @@ struct DataRecordsTask: BridgeTask {
 
     struct Options: Codable, Sendable {
         var types: [String]?
+        var profile: String?
     }
 
     struct Result: Codable, Sendable {
@@ -39,7 +40,8 @@ struct DataRecordsTask: BridgeTask {
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         try call.caller.requireProgram(Self.name)
-        let (sites, failures) = await data.records(options.types.map { Set($0) }, for: call)
+        let (sites, failures) = await data.records(
+            options.types.map { Set($0) }, of: try ProfileName(ofOptions: options.profile), for: call)
         return Result(records: sites, failed: failures.isEmpty ? nil : failures)
     }
 }
@@ -71,6 +73,7 @@ struct RemoveDataTask: BridgeTask {
 
     struct Options: Codable, Sendable {
         var types: [String]
+        var profile: String?
         var names: [String]?
         var origins: [String]?
         var since: Int64?
@@ -114,7 +117,8 @@ struct RemoveDataTask: BridgeTask {
         }
         if options.origins != nil, origins == nil { origins = [] }
         return WebsiteSelection(
-            names: options.names.map { Set($0) }, origins: origins,
+            profile: try ProfileName(ofOptions: options.profile), names: options.names.map { Set($0) },
+            origins: origins,
             since: options.since.map { UnixTime(seconds: $0) })
     }
 }

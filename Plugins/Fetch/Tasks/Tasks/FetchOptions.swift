@@ -39,7 +39,7 @@ struct FetchOptions: Decodable, Sendable {
     let key: String?
     let range: ByteRange?
     let credentials: CookieUse.Credentials?
-    let profile: String?
+    let profile: ProfileName?
     let authenticates: Bool
     /// Where the body goes that is a file; nil: it is none.
     let saveTo: String?
@@ -95,7 +95,7 @@ struct FetchOptions: Decodable, Sendable {
         key = try CacheOptions.key(fields.key)
         range = try CacheOptions.range(fields.range, method, headers)
         credentials = fields.credentials
-        profile = fields.profile
+        profile = try fields.profile.map { (text) throws(JSONMismatch) in try ProfileName(option: text) }
         authenticates = fields.authenticate ?? false
         saveTo = fields.saveTo
         replaces = fields.replace ?? false

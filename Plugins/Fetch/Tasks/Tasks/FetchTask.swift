@@ -102,7 +102,7 @@ struct FetchTask: BridgeTask {
         }
         var use = CookieUse.standard(url, reach)
         use.credentials = options.credentials ?? use.credentials
-        use.profile = options.profile
+        use.profile = options.profile ?? .standard
         return use
     }
 

@@ -1,0 +1,23 @@
+import HTTPRules
+import TaskKit
+
+/// The option `profile`.
+extension ProfileName {
+    init(option text: String) throws(JSONMismatch) {
+        guard let name = ProfileName(text) else {
+            throw JSONMismatch(
+                path: "$.profile", expected: Self.form, got: "a string of \(text.utf8.count) bytes that is none")
+        }
+        self = name
+    }
+
+    /// - Parameter text: The option; nil: the profile that is used without it.
+    /// - Throws: `options.invalid`.
+    init(ofOptions text: String?) throws(BridgeError) {
+        guard let text else {
+            self = .standard
+            return
+        }
+        do throws(JSONMismatch) { self = try ProfileName(option: text) } catch { throw BridgeError(error) }
+    }
+}
