@@ -5,7 +5,8 @@ extension CacheRows {
     /// What is stored of a user, or of all.
     func usage(of uid: UInt32?) throws -> (bytes: Int64, count: Int) {
         let condition = uid == nil ? "" : "WHERE uid = ?"
-        let statement = try prepared("SELECT coalesce(sum(bytes), 0), coalesce(sum(count), 0) FROM account \(condition)")
+        let statement = try prepared(
+            "SELECT coalesce(sum(bytes), 0), coalesce(sum(count), 0) FROM account \(condition)")
         let row = try Row.fetchOne(statement, arguments: uid.map { [Int64($0)] } ?? [])
         return row.map { ($0[0], $0[1]) } ?? (0, 0)
     }
