@@ -18,6 +18,9 @@ import test_clock
 import test_damage
 import test_disk
 import test_fetch_cache
+import test_fetch_packages
+import test_fetch_plugin
+import test_fetch_random
 import test_kill
 import test_names
 import test_resources
@@ -34,6 +37,9 @@ ORDER: list[type[unittest.TestCase]] = [
     test_damage.Damaged,
     test_kill.Killed,
     test_fetch_cache.CacheKilled,
+    test_fetch_packages.InstallKilled,
+    test_fetch_plugin.FetchKilled,
+    test_fetch_random.RandomServers,
     test_clock.Steps,
     test_resources.Descriptors,
     test_resources.SlowDisk,

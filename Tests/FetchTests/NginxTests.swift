@@ -50,6 +50,7 @@ struct NginxTests {
                 #expect(error?.code == "http.tls")
                 #expect(
                     error?.data == ["reason": reason, "started": false], "\(error?.data?.text ?? ""), not \(reason)")
+                #expect((error?.message.contains("ca_file") == true) == (reason == "issuer"))
             }
         }
     }

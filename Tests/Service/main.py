@@ -9,6 +9,7 @@ import unittest
 
 import machine
 import test_faults
+import test_fetch
 import test_groups
 import test_installed
 import test_life
@@ -28,6 +29,7 @@ ORDER = [
     test_policy.Policy,
     test_groups.Groups,
     test_network.Network,
+    test_fetch.Fetching,
     test_faults.Faults,
     test_reload.Reload,
     test_recovery.Misconfigured,

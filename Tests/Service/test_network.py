@@ -2,7 +2,7 @@
 
 import re
 
-from bridge import call
+from bridge import Bridge
 from machine import SERVICE, ServiceTest, run, show
 
 EXAMPLE = "/usr/share/doc/trestle/trestle-network.conf"
@@ -11,7 +11,8 @@ EXAMPLE = "/usr/share/doc/trestle/trestle-network.conf"
 class Network(ServiceTest):
     def test_closed(self):
         """Without the drop-in a request is refused, and the error says why"""
-        error = call("http.fetch", {"url": "http://1.1.1.1/"})["error"]
+        with Bridge() as bridge:
+            error = bridge.call("http.fetch", {"url": "http://1.1.1.1/"})["error"]
         self.assertEqual((error["code"], error["data"]["reason"]), ("http.refused", "no_network"))
         self.assertIn("trestle-network.conf", error["message"])
 

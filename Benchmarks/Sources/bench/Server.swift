@@ -61,20 +61,10 @@ final class Server {
     func signal(_ number: Int32) { kill(pid, number) }
 
     /// How much CPU time it has taken so far.
-    var cpuSeconds: Double {
-        var clock = clockid_t()
-        var time = timespec()
-        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+    var cpuSeconds: Double { RunningProcess(pid: pid).cpuSeconds }
 
     /// A line of `/proc/PID/status` that counts KiB, such as `RssAnon`.
-    func memoryKiB(_ name: String) -> Double {
-        for line in readFile("/proc/\(pid)/status").split(separator: "\n") where line.hasPrefix(name + ":") {
-            return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) } ?? 0
-        }
-        return 0
-    }
+    func memoryKiB(_ name: String) -> Double { RunningProcess(pid: pid).memoryKiB(name) }
 }
 
 /// What may be set for a daemon that is measured.

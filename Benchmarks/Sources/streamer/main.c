@@ -6,106 +6,22 @@
  * The first word is the writer's, the second one the reader's. A program as the reader gets the socket and the stream's
  * name as its last arguments. Prints `seconds=S`: from before the stream is made until both sides know that it is
  * complete, with the start of the program. */
+#include "stream_client.h"
+
 #include <err.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    COPY_BYTES = 128 << 10, /* As cat does. */
     PIECE_BYTES = 24000,    /* Of a write, as the libraries do: its line is below 32 KiB. */
     MAXIMUM_UNANSWERED = 5, /* Half a window: so much a writer may always have unanswered. */
-    LINE_BYTES = 1 << 20,
-    SHORT_BYTES = 4096, /* Beyond this, a line has bytes of the stream, and is not searched. */
 };
-
-typedef struct {
-    int socket;
-    int id;
-    int passed; /* The descriptor that came last; -1: none. */
-    size_t count; /* Bytes of the input. */
-    size_t used;  /* Of those, the answer that was looked at last. */
-    char input[LINE_BYTES];
-} client;
-
-static void connect_to(client *client, const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
-    client->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    client->passed = -1;
-    if (connect(client->socket, (struct sockaddr *)&address, sizeof address) != 0) err(1, "%s", path);
-}
-
-static void write_all(int descriptor, const char *bytes, size_t count) {
-    while (count > 0) {
-        ssize_t written = write(descriptor, bytes, count);
-        if (written < 0) err(1, "write");
-        bytes += written;
-        count -= (size_t)written;
-    }
-}
-
-/* Sends a call of a task about the stream; `more` are further options, each behind a comma. */
-static void begin(client *client, const char *task, const char *stream, const char *more) {
-    static char line[64 << 10];
-    int count = snprintf(line, sizeof line,
-        "{\"task\":\"bridge.stream.%s\",\"options\":{\"stream\":\"%s\"%s},\"callbackId\":%d}\n", task, stream, more,
-        ++client->id);
-    write_all(client->socket, line, (size_t)count);
-}
-
-static void receive(client *client) {
-    struct iovec vector = {client->input + client->count, sizeof client->input - client->count - 1};
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct msghdr message = {
-        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
-    ssize_t count = recvmsg(client->socket, &message, MSG_CMSG_CLOEXEC);
-    if (count <= 0) errx(1, "the daemon has closed the connection");
-    client->count += (size_t)count;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (header && header->cmsg_type == SCM_RIGHTS) memcpy(&client->passed, CMSG_DATA(header), sizeof(int));
-}
-
-/* Whether the last answer is a short one with this text. */
-static bool says(const client *client, const char *text) {
-    return client->used < SHORT_BYTES && strstr(client->input, text);
-}
-
-/* The next answer, without its line end. Valid until the next one. */
-static const char *answer(client *client) {
-    client->count -= client->used;
-    memmove(client->input, client->input + client->used, client->count);
-    size_t seen = 0;
-    char *end;
-    while (!(end = memchr(client->input + seen, '\n', client->count - seen))) {
-        seen = client->count;
-        receive(client);
-    }
-    *end = 0;
-    client->used = (size_t)(end - client->input) + 1;
-    if (says(client, "\"error\":")) errx(1, "%s", client->input);
-    return client->input;
-}
-
-static int attach(client *client, const char *stream, const char *side) {
-    char more[32];
-    snprintf(more, sizeof more, ",\"side\":\"%s\"", side);
-    begin(client, "attach", stream, more);
-    answer(client);
-    if (client->passed < 0) errx(1, "no descriptor came");
-    return client->passed;
-}
 
 static size_t copy_to(int descriptor, int file) {
     static char bytes[COPY_BYTES];
@@ -152,28 +68,6 @@ static void write_stream(client *client, const char *stream, const char *path, b
     if (!strstr(answer(client), "\"complete\":true")) errx(1, "the stream is not complete");
 }
 
-static void read_pipe(client *client, const char *stream) {
-    static char bytes[COPY_BYTES];
-    int descriptor = attach(client, stream, "read");
-    begin(client, "read", stream, "");
-    size_t total = 0;
-    ssize_t count;
-    while ((count = read(descriptor, bytes, sizeof bytes)) > 0) total += (size_t)count;
-    const char *end = strstr(answer(client), "\"bytes\":");
-    if (!end || strtoull(end + 8, NULL, 10) != total) errx(1, "%zu bytes came", total);
-    char more[48];
-    snprintf(more, sizeof more, ",\"bytes\":%zu", total);
-    begin(client, "close", stream, more);
-    answer(client);
-}
-
-static void read_messages(client *client, const char *stream) {
-    do {
-        begin(client, "read", stream, "");
-        answer(client);
-    } while (!says(client, "\"end\":true"));
-}
-
 static void await_success(pid_t child, const char *who) {
     int status;
     if (waitpid(child, &status, 0) != child || status != 0) errx(1, "the %s has failed", who);
@@ -207,11 +101,9 @@ int main(int argc, char **argv) {
     connect_to(&writer, argv[1]);
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    const char *line = "{\"task\":\"bridge.stream.new\",\"callbackId\":0}\n";
-    write_all(writer.socket, line, strlen(line));
-    const char *name = strstr(answer(&writer), "stream:");
+    begin_task(&writer, "bridge.stream.new", "");
     char stream[40];
-    snprintf(stream, sizeof stream, "%s", name ? name : "");
+    copy_name(answer(&writer), stream);
     pid_t child = fork();
     if (child < 0) err(1, "fork");
     if (child == 0) {

@@ -25,6 +25,8 @@ let rows = [
     Row(name: "start", summary: "from exec to the first answer", measure: measureStart),
     Row(name: "large", summary: "messages of 1 MiB, and small calls beside them", measure: measureLarge),
     Row(name: "streams", summary: "the bytes of a file as a stream, beside cat | cat", measure: measureStreams),
+    Row(name: "fetch", summary: "HTTP requests, beside bare libcurl", measure: measureFetch),
+    Row(name: "cookies", summary: "cookies for a URL among 3,300", measure: measureCookies),
     Row(name: "allocations", summary: "heap allocations of the daemon for each call", measure: measureAllocations),
     Row(name: "micro", summary: "decode, route and encode by themselves", measure: measureMicro),
     Row(name: "instructions", summary: "the same, in instructions (needs valgrind)", measure: measureInstructions),

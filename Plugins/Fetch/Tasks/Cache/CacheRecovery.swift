@@ -61,10 +61,9 @@ struct CacheRecovery {
         var suspects: [Suspect] = []
         for entry in entries {
             guard case .file = entry.body else { continue }
-            let row = try Row.fetchOne(
-                database, sql: "SELECT file, body_hash FROM entry WHERE id = ? AND suspect <> 0",
-                arguments: [entry.response.id])
-            guard let row else { continue }
+            let statement = try database.cachedStatement(
+                sql: "SELECT file, body_hash FROM entry WHERE id = ? AND suspect <> 0")
+            guard let row = try Row.fetchOne(statement, arguments: [entry.response.id]) else { continue }
             let hash: Data? = row[1]
             suspects.append(
                 Suspect(

@@ -5,9 +5,9 @@ extension CacheRows {
     /// What is stored of a user, or of all.
     func usage(of uid: UInt32?) throws -> (bytes: Int64, count: Int) {
         let condition = uid == nil ? "" : "WHERE uid = ?"
-        let row = try Row.fetchOne(
-            database, sql: "SELECT coalesce(sum(bytes), 0), coalesce(sum(count), 0) FROM account \(condition)",
-            arguments: uid.map { [Int64($0)] } ?? [])
+        let statement = try prepared(
+            "SELECT coalesce(sum(bytes), 0), coalesce(sum(count), 0) FROM account \(condition)")
+        let row = try Row.fetchOne(statement, arguments: uid.map { [Int64($0)] } ?? [])
         return row.map { ($0[0], $0[1]) } ?? (0, 0)
     }
 
@@ -25,9 +25,8 @@ extension CacheRows {
                     + "GROUP BY partition, origin", arguments: [settings.originBytes])
             { try evictOrigin(of: id, settings) }
         }
-        for row in try Row.fetchAll(
-            database, sql: "SELECT uid, bytes FROM account WHERE bytes > ?", arguments: [settings.userBytes])
-        {
+        let tooMuch = try prepared("SELECT uid, bytes FROM account WHERE bytes > ?")
+        for row in try Row.fetchAll(tooMuch, arguments: [settings.userBytes]) {
             let uid: Int64 = row[0]
             try evict("uid = ?", [uid], bytes: (row[1] as Int64) - settings.userBytes)
         }
@@ -41,12 +40,10 @@ extension CacheRows {
     }
 
     private mutating func evictOrigin(of id: Int64, _ settings: CacheSettings) throws {
-        guard
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT partition, origin, usage.bytes FROM usage NATURAL JOIN "
-                    + "(SELECT partition, origin FROM entry WHERE id = ?)", arguments: [id])
-        else { return }
+        let statement = try prepared(
+            "SELECT partition, origin, usage.bytes FROM usage NATURAL JOIN "
+                + "(SELECT partition, origin FROM entry WHERE id = ?)")
+        guard let row = try Row.fetchOne(statement, arguments: [id]) else { return }
         try evict(
             "partition = ? AND origin = ?", [row[0] as Int64, row[1] as String],
             bytes: (row[2] as Int64) - settings.originBytes)

@@ -20,7 +20,7 @@ struct CacheRows {
     func entries(at address: CacheAddress) throws -> [CacheEntry] {
         guard let partition = try partition(address.partition) else { return [] }
         let rows = try Row.fetchAll(
-            try database.cachedStatement(sql: "SELECT * FROM entry WHERE partition = ? AND key = ?"),
+            try prepared("SELECT * FROM entry WHERE partition = ? AND key = ?"),
             arguments: [partition, Data(address.key)])
         return rows.compactMap { Self.entry($0) }
     }
@@ -105,9 +105,8 @@ struct CacheRows {
     }
 
     private func place(of id: Int64) throws -> (partition: Int64, key: Data, url: String, file: String?)? {
-        try Row.fetchOne(
-            database, sql: "SELECT partition, key, url, file FROM entry WHERE id = ?", arguments: [id]
-        ).map { ($0[0], $0[1], $0[2], $0[3]) }
+        let statement = try prepared("SELECT partition, key, url, file FROM entry WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [id]).map { ($0[0], $0[1], $0[2], $0[3]) }
     }
 
     // MARK: Removing
@@ -125,7 +124,7 @@ struct CacheRows {
     @discardableResult
     mutating func removeAll(_ condition: String, _ arguments: StatementArguments) throws -> (count: Int, bytes: Int64) {
         let rows = try Row.fetchAll(
-            try database.cachedStatement(sql: "DELETE FROM entry WHERE \(condition) RETURNING file, stored_bytes"),
+            try prepared("DELETE FROM entry WHERE \(condition) RETURNING file, stored_bytes"),
             arguments: arguments)
         removedFiles += rows.compactMap { $0[0] }
         return (rows.count, rows.reduce(0) { $0 + ($1[1] as Int64) })
@@ -141,8 +140,7 @@ struct CacheRows {
     // MARK: Partitions
 
     private func partition(_ partition: CachePartition) throws -> Int64? {
-        let statement = try database.cachedStatement(
-            sql: "SELECT id FROM partition WHERE uid = ? AND profile = ? AND site = ?")
+        let statement = try prepared("SELECT id FROM partition WHERE uid = ? AND profile = ? AND site = ?")
         return try Int64.fetchOne(
             statement, arguments: [Int64(partition.uid), partition.profile, partition.site])
     }
@@ -163,8 +161,11 @@ struct CacheRows {
     }
 
     func execute(_ sql: String, _ arguments: StatementArguments) throws {
-        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+        try prepared(sql).execute(arguments: arguments)
     }
+
+    /// A statement that is kept: to prepare one takes longer than to run it.
+    func prepared(_ sql: String) throws -> Statement { try database.cachedStatement(sql: sql) }
 
     private static func variant(_ selecting: SelectingFields) -> Data { Data(BLAKE2b.hash(selecting.text.utf8)) }
 }

@@ -59,7 +59,7 @@ struct CacheStore: Sendable {
     mutating func entries(at address: CacheAddress) -> [CacheEntry] {
         attempt { store in
             let folder = store.folder
-            let (entries, suspects) = try store.queue.read { database in
+            let (entries, suspects) = try store.read { database in
                 let entries = try CacheRows(database).entries(at: address)
                 return (entries, try CacheRecovery(database: database, folder: folder).suspects(of: entries))
             }
@@ -160,7 +160,7 @@ struct CacheStore: Sendable {
 
     /// The body of an entry as the row has it now; nil: the entry is gone, or has other bytes than it had.
     private func current(_ entry: CacheEntry) throws -> CacheEntry.Body? {
-        try queue.read { database in
+        try read { database in
             guard
                 let row = try Row.fetchOne(
                     database, sql: "SELECT held, body, file FROM entry WHERE id = ?", arguments: [entry.response.id]),
@@ -196,7 +196,10 @@ struct CacheStore: Sendable {
         try? queue.close()
     }
 
-    // MARK: Failures
+    // MARK: Transactions and failures
+
+    /// Reads; nobody else writes. GRDB's own `read` sets a pragma, whereupon SQLite prepares all kept statements again.
+    private func read<T>(_ body: (Database) throws -> T) throws -> T { try queue.unsafeRead(body) }
 
     /// A transaction, and the removal of the files that it has left without entries.
     private mutating func write<T>(_ body: (inout CacheRows) throws -> T) throws -> T {

@@ -28,12 +28,12 @@ struct RequestCheck {
 
     /// The method of a text.
     ///
-    /// - Throws: `options.invalid`.
-    static func method(_ text: String) throws(BridgeError) -> String {
+    /// - Throws: Where it is none, or may not be used.
+    static func method(_ text: String) throws(JSONMismatch) -> String {
         let upper = text.uppercased()
         guard HeaderField.isName(text), text.utf8.count <= maximumMethodBytes, !forbiddenMethods.contains(upper) else {
-            throw .invalidOption(
-                "$.method", expected: "a method, such as GET", got: "one that is none, or may not be used")
+            throw JSONMismatch(
+                path: "$.method", expected: "a method, such as GET", got: "one that is none, or may not be used")
         }
         return normalized.contains(upper) ? upper : text
     }

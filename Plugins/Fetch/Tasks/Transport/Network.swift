@@ -106,11 +106,13 @@ final class RunningTransfer: Sendable {
         (self.number, self.channel, self.thread) = (number, channel, thread)
     }
 
-    // Does nothing where it is over.
     deinit { cancel() }
 
     /// Ends it. Any thread.
-    func cancel() { thread.submit(.cancel(number)) }
+    func cancel() {
+        // To wake the thread up for nothing costs as much as a third of a short request.
+        if !channel.isOver { thread.submit(.cancel(number)) }
+    }
 
     /// What comes next; the head first. After the end, nothing may be asked for.
     ///

@@ -4,7 +4,7 @@ import TaskKit
 /// A response on its way from the network's thread to the one that reads it. Any thread.
 final class ResponseChannel: Sendable {
     /// How many bytes wait here at most, and one step of decoding more.
-    static let windowBytes = 256 << 10
+    static let windowBytes = 160 << 10
     /// Shorter pieces are put together.
     private static let pieceBytes = 32 << 10
 
@@ -64,6 +64,9 @@ final class ResponseChannel: Sendable {
     }
 
     // MARK: The reader
+
+    /// Whether the network's thread has nothing to do with it any more.
+    var isOver: Bool { state.withLock { $0.end != nil } }
 
     /// Takes what is there; nil: nothing.
     ///

@@ -70,7 +70,9 @@ extension Transfer {
         case 9, 10: return tls("expired", "the certificate of \(host) is not valid at this time")
         // 1 stands there until the name has been compared.
         case 0, 1, 62, 64: return tls("name", "the certificate of \(host) is for another name")
-        default: return tls("issuer", "the certificate of \(host) is from nobody who is trusted")
+        default:
+            let text = "the certificate of \(host) is from nobody who is trusted; the setting ca_file names authorities"
+            return tls("issuer", text)
         }
     }
 }

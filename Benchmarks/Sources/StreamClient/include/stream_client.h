@@ -1,0 +1,41 @@
+/* A client of the daemon that reads and writes streams, one call at a time. Whatever goes wrong ends the program. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    COPY_BYTES = 128 << 10, /* As cat does. */
+    LINE_BYTES = 1 << 20,
+};
+
+typedef struct {
+    int socket;
+    int id;
+    int passed; /* The descriptor that came last; -1: none. */
+    size_t count; /* Bytes of the input. */
+    size_t used;  /* Of those, the answer that was looked at last. */
+    char input[LINE_BYTES];
+} client;
+
+void connect_to(client *client, const char *path);
+
+void write_all(int descriptor, const char *bytes, size_t count);
+
+/* Sends a call of a task. */
+void begin_task(client *client, const char *task, const char *options);
+
+/* Sends a call of a task about a stream; `more` are further options, each behind a comma. */
+void begin(client *client, const char *task, const char *stream, const char *more);
+
+/* The next answer, without its line end. Valid until the next one. */
+const char *answer(client *client);
+
+/* The descriptor of a side of a stream. */
+int attach(client *client, const char *stream, const char *side);
+
+/* The stream that an answer names. */
+void copy_name(const char *answer, char stream[static 40]);
+
+/* These read a stream to its end. */
+void read_pipe(client *client, const char *stream);
+void read_messages(client *client, const char *stream);
