@@ -41,14 +41,18 @@ struct CookieUse: Sendable {
 
 /// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them anew.
 struct CookieStage: HopStage {
+    let late: LateCookies
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         guard let cookies = HopCookies(hop, context) else { return try await next.load(hop, context) }
+        let caller = context.call.caller
+        for options in late.take(of: caller) { _ = await HopCookies.put(options, context.call) }
         var hop = hop
         if let header = try await cookies.take(), !hop.headers.append(name: "Cookie", value: header) {
             throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
         }
         let response = try await next.load(hop, context)
-        await cookies.put(response.head.headers)
+        if let options = await cookies.put(response.head.headers) { late.add(options, of: caller) }
         return response
     }
 }
@@ -92,9 +96,12 @@ struct HopCookies: Sendable {
     }
 
     /// Stores the cookies of a response. The response is there: what cannot be stored is a line in the log.
-    func put(_ headers: HeaderList) async {
+    ///
+    /// - Returns: What is to be stored with a later call, since this one is over; nil: nothing is.
+    @discardableResult
+    func put(_ headers: HeaderList) async -> JSON? {
         let lines = headers.values(named: "Set-Cookie").prefix(Self.maximumLines).compactMap { FieldText.encode($0) }
-        guard !lines.isEmpty else { return }
+        guard !lines.isEmpty else { return nil }
         var options: JSONObject = ["request": request]
         let texts = lines.compactMap { String(validating: $0, as: UTF8.self) }
         if texts.count == lines.count {
@@ -102,11 +109,18 @@ struct HopCookies: Sendable {
         } else {
             options["linesBase64"] = .array(lines.map { .string(JSON.base64($0)) })
         }
+        return await Self.put(.object(options), call) ? nil : .object(options)
+    }
+
+    /// - Returns: False where the call is over, on whose behalf it is done.
+    static func put(_ options: JSON, _ call: Call) async -> Bool {
         do throws(BridgeError) {
-            let _: JSON = try await call.call("cookies.put", JSON.object(options))
+            let _: JSON = try await call.call("cookies.put", options)
         } catch {
-            guard error.code != .taskNotFound, error.code != .callCancelled else { return }
+            if error.code == .callCancelled { return false }
+            guard error.code != .taskNotFound else { return true }
             call.log.warning("cookies of a response are not stored: \(error.code)")
         }
+        return true
     }
 }
