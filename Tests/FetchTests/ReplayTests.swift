@@ -155,6 +155,59 @@ struct ReplayTests {
         }
     }
 
+    @Test("With har a result says what was asked and answered, hop by hop, and no secrets")
+    func har() async throws {
+        let server = try ScriptedServer([
+            "/": Script.redirect(302, to: "/end"),
+            "/end": Script.response("there", headers: "Set-Cookie: a=secret\r\n"),
+        ])
+        try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
+            let options: JSON = [
+                "url": server.url("/?q=1"), "har": true, "headers": ["Authorization": "secret", "X-A": "1"],
+            ]
+            let har = try await bridge.call("http.fetch", options)["har"] ?? .null
+            #expect(HARValidator(har).complaints == [])
+            #expect(!har.text.contains("secret"))
+            let entries = har["log"]?["entries"]?.arrayValue ?? []
+            #expect(entries.map { $0["response"]?["status"] } == [302, 200])
+            #expect(entries.map { $0["request"]?["url"] } == [server.url("/?q=1"), server.url("/end")])
+            let fields = entries.first?["request"]?["headers"]?.arrayValue ?? []
+            #expect(fields.contains(["name": "X-A", "value": "1"]))
+            #expect(fields.contains(["name": "User-Agent", "value": "Trestle"]))
+            #expect(try await bridge.call("http.fetch", ["url": server.url("/end")])["har"] == nil)
+        }
+    }
+
+    @Test("A page is shown no har")
+    func harOfPage() async throws {
+        let server = try ScriptedServer(["/": Script.response("")])
+        let bridge = try await TestBridge.start(
+            .fetch(), Plugin("door", version: "1.0.0") { Door() }, configuration: ["fetch": Fetching.open])
+        let page = await bridge.session(origin: "http://127.0.0.1:\(server.port)")
+        let error = await #expect(throws: BridgeError.self) {
+            try await page.call("door.fetch", ["url": server.url("/"), "har": true])
+        }
+        #expect(error?.code == .permissionDenied)
+        await bridge.stop()
+    }
+
+    @Test("A long list of redirects fills no result: entries beyond the room for them are left out, and counted")
+    func harIsBounded() async throws {
+        let long = "X-Long: \(String(repeating: "a", count: 20_000))\r\n"
+        var script: JSONObject = [:]
+        for hop in 0..<10 {
+            script["/\(hop)"] = Script.response("", status: "302 On", headers: "\(long)Location: /\(hop + 1)\r\n")
+        }
+        script["/10"] = Script.response("", headers: long)
+        let server = try ScriptedServer(.object(script))
+        try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
+            let log = try await bridge.call("http.fetch", ["url": server.url("/0"), "har": true])["har"]?["log"]
+            let count = log?["entries"]?.arrayValue?.count ?? 0
+            #expect(count > 0 && count < 11)
+            #expect(log?["comment"] == .string("\(11 - count) entries are left out: they are too long"))
+        }
+    }
+
     @Test("Offline, packages and recordings answer, and the network does not")
     func offline() async throws {
         let server = try ScriptedServer(["*": Script.response("network")])

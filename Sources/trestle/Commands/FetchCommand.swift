@@ -51,18 +51,27 @@ struct FetchCommand: BridgeCommand {
         completion: .file())
     var output = "-"
 
-    @Flag(help: "Replace a file that exists.")
+    @Option(
+        help: ArgumentHelp(
+            "Write what was asked and answered to this file, as HAR 1.2. Values of header fields that hold secrets are "
+                + "masked, and bodies of requests are left out.", valueName: "file"),
+        completion: .file())
+    var har: String?
+
+    @Flag(help: "Replace files that exist.")
     var force = false
 
     func validate() throws {
         if asksForHead, request.hasBody { throw ValidationError("--head sends no body") }
+        if har == "-" { throw ValidationError("--har takes the name of a file") }
         if asksForHead, output != "-" { throw ValidationError("--head and --output exclude each other") }
     }
 
     func run() async throws {
-        let fetch = JSON.object(try request.options(url, asksForHead: asksForHead))
+        let fetch = JSON.object(try request.options(url, asksForHead: asksForHead, wantsHAR: har != nil))
         // Before a request is sent that would be for nothing.
         if output != "-" { try OutputFile.check(output, force) }
+        if let har { try OutputFile.check(har, force) }
         try await withClient { client in
             let line = ProgressLine()
             defer { line.end() }
@@ -70,7 +79,10 @@ struct FetchCommand: BridgeCommand {
             try await files.send(line) { fetch in
                 let response = FetchedResponse(try await result(client, fetch, line))
                 line.end()
-                try await take(response, client, line)
+                let record = FetchedHAR(response.result)
+                let taken = await taking(response, record, client, line)
+                if let har { try record.write(to: har, overwrites: force) }
+                try taken.get()
             }
         }
     }
@@ -90,8 +102,16 @@ struct FetchCommand: BridgeCommand {
         }
     }
 
+    private func taking(
+        _ response: FetchedResponse, _ record: FetchedHAR, _ client: Bridge, _ line: ProgressLine
+    ) async -> Result<Void, any Error> {
+        do { return .success(try await take(response, record, client, line)) } catch { return .failure(error) }
+    }
+
     /// Shows the head, and writes the body.
-    private func take(_ response: FetchedResponse, _ client: Bridge, _ line: ProgressLine) async throws {
+    private func take(
+        _ response: FetchedResponse, _ record: FetchedHAR, _ client: Bridge, _ line: ProgressLine
+    ) async throws {
         showHead(response)
         if fail, response.isFailure {
             Failure.complain("the server answered \(response.statusText)")
@@ -102,12 +122,19 @@ struct FetchCommand: BridgeCommand {
         let progress = StreamProgress(line, name: "")
         let file = try OutputFile(output, overwrites: force, isShared: true)
         defer { file.discard() }
-        if file.isStandardOutput, Screen.output.isTerminal {
-            try await TerminalBody.write(reader, to: screen)
-        } else {
-            try await ReceivedStream.write(reader, to: file, progress)
-            try file.finish(overwrites: force)
+        let look: ([UInt8]) -> Void = har == nil ? { _ in } : { record.note($0) }
+        do {
+            if file.isStandardOutput, Screen.output.isTerminal {
+                try await TerminalBody.write(reader, to: screen, look: look)
+            } else {
+                try await ReceivedStream.write(reader, to: file, progress, look: look)
+                try file.finish(overwrites: force)
+            }
+        } catch {
+            record.end(error)
+            throw error
         }
+        record.end()
         line.end()
     }
 

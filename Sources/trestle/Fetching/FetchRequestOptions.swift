@@ -61,7 +61,7 @@ struct FetchRequestOptions: ParsableArguments {
     }
 
     /// The options of `http.fetch`. A file stands in them by its name, as the stream of the body.
-    func options(_ url: String, asksForHead: Bool) throws -> JSONObject {
+    func options(_ url: String, asksForHead: Bool, wantsHAR: Bool = false) throws -> JSONObject {
         var options: JSONObject = ["url": .string(url), "respond": "headers", "as": asksForHead ? "none" : "stream"]
         let implied: String? = asksForHead ? "HEAD" : hasBody ? "POST" : nil
         options["method"] = (method ?? implied).map(JSON.string)
@@ -70,6 +70,7 @@ struct FetchRequestOptions: ParsableArguments {
         let policy = offline ? "only-if-cached" : policy
         options["cache"] = policy.map(JSON.string)
         if keepsRedirects { options["redirect"] = "manual" }
+        if wantsHAR { options["har"] = true }
         options["maxBytes"] = maxBytes.map { .number(JSONNumber($0)) }
         return options
     }

@@ -4,7 +4,7 @@ import BridgeJSON
 struct FetchedResponse {
     static let task = "http.fetch"
 
-    private let result: JSON
+    let result: JSON
 
     init(_ result: JSON) { self.result = result }
 
@@ -20,10 +20,11 @@ struct FetchedResponse {
     /// The name of the body's stream; nil: there is none.
     var stream: String? { result["body"]?["stream"]?.stringValue }
 
-    /// All but the body.
+    /// All but the body, and what was asked on the way.
     var head: JSON {
         var head = result.objectValue ?? [:]
         head["body"] = nil
+        head["har"] = nil
         return .object(head)
     }
 

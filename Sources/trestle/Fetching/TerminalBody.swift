@@ -3,12 +3,14 @@ import BridgeJSON
 
 /// A body on a terminal: text, in which what a terminal would obey is escaped.
 enum TerminalBody {
+    /// - Parameter look: Called with the bytes, in order.
     /// - Throws: ``UsageFailure``, where it is no text; `BridgeError`: it is not complete.
-    static func write(_ reader: ByteReader, to screen: Screen) async throws {
+    static func write(_ reader: ByteReader, to screen: Screen, look: ([UInt8]) -> Void = { _ in }) async throws {
         // The start of a character whose rest comes with the next bytes.
         var rest: [UInt8] = []
         var last: UInt8 = 0x0A
         for try await bytes in reader {
+            look(bytes)
             guard !bytes.contains(0) else {
                 throw UsageFailure("the body is no text: write it to a file with --output, or into a pipe")
             }

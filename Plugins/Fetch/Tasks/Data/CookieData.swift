@@ -5,6 +5,8 @@ import TaskKit
 /// calls would.
 struct CookieData: WebsiteDataStore {
     let type = "cookies"
+    /// Cookies that are still to be stored; nil: there are none.
+    var late: LateCookies?
 
     /// The members that name a cookie.
     private static let keyMembers = ["name", "nameBase64", "host", "hostOnly", "path", "partition"]
@@ -25,6 +27,7 @@ struct CookieData: WebsiteDataStore {
     func remove(
         _ selection: WebsiteSelection, for call: Call, _ sites: SiteNames
     ) async throws(BridgeError) -> Int {
+        late?.removeAll(of: call.caller.uid)
         var keys: [JSON] = []
         try await forEach(selection.profile, call) { cookie throws(BridgeError) in
             guard Self.isMeant(cookie, selection, sites) else { return }

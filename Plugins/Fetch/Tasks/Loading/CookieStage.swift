@@ -41,15 +41,19 @@ struct CookieUse: Sendable {
 
 /// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them anew.
 struct CookieStage: HopStage {
+    let late: LateCookies
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         guard let cookies = HopCookies(hop, context) else { return try await next.load(hop, context) }
+        let caller = context.call.caller
+        for options in late.take(of: caller) { _ = await HopCookies.put(options, context.call) }
         var hop = hop
         if let header = try await cookies.take(), !hop.headers.append(name: "Cookie", value: header) {
             throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
         }
         let response = try await next.load(hop, context)
         let clears = response.mayClearSiteData(hop) && ClearSiteData(response.head.headers).clearsCookies
-        await cookies.put(response.head.headers, clears: clears)
+        if let options = await cookies.put(response.head.headers, clears: clears) { late.add(options, of: caller) }
         return response
     }
 }
@@ -98,9 +102,11 @@ struct HopCookies: Sendable {
     /// - Parameters:
     ///   - headers: The response's.
     ///   - clears: Whether the cookies of its site are removed before.
-    func put(_ headers: HeaderList, clears: Bool = false) async {
+    /// - Returns: What is to be stored with a later call, since this one is over; nil: nothing is.
+    @discardableResult
+    func put(_ headers: HeaderList, clears: Bool = false) async -> JSON? {
         let lines = headers.values(named: "Set-Cookie").prefix(Self.maximumLines).compactMap { FieldText.encode($0) }
-        guard !lines.isEmpty || clears else { return }
+        guard !lines.isEmpty || clears else { return nil }
         var options: JSONObject = ["request": request]
         if clears { options["clear"] = true }
         let texts = lines.compactMap { String(validating: $0, as: UTF8.self) }
@@ -109,11 +115,18 @@ struct HopCookies: Sendable {
         } else {
             options["linesBase64"] = .array(lines.map { .string(JSON.base64($0)) })
         }
+        return await Self.put(.object(options), call) ? nil : .object(options)
+    }
+
+    /// - Returns: False where the call is over, on whose behalf it is done.
+    static func put(_ options: JSON, _ call: Call) async -> Bool {
         do throws(BridgeError) {
-            let _: JSON = try await call.call("cookies.put", JSON.object(options))
+            let _: JSON = try await call.call("cookies.put", options)
         } catch {
-            guard error.code != .taskNotFound, error.code != .callCancelled else { return }
+            if error.code == .callCancelled { return false }
+            guard error.code != .taskNotFound else { return true }
             call.log.warning("cookies of a response are not stored: \(error.code)")
         }
+        return true
     }
 }

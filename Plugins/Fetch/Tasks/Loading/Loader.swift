@@ -20,6 +20,8 @@ struct FetchRequest: Sendable {
     var cookies = CookieUse()
     /// Whether the user is asked for name and password, where a server wants them.
     var authenticates = false
+    /// Whether the caller wants to see what was asked and answered.
+    var isTraced = false
     var onProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// A request for one hop that no fetch is about.

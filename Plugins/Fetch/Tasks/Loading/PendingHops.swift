@@ -4,8 +4,14 @@ import TaskKit
 
 /// What the hops of one fetch have in common, and what changes from hop to hop. Any thread.
 final class HopChain: Sendable {
+    /// Bytes of ``trace``, which is a part of a result.
+    static let maximumTraceBytes = 128 << 10
+
     private struct State {
         var count = 0
+        var trace: [JSON] = []
+        var traceBytes = 0
+        var omitted = 0
         var properties: JSON?
         var trail = PageTrail()
     }
@@ -17,6 +23,21 @@ final class HopChain: Sendable {
         state.withLock { state in
             state.count += 1
             return state.count
+        }
+    }
+
+    /// What was asked and answered, hop by hop, and how many hops there was no room for.
+    var trace: (entries: [JSON], omitted: Int) { state.withLock { ($0.trace, $0.omitted) } }
+
+    func note(_ entry: JSON) {
+        let count = entry.text.utf8.count
+        state.withLock { state in
+            guard state.traceBytes + count <= Self.maximumTraceBytes else {
+                state.omitted += 1
+                return
+            }
+            state.traceBytes += count
+            state.trace.append(entry)
         }
     }
 

@@ -19,12 +19,24 @@ struct HAREntry: Sendable {
 
     var hop: Hop
     var head: ResponseHead
-    var body: Body
+    /// Nil: it is not kept.
+    var body: Body?
     var from: String
     /// When the request began, and how long it took until the response did, and its body was over.
     var begin: timespec
     var wait: Duration
     var receive: Duration
+
+    /// A HAR of these entries.
+    ///
+    /// - Parameter omitted: How many there is no room for.
+    static func log(_ entries: [JSON], omitted: Int) -> JSON {
+        var log: JSONObject = [
+            "version": "1.2", "creator": ["name": "Trestle", "version": "1"], "entries": .array(entries),
+        ]
+        if omitted > 0 { log["comment"] = .string("\(omitted) entries are left out: they are too long") }
+        return ["log": .object(log)]
+    }
 
     var json: JSON {
         [
@@ -48,17 +60,22 @@ struct HAREntry: Sendable {
         return .object(request)
     }
 
+    private var content: JSON {
+        var content: JSONObject = [
+            "size": body.map { .number(JSONNumber($0.byteCount)) } ?? Self.unknown,
+            "mimeType": .string(head.headers.first(named: "Content-Type") ?? ""),
+        ]
+        content["_file"] = body.map { .string("\(RecordingFolder.bodies)/\($0.sha256)") }
+        return .object(content)
+    }
+
     private var response: JSON {
         [
             "status": .number(JSONNumber(head.status)), "statusText": .string(head.reason),
             "httpVersion": .string(version), "cookies": [], "headers": Self.fields(head.headers),
-            "content": [
-                "size": .number(JSONNumber(body.byteCount)),
-                "mimeType": .string(head.headers.first(named: "Content-Type") ?? ""),
-                "_file": .string("\(RecordingFolder.bodies)/\(body.sha256)"),
-            ],
+            "content": content,
             "redirectURL": .string(head.headers.first(named: "Location") ?? ""), "headersSize": Self.unknown,
-            "bodySize": .number(JSONNumber(body.wireBytes)),
+            "bodySize": body.map { .number(JSONNumber($0.wireBytes)) } ?? Self.unknown,
         ]
     }
 
@@ -94,5 +111,15 @@ struct HAREntry: Sendable {
         }
         let fraction = String(time.tv_nsec / 1_000_000 + 1000).dropFirst()
         return "\(text).\(fraction)Z"
+    }
+}
+
+extension timespec {
+    /// Now, by the clock on the wall.
+    static var wall: timespec {
+        var time = timespec()
+        // Cannot fail: the clock exists, and the address is ours.
+        clock_gettime(CLOCK_REALTIME, &time)
+        return time
     }
 }

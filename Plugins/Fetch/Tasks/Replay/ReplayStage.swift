@@ -51,10 +51,7 @@ struct ReplayStage: HopStage {
     private func record(
         _ hop: Hop, _ context: LoadContext, _ next: HopWay, _ recording: Recording
     ) async throws(BridgeError) -> HopResponse {
-        var time = timespec()
-        // Cannot fail: the clock exists, and the address is ours.
-        clock_gettime(CLOCK_REALTIME, &time)
-        let (begin, wall) = (ContinuousClock.now, time)
+        let (begin, wall) = (ContinuousClock.now, timespec.wall)
         var response = try await next.load(hop, context)
         let (wait, head, from) = (ContinuousClock.now - begin, response.head, response.from)
         let body = RecordedBody(response.body, recording, room.threads, of: context.user) { body, receive in

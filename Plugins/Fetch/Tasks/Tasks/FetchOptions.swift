@@ -44,6 +44,8 @@ struct FetchOptions: Decodable, Sendable {
     /// Where the body goes that is a file; nil: it is none.
     let saveTo: String?
     let replaces: Bool
+    /// Whether the result says what was asked and answered.
+    let har: Bool
 
     private struct Fields: Decodable {
         var url: String
@@ -65,11 +67,12 @@ struct FetchOptions: Decodable, Sendable {
         var authenticate: Bool?
         var saveTo: String?
         var replace: Bool?
+        var har: Bool?
     }
 
     private static let known = [
         "url", "method", "headers", "body", "redirect", "respond", "as", "maxBytes", "connectMs", "idleMs", "integrity",
-        "cache", "key", "range", "credentials", "profile", "authenticate", "saveTo", "replace",
+        "cache", "key", "range", "credentials", "profile", "authenticate", "saveTo", "replace", "har",
     ]
 
     init(from decoder: any Decoder) throws {
@@ -99,6 +102,7 @@ struct FetchOptions: Decodable, Sendable {
         authenticates = fields.authenticate ?? false
         saveTo = fields.saveTo
         replaces = fields.replace ?? false
+        har = fields.har ?? false
         guard (saveTo != nil) == (form == .file), saveTo != nil || fields.replace == nil else {
             throw JSONMismatch(path: "$.saveTo", expected: "as: \"file\" with saveTo, or neither", got: "one of them")
         }
@@ -145,6 +149,9 @@ struct FetchOptions: Decodable, Sendable {
                 "type": "string", "description": "the path of the file that the body goes to, with as: file",
             ],
             "replace": ["type": "boolean", "default": false, "description": "whether that file may exist"],
+            "har": [
+                "type": "boolean", "default": false, "description": "whether the result has a HAR of the requests",
+            ],
             "profile": ["type": "string", "description": "the set of cookies; default is the one that is used"],
         ],
         "required": ["url"],

@@ -36,10 +36,16 @@ struct FetchResult {
     private let reading: BodyReading
     private let saving: BodySaving?
     private let isPage: Bool
+    private let har: (entries: [JSON], omitted: Int)?
 
-    /// - Parameter saving: The file that the body goes to; nil: it goes to none.
-    init(_ response: LoadedResponse, _ reading: BodyReading, _ saving: BodySaving?, isPage: Bool) {
-        (self.response, self.reading, self.saving, self.isPage) = (response, reading, saving, isPage)
+    /// - Parameters:
+    ///   - saving: The file that the body goes to; nil: it goes to none.
+    ///   - har: What was asked and answered; nil: the caller does not want to see it.
+    init(
+        _ response: LoadedResponse, _ reading: BodyReading, _ saving: BodySaving?, isPage: Bool,
+        har: (entries: [JSON], omitted: Int)?
+    ) {
+        (self.response, self.reading, self.saving, self.isPage, self.har) = (response, reading, saving, isPage, har)
     }
 
     func json(_ options: FetchOptions, _ settings: FetchSettings, _ call: Call) async throws(BridgeError) -> JSON {
@@ -91,6 +97,7 @@ struct FetchResult {
             "headers": .array(head.headers.filter { !isPage || !$0.isSetCookie }.map(Self.pair)),
             "from": .string(response.last.from), "protocol": .string(head.version),
         ]
+        result["har"] = har.map { HAREntry.log($0.entries, omitted: $0.omitted) }
         result["cache"] = response.last.cache.map { $0.json }
         return result
     }
@@ -168,6 +175,7 @@ struct FetchResult {
             ],
             "from": ["type": "string"],
             "protocol": ["type": "string"],
+            "har": ["type": "object", "description": "HAR 1.2 of the requests, without bodies"],
             "cache": CacheReport.schema,
             "bytes": [
                 "type": "object", "properties": ["wire": ["type": "integer"], "decoded": ["type": "integer"]],

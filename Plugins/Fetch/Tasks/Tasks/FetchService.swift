@@ -22,6 +22,7 @@ final class FetchService: Sendable {
     /// The stored responses.
     let cache: HTTPCache
     let shared = SharedLoads()
+    private let late = LateCookies()
     let packages = PackageRoom()
     let replays = ReplayRoom()
     /// What is kept for sites.
@@ -52,7 +53,7 @@ final class FetchService: Sendable {
         (strictHosts, self.strictFile) = (hosts, strictFile)
         let stores: [any WebsiteDataStore] = [
             PackageData(packages: packages), CacheData(cache: cache, shared: shared),
-            StrictData(hosts: hosts) { strictFile.noteChange() }, CookieData(),
+            StrictData(hosts: hosts) { strictFile.noteChange() }, CookieData(late: late),
         ]
         data = WebsiteData(stores: stores, sites: SiteNames(suffixes: suffixes))
         let install = InstallID()
@@ -65,10 +66,11 @@ final class FetchService: Sendable {
             CacheStage(
                 cache: cache, shared: shared, suffixes: suffixes, now: now,
                 isOffline: { [replays] in replays.isOffline($0) }), OfflineStage(room: replays),
-            CookieStage(), CredentialsStage(), ClearSiteDataStage(data: data), NetworkStage(network: network),
+            CookieStage(late: late), CredentialsStage(), ClearSiteDataStage(data: data), NetworkStage(network: network),
         ]
         inner = HopWay(stages)
-        way = HopWay([ParametersStage(install: install), InterceptorStage(pending: pending)] + stages)
+        way = HopWay(
+            [ParametersStage(install: install), TraceStage(), InterceptorStage(pending: pending)] + stages)
     }
 
     var settings: FetchSettings { currentSettings.withLock { $0 } }

@@ -35,6 +35,8 @@ struct FetchTask: BridgeTask {
         }
         request.cookies = try cookies(options, from: first.url, reach)
         request.authenticates = options.authenticates
+        if options.har { try call.caller.requireProgram("the option har of \(Self.name)") }
+        request.isTraced = options.har
         let files = FileAccess(folders: settings.downloadFolders, owner: service.owner)
         let target = try options.saveTo.map { path throws(BridgeError) in
             try files.place(path, option: "$.saveTo", for: call.caller)
@@ -54,7 +56,9 @@ struct FetchTask: BridgeTask {
         let context = LoadContext(call: call, settings: settings, request: request, reach: reach, ticket: ticket)
         let response = try await Loader(way: service.way, context: context).load(first)
         let reading = BodyReading(response, ticket: ticket, upload: upload, metrics: service.metrics)
-        return try await FetchResult(response, reading, saved, isPage: reach.isPage).json(options, settings, call)
+        let result = FetchResult(
+            response, reading, saved, isPage: reach.isPage, har: options.har ? context.chain.trace : nil)
+        return try await result.json(options, settings, call)
     }
 
     /// The file that the body goes to, made before the request is sent.

@@ -1,0 +1,79 @@
+import BridgeJSON
+import Glibc
+
+/// The HAR of a fetch: what the daemon says of the requests, with the body as it was received here.
+final class FetchedHAR {
+    /// A longer body is not a part of the file, which is read whole.
+    static let maximumBodyBytes = 16 << 20
+
+    private let result: JSON
+    private var bytes: [UInt8] = []
+    private var count = 0
+    private let begin = ContinuousClock.now
+    /// Why the body is not complete; nil: it is, or nobody has read it.
+    private var failure: String?
+    private var isRead = false
+
+    /// - Parameter result: Of `http.fetch`, with the option `har`.
+    init(_ result: JSON) { self.result = result }
+
+    /// Bytes of the body, in their order.
+    func note(_ more: [UInt8]) {
+        count += more.count
+        if count <= Self.maximumBodyBytes { bytes += more }
+    }
+
+    /// The body is over.
+    func end(_ error: (any Error)? = nil) {
+        isRead = true
+        failure = error.map { "the body is not complete: \($0)" }
+    }
+
+    /// All of it; nil: the daemon said nothing of the requests.
+    var json: JSON? {
+        guard var har = result["har"]?.objectValue, var log = har["log"]?.objectValue else { return nil }
+        var entries = log["entries"]?.arrayValue ?? []
+        // Where the last one is missing, the body belongs to none of them.
+        if isRead, log["comment"] == nil, let last = entries.popLast() { entries.append(completed(last)) }
+        log["entries"] = .array(entries)
+        har["log"] = .object(log)
+        return .object(har)
+    }
+
+    private func completed(_ entry: JSON) -> JSON {
+        guard var members = entry.objectValue, var response = members["response"]?.objectValue,
+            var content = response["content"]?.objectValue, var timings = members["timings"]?.objectValue
+        else { return entry }
+        content["size"] = .number(JSONNumber(count))
+        if count > Self.maximumBodyBytes {
+            content["comment"] = "the body is left out: it is too long"
+        } else if let text = String(validating: bytes, as: UTF8.self) {
+            content["text"] = .string(text)
+        } else {
+            var text: [UInt8] = []
+            bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
+            content["text"] = .string(String(decoding: text, as: UTF8.self))
+            content["encoding"] = "base64"
+        }
+        if let failure { content["comment"] = .string(failure) }
+        response["content"] = .object(content)
+        members["response"] = .object(response)
+        let received = (ContinuousClock.now - begin).components
+        let milliseconds = received.seconds * 1000 + received.attoseconds / 1_000_000_000_000_000
+        timings["receive"] = .number(JSONNumber(milliseconds))
+        members["timings"] = .object(timings)
+        members["time"] = .number(JSONNumber((timings["wait"]?.int64Value ?? 0) + milliseconds))
+        return .object(members)
+    }
+
+    /// Writes it to a file, its owner's alone: bodies and URLs may be secret.
+    ///
+    /// - Throws: The exit code where the file exists already, or ``FileFailure``.
+    func write(to path: String, overwrites: Bool) throws {
+        guard let json else { return }
+        let file = try OutputFile(path, overwrites: overwrites)
+        defer { file.discard() }
+        try file.write(Array((json.text + "\n").utf8))
+        try file.finish(overwrites: overwrites)
+    }
+}
