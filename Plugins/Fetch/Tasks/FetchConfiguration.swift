@@ -245,7 +245,8 @@ struct FetchSettings: Sendable {
         for (index, text) in texts.enumerated() {
             guard let key = PackageKey(text), index < maximumPackageKeys else {
                 throw JSONMismatch(
-                    path: "$.package_keys[\(index)]", expected: "at most \(maximumPackageKeys) public keys, ed25519:…",
+                    path: "$.package_keys[\(index)]",
+                    expected: "at most \(maximumPackageKeys) public keys, ed25519:…",
                     got: "something else")
             }
             keys.append(key)

@@ -1,3 +1,5 @@
+import BridgeMessage
+
 /// What a process has to read before it comes to a ping. While it reads on, it has much to do, and does it; a ping that
 /// it has read, it answers at once.
 struct PingBacklog {
@@ -21,4 +23,11 @@ struct PingBacklog {
         self.taken = taken
         return before < end && taken > before
     }
+}
+
+extension PluginProcessLink {
+    /// How many bytes wait to be read by the process.
+    var unreadBytes: Int { output.count }
+    /// How many it has ever taken.
+    var takenBytes: UInt64 { output.removedCount }
 }

@@ -249,8 +249,8 @@ final class PluginProcessHost: TaskHost {
     func noteStrayAnswer(_ id: CallbackID) {
         let text = String(decoding: id.text, as: UTF8.self)
         let what =
-            "the process of the plugin \(instance?.name ?? "") answered a call again that it had answered, or that never was: "
-            + text
+            "the process of the plugin \(instance?.name ?? "") answered a call again that it had answered, or that "
+            + "never was: \(text)"
         if let instance { instance.noteSurplusAnswer(what) } else { runtime.dropReply(what, [:]) }
     }
 

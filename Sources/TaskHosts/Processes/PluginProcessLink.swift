@@ -53,10 +53,8 @@ final class PluginProcessLink {
     /// By a call's slot in the call table, the index in `slots` that was last used for one of that slot: whether it
     /// still is, the entry in `slots` shows.
     @exclusivity(unchecked) private var indexByCallSlot: [Int32] = []
-    /// As many as may be open. Further calls wait.
-    private static let maximumOpen = 65_536
-    /// Beyond this much that the process has not read, calls wait.
-    private static let maximumUnreadBytes = 4 << 20
+    /// From so many open ones on, and beyond so many bytes that the process has not read, calls wait.
+    private static let (maximumOpen, maximumUnreadBytes) = (65_536, 4 << 20)
     /// Whether it takes calls, and hears news.
     var isReady = false
     /// What it hears of the sessions that were there before it, of a pool; nil: it has heard of all.
@@ -81,10 +79,6 @@ final class PluginProcessLink {
     var isIdle: Bool { openCount == 0 }
     /// Whether it works on nothing that a caller waits for.
     var isUnawaited: Bool { openCount == cancelledCount }
-    /// How many bytes wait to be read by the process.
-    var unreadBytes: Int { output.count }
-    /// How many it has ever taken.
-    var takenBytes: UInt64 { output.removedCount }
     /// Whether more waits to be read by the process, or to be answered, than it should.
     var isFull: Bool { unreadBytes > Self.maximumUnreadBytes || openCount >= Self.maximumOpen }
 

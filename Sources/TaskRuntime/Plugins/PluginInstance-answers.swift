@@ -80,8 +80,8 @@ extension PluginInstance {
         calls.dropReply(what(), [:], level: isTold ? .warning : .debug)
     }
 
-    /// A user has as many calls there that have ended as they may. Where the plugin has long answered none of them, it is
-    /// taken to have lost them.
+    /// A user has as many calls there that have ended as they may. Where the plugin has long answered none of them, it
+    /// is taken to have lost them.
     func noteCrowding() {
         guard unfinished.isStuck(at: calls.clock.now) else { return }
         host.giveUp(because: "left calls that have ended unanswered for a minute")

@@ -198,9 +198,9 @@ public final class PluginInstance: QueueingProvider {
 
     // MARK: Its life
 
-    /// The entries under which the daemon's own requests to the plugin are counted, made with the first of each kind; no
-    /// one else can call them. Private: configuration, and what plugins know of sessions, is not for who watches the
-    /// traffic.
+    /// The entries under which the daemon's own requests to the plugin are counted, made with the first of each kind;
+    /// no one else can call them. Private: configuration, and what plugins know of sessions, is not for who watches
+    /// the traffic.
     var lifecycleEntries: [PluginWork: TaskEntry] = [:]
 
     private func lifecycleEntry(of work: PluginWork, _ index: Int) -> TaskEntry {

@@ -20,7 +20,7 @@ struct UnfinishedWork {
 
     init(of plugin: UInt64) { self.plugin = plugin }
 
-    /// Whether the plugin has answered none of these calls for longer than any takes to answer that it knows of its end.
+    /// Whether the plugin has answered none of these calls for longer than it takes to answer a call that has ended.
     func isStuck(at now: RuntimeInstant) -> Bool { !works.isEmpty && movedAt.advanced(by: Self.patience) <= now }
 
     /// A call that the plugin works on has ended.

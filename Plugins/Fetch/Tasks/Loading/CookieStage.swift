@@ -46,7 +46,9 @@ struct CookieStage: HopStage {
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         guard let cookies = HopCookies(hop, context) else { return try await next.load(hop, context) }
         let caller = context.call.caller
-        for options in late.take(of: caller) { _ = await HopCookies.put(options, context.call) }
+        for options in late.take(of: caller) where await !HopCookies.put(options, context.call) {
+            late.add(options, of: caller)
+        }
         var hop = hop
         if let header = try await cookies.take(), !hop.headers.append(name: "Cookie", value: header) {
             throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
