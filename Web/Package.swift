@@ -53,7 +53,7 @@ let package = Package(
             name: "trestle-web",
             dependencies: [
                 "MainLoop", "WebContainer", "WebKitViews", "WebProfiles", "WebTasks", trestle("BridgeClient"),
-                argumentParser,
+                trestle("BridgeJSON"), argumentParser,
             ],
             swiftSettings: strict),
 

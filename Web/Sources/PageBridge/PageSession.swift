@@ -116,7 +116,6 @@ struct PageSession {
 
     private mutating func begin(_ message: PageMessage) -> [Action] {
         let hadDocument = !document.isEmpty
-        let isReturn = hadDocument && document == message.document
         leave()
         document = message.document
         let text = String(decoding: message.text, as: UTF8.self)
@@ -128,7 +127,6 @@ struct PageSession {
         self.origin = origin
         phase = .opening
         actions.append(.connect(hello: hello.line(origin, pages, userAgent)))
-        if isReturn { actions += deliver(PageLine.lost) }
         return actions
     }
 

@@ -56,9 +56,10 @@ public final class Container {
     ///
     /// - Parameter page: The page.
     public func close(_ page: Page) {
-        guard pages.removeValue(forKey: page.number) != nil else { return }
-        pool.closed()
+        guard pages[page.number] === page else { return }
         publish("web.closed", page, [:])
+        pages[page.number] = nil
+        pool.closed()
         page.end()
         fill()
         if pages.isEmpty { onLastClosed?() }
@@ -86,18 +87,20 @@ public final class Container {
         }
     }
 
-    /// The process of a view that waits has ended.
+    /// The process of a view that waits has ended. It is replaced when the next page is opened or closed: where no
+    /// process lives, this would go on for ever.
     func discard(_ page: Page) {
         guard let index = waiting.firstIndex(where: { $0 === page }) else { return }
         waiting.remove(at: index)
         pool.lost()
         page.end()
-        fill()
     }
 
     // MARK: Events
 
+    /// Tells what happened to a page that is shown.
     func publish(_ name: String, _ page: Page, _ members: JSONObject) {
+        guard pages[page.number] === page else { return }
         var data: JSONObject = ["view": .number(JSONNumber(Int64(page.number)))]
         for (key, value) in members { data[key] = value }
         onEvent?(ContainerEvent(name: name, data: .object(data)))

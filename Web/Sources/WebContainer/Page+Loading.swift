@@ -1,3 +1,5 @@
+internal import WebKitViews
+
 extension Page {
     /// Loads an address.
     ///

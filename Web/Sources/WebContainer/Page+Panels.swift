@@ -1,6 +1,14 @@
 internal import WebKitViews
 
 extension Page {
+    /// Whether the page waits for an answer.
+    var isAsking: Bool {
+        switch dialog {
+        case .some: true
+        case .none: false
+        }
+    }
+
     /// Has a question of the page's answered. The page waits; the main thread does not.
     func ask(_ dialog: consuming ScriptDialog) {
         guard dialog.kind != .leave else { return dialog.accept() }

@@ -1,4 +1,4 @@
-public import BridgeJSON
+internal import BridgeJSON
 public import PageBridge
 public import WebKitViews
 public import WebProfiles

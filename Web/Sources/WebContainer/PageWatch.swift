@@ -1,5 +1,6 @@
 internal import BridgeJSON
 internal import MainLoop
+internal import WebKitViews
 
 /// Watches one page: does what ``Recovery`` says about crashes, silence and pages that show nothing.
 @MainActor
@@ -65,7 +66,7 @@ final class PageWatch {
     }
 
     private func look() {
-        guard let page, page.dialog == nil else { return }
+        guard let page, !page.isAsking, page.view.uri != "about:blank" else { return }
         Task { [weak self] in
             let answer = try? await page.view.evaluate(Self.blankCheck, world: self?.world)
             self?.looked(isBlank: answer == "true")

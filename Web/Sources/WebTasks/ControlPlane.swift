@@ -3,7 +3,7 @@ public import BridgeClient
 internal import BridgeJSON
 internal import Glibc
 public import WebContainer
-internal import WebProfiles
+public import WebProfiles
 
 /// The container's own connection to the daemon: tasks, events, panels.
 @MainActor

@@ -1,7 +1,9 @@
 internal import BridgeClient
-internal import BridgeJSON
+public import BridgeJSON
 internal import Glibc
 internal import WebContainer
+internal import WebKitViews
+internal import WebProfiles
 
 /// How far a load is waited for.
 enum LoadWait: String, Codable, Sendable {

@@ -1,4 +1,5 @@
 import BridgeClient
+import BridgeJSON
 import Glibc
 import MainLoop
 import WebContainer

@@ -22,21 +22,22 @@ struct TaskTests {
             let origin = run.server.origins[0]
             try await start(run)
             let bridge = run.bridge
-            try run.server.serve("second.html", script: "", body: "second")
+            try run.server.serve("second.html", script: "", body: "<b>second</b>")
             let opened = try await bridge.call(
-                "web.open", ["uri": "\(origin)/second.html", "wait": "finished"] as JSON, as: JSON.self)
+                "web.open", ["uri": .string("\(origin)/second.html"), "wait": "finished"] as JSON, as: JSON.self)
             #expect(opened["title"] == "second.html" && opened["uri"]?.stringValue == "\(origin)/second.html")
             let views = try await bridge.call("web.views", as: JSON.self)
             #expect(views["views"]?.arrayValue?.count == 2)
-            let view = opened["view"] ?? nil
+            let view = opened["view"] ?? JSON.null
 
             let value = try await bridge.call(
                 "web.evaluate",
-                ["view": view, "script": "return { sum: 1 + 1, text: document.body.innerText.trim() }"]
+                ["view": view, "script": "return { sum: 1 + 1, text: document.querySelector('b').innerText }"]
                     as JSON, as: JSON.self)
             #expect(value == ["result": ["sum": 2, "text": "second"]])
             let navigated = try await bridge.call(
-                "web.navigate", ["view": view, "uri": "\(origin)/page.html", "wait": "finished"] as JSON, as: JSON.self)
+                "web.navigate", ["view": view, "uri": .string("\(origin)/page.html"), "wait": "finished"] as JSON,
+                as: JSON.self)
             #expect(navigated["title"] == "page.html")
             #expect(try await run.report().origin == origin)
             _ = try await bridge.call("web.reload", ["view": view, "wait": "finished"] as JSON, as: JSON.self)
@@ -115,7 +116,7 @@ struct TaskTests {
                     }
                     """)
             let closed = try await run.bridge.subscribe(to: "web.closed")
-            _ = try await run.bridge.call("web.open", ["uri": "\(origin)/attack.html"] as JSON, as: JSON.self)
+            _ = try await run.bridge.call("web.open", ["uri": .string("\(origin)/attack.html")] as JSON, as: JSON.self)
             let denied: JSON = "permission.denied"
             let codes = try await run.report().value
             for task in ["web.evaluate", "web.navigate", "web.open", "web.views", "web.close"] {
@@ -152,7 +153,7 @@ struct TaskTests {
         try await WebRun.with { run in
             try await start(run)
             let views = try await run.bridge.call("web.views", as: JSON.self)
-            let session = views["views"]?[0]?["session"] ?? nil
+            let session = views["views"]?[0]?["session"] ?? JSON.null
             _ = try await run.bridge.call("closeWeb", ["session": session] as JSON, as: JSON.self)
             #expect(try run.end() == .exited(0))
         }

@@ -56,7 +56,9 @@
     document.dispatchEvent(new Event("trestle-porter"));
     addEventListener("pageshow", (event) => {
         // The document was left and is shown again: its session was ended meanwhile.
-        if (event.persisted) begin();
+        if (!event.persisted) return;
+        deliver("!lost");
+        begin();
     });
     begin();
 })();

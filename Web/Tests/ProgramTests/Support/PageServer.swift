@@ -42,7 +42,7 @@ final class PageServer {
     func serve(_ name: String, script: String, body: String = "") throws {
         let page = """
             <!doctype html><meta charset="utf-8"><title>\(name)</title>
-            <script src="/bridge.js"></script>\(body)
+            <script src="/bridge.js"></script><p>\(name)</p>\(body)
             <script>\(script)</script>
             """
         try folder.write(page, to: name)
