@@ -121,6 +121,16 @@ final class WebRun {
         return report
     }
 
+    /// Writes a profile of the user's.
+    func write(profile text: String, named name: String) throws {
+        var folder = ""
+        for part in [".config", "trestle", "web"] {
+            folder += "\(part)/"
+            mkdir(home.file(folder), 0o700)
+        }
+        try home.write(text, to: "\(folder)\(name).toml")
+    }
+
     /// Waits until trestle-web provides its tasks: it says so by an event.
     func awaitTasks() async throws {
         for try await _ in readiness { return }
