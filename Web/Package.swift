@@ -59,7 +59,8 @@ let package = Package(
 
         // MARK: Tests
         .testTarget(
-            name: "WebProfilesTests", dependencies: ["WebProfiles", trestle("TOMLDocument")], swiftSettings: strict),
+            name: "WebProfilesTests", dependencies: ["WebProfiles", trestle("TestSupport"), trestle("TOMLDocument")],
+            swiftSettings: strict),
         .testTarget(
             name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")],
             swiftSettings: strict),
