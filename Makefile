@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup page-script build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
-	install uninstall test-install deb test-service newcomer format generate lint docs
+	install uninstall test-install deb test-service newcomer format generate lint docs web test-web
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -36,6 +36,16 @@ test: setup ## Run all tests; only failures and the last line are shown
 	@scripts/test-clients
 	@scripts/test-bridges
 	@scripts/test-examples
+
+web: ## Build trestle-web, the container of pages, for release, into Web/.build
+	@scripts/setup.sh pkg-config:pkg-config libwebkitgtk-6.0-dev
+	@scripts/quietly.sh swift build -c release --package-path Web --product trestle-web
+
+test-web: setup page-script ## Run the tests of trestle-web, on a screen that nobody sees
+	@scripts/setup.sh pkg-config:pkg-config Xvfb:xvfb dbus-daemon:dbus-daemon libwebkitgtk-6.0-dev
+	@scripts/quietly.sh swift build
+	@scripts/quietly.sh swift build --package-path Web --product WebPackageTests
+	@scripts/quietly.sh swift test --package-path Web --skip-build --disable-xctest --quiet
 
 demo: build ## Show the daemon at work
 	@scripts/demo

@@ -69,6 +69,12 @@ let plugins = [
         testDependencies: ["DiskTestSupport"]),
 ]
 
+/// For the package in Web; no promise to anybody else.
+let forWeb: [Product] = [
+    "BridgeJSON", "EventLoop", "FileTrust", "OfflinePackages", "PrivateDaemon", "ServiceManager", "Sodium",
+    "TestSupport", "TOMLDocument", "WebOrigins",
+].map { .library(name: $0, targets: [$0]) }
+
 let daemonDependencies: [Target.Dependency] = [
     "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "NetworkAccess", "PluginInterface", "ServiceManager",
     "TaskHosts", "TaskRuntime", "TOMLDocument", "CommandLineSupport", "WebOrigins", argumentParser, logging,
@@ -99,7 +105,7 @@ let package = Package(
         // For the package in Benchmarks, which measures these two by themselves; no promise to anybody else.
         .library(name: "BridgeMessage", targets: ["BridgeMessage"]),
         .library(name: "TaskRuntime", targets: ["TaskRuntime"]),
-    ] + plugins.map(\.product),
+    ] + plugins.map(\.product) + forWeb,
     traits: [
         .default(enabledTraits: ["Daemon"]),
         .trait(name: "Daemon", description: "Everything.", enabledTraits: ["Testing"]),

@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for path in Package.swift Sources Plugins Tests Fuzz Examples Benchmarks packaging; do
+for path in Package.swift Sources Plugins Tests Fuzz Examples Benchmarks Web packaging; do
     if [[ -e $path ]]; then echo "$path"; fi
 done

@@ -1,6 +1,6 @@
 extension String {
     /// The text, or its beginning and "…" where it is longer than so many bytes.
-    package func cut(toBytes limit: Int) -> String {
+    public func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         // Rounded down to a whole scalar: one character may be as long as the whole.
         let scalars = unicodeScalars

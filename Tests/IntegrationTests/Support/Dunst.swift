@@ -6,30 +6,20 @@ import TestSupport
 final class Dunst {
     /// Whether this machine has what it takes.
     static var isPossible: Bool {
-        SessionBusProcess.isPossible
-            && ["Xvfb", "dunst", "dunstctl", "busctl"].allSatisfy { exists("/usr/bin/\($0)") }
+        SessionBusProcess.isPossible && VirtualScreen.isPossible
+            && ["dunst", "dunstctl", "busctl"].allSatisfy { exists("/usr/bin/\($0)") }
     }
 
     let process: SpawnedProcess
-    private let screen: SpawnedProcess
+    private let screen: VirtualScreen
     private let folder: TemporaryFolder
     private let environment: [String]
 
     /// Starts it, and waits until it is on the bus.
     init(_ bus: SessionBusProcess) throws {
         folder = try TemporaryFolder()
-        let ends = try connectedPair()
-        defer {
-            close(ends.ours)
-            close(ends.theirs)
-        }
-        // It writes the number of the screen, which nobody else had, once that can be drawn on.
-        screen = try SpawnedProcess(
-            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
-            output: .descriptor(ends.theirs))
-        guard let number = try SocketLineReader(ends.ours).line() else { throw TestFailure("Xvfb says nothing") }
-        let display = String(decoding: number, as: UTF8.self)
-        environment = bus.environment + ["DISPLAY=:\(display)", "HOME=\(folder.path)"]
+        screen = try VirtualScreen()
+        environment = bus.environment + screen.environment + ["HOME=\(folder.path)"]
         // What is asked to choose from its menu takes the line with the wanted text.
         let menu = try folder.write("#!/bin/sh\nexec grep -m 1 -f \(folder.file("choice"))\n", to: "menu")
         chmod(menu, 0o755)

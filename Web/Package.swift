@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+// trestle-web: a web container over WebKitGTK. A package of its own, so that the daemon never links GTK.
+// The targets stand in the order of docs/web.md, lowest first; each may import only those above it.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A module of the main package.
+func trestle(_ name: String) -> Target.Dependency { .product(name: name, package: "trestle") }
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "Web",
+    products: [.executable(name: "trestle-web", targets: ["trestle-web"])],
+    dependencies: [
+        .package(name: "trestle", path: "..", traits: ["Testing"]),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        // MARK: C, at the edge
+        .systemLibrary(
+            name: "CWebKitGTK", pkgConfig: "webkitgtk-6.0", providers: [.apt(["libwebkitgtk-6.0-dev"])]),
+
+        // MARK: Ground floor
+        .target(name: "MainLoop", dependencies: ["CWebKitGTK", trestle("EventLoop")], swiftSettings: strict),
+        .target(
+            name: "WebProfiles", dependencies: [trestle("FileTrust"), trestle("TOMLDocument"), trestle("WebOrigins")],
+            swiftSettings: strict),
+
+        // MARK: The engine, and the bridge of one document
+        .target(name: "WebKitViews", dependencies: ["CWebKitGTK", "MainLoop"], swiftSettings: strict),
+        .target(
+            name: "PageBridge", dependencies: ["MainLoop", "WebProfiles", trestle("BridgeJSON")],
+            resources: [.embedInCode("Scripts/porter.js"), .embedInCode("Scripts/shim.js")], swiftSettings: strict),
+
+        // MARK: The container
+        .target(
+            name: "WebContainer",
+            dependencies: ["MainLoop", "PageBridge", "WebKitViews", "WebProfiles", trestle("BridgeJSON")],
+            swiftSettings: strict),
+        .target(
+            name: "WebTasks",
+            dependencies: [
+                "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"), trestle("BridgeJSON"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "trestle-web",
+            dependencies: [
+                "MainLoop", "WebContainer", "WebKitViews", "WebProfiles", "WebTasks", trestle("BridgeClient"),
+                trestle("BridgeJSON"), argumentParser,
+            ],
+            swiftSettings: strict),
+
+        // MARK: Tests
+        .testTarget(
+            name: "WebProfilesTests", dependencies: ["WebProfiles", trestle("TestSupport"), trestle("TOMLDocument")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")],
+            swiftSettings: strict),
+        .testTarget(name: "WebContainerTests", dependencies: ["WebContainer", "WebProfiles"], swiftSettings: strict),
+        .testTarget(
+            name: "trestle-webTests",
+            dependencies: [
+                "trestle-web", trestle("BridgeClient"), trestle("BridgeJSON"), trestle("EventLoop"),
+                trestle("PrivateDaemon"),
+                trestle("TestSupport"),
+            ],
+            path: "Tests/ProgramTests", exclude: ["Support/page_server.py"], swiftSettings: strict),
+    ]
+)

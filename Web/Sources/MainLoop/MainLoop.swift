@@ -1,0 +1,29 @@
+// MainLoop: GLib's loop on the main thread, and what runs on it: libdispatch's main queue, and so `@MainActor` code,
+// timers, descriptors, signals of objects and of the process.
+//
+// Callbacks of C enter by `MainActor.assumeIsolated`. Nothing in here runs a nested loop: the main queue does not drain
+// within itself.
+internal import CWebKitGTK
+internal import EventLoop
+
+/// The loop of the main thread.
+@MainActor
+public enum MainLoop {
+    private static let loop = g_main_loop_new(nil, 0)
+    private static var mainQueue: LoopSource?
+
+    /// Runs until ``quit()``. Called once, by `main`, and never by code that runs on the loop.
+    ///
+    /// - Precondition: this libdispatch tells the descriptor of its main queue.
+    public static func run() {
+        guard let descriptor = MainQueue.wakeUpDescriptor else {
+            preconditionFailure("libdispatch does not tell the descriptor of its main queue")
+        }
+        mainQueue = LoopSource.watching(descriptor, for: .input) { MainQueue.runPending() }
+        g_main_loop_run(loop)
+        mainQueue = nil
+    }
+
+    /// Ends ``run()`` after what runs now.
+    public static func quit() { g_main_loop_quit(loop) }
+}

@@ -1,0 +1,89 @@
+internal import CWebKitGTK
+
+/// What a signal hands to its handler: valid while the handler runs.
+public struct SignalArguments {
+    private let values: UnsafePointer<GValue>
+    private let count: Int
+
+    init(values: UnsafePointer<GValue>, count: Int) {
+        self.values = values
+        self.count = count
+    }
+
+    private func value(_ index: Int) -> UnsafePointer<GValue> {
+        precondition(index < count, "the signal has \(count) arguments")
+        return values + index
+    }
+
+    /// An object; 0 is the one that the signal is of.
+    ///
+    /// - Parameter index: Which argument.
+    public func object(_ index: Int) -> UnsafeMutableRawPointer? { g_value_get_object(value(index)) }
+
+    /// A boxed value, which stays the signal's.
+    ///
+    /// - Parameter index: Which argument.
+    public func boxed(_ index: Int) -> UnsafeMutableRawPointer? { g_value_get_boxed(value(index)) }
+
+    /// An enumeration's number.
+    ///
+    /// - Parameter index: Which argument.
+    public func enumeration(_ index: Int) -> UInt32 { UInt32(bitPattern: g_value_get_enum(value(index))) }
+
+    /// A text; empty where it is null.
+    ///
+    /// - Parameter index: Which argument.
+    public func string(_ index: Int) -> String { g_value_get_string(value(index)).map { String(cString: $0) } ?? "" }
+
+    /// A set of flags.
+    ///
+    /// - Parameter index: Which argument.
+    public func flags(_ index: Int) -> UInt32 { g_value_get_flags(value(index)) }
+}
+
+extension GObjectBox {
+    /// Calls `handler` at each emission of a signal, for as long as the object lives. The handler must hold neither
+    /// this reference nor its owner strongly.
+    ///
+    /// - Parameters:
+    ///   - signal: The name, with its detail.
+    ///   - handler: What is called. What it returns is the answer of signals that ask for a truth value.
+    public func connect(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Bool) {
+        let box = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+        let closure = g_closure_new_simple(UInt32(MemoryLayout<GClosure>.size), box)
+        g_closure_set_marshal(closure, SignalHandler.marshal)
+        g_closure_add_finalize_notifier(closure, box) { box, _ in LoopBody.release(box) }
+        g_signal_connect_closure(raw, signal, closure, 0)
+    }
+
+    /// As ``connect(_:_:)``, for signals that ask for nothing.
+    ///
+    /// - Parameters:
+    ///   - signal: The name, with its detail.
+    ///   - handler: What is called.
+    public func observe(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Void) {
+        connect(signal) {
+            handler($0)
+            return false
+        }
+    }
+}
+
+/// A handler that a closure of GObject holds.
+@MainActor
+private final class SignalHandler {
+    private let handler: @MainActor (SignalArguments) -> Bool
+
+    init(_ handler: @escaping @MainActor (SignalArguments) -> Bool) { self.handler = handler }
+
+    nonisolated static let marshal: GClosureMarshal = { closure, result, count, values, _, _ in
+        guard let box = closure?.pointee.data, let values else { return }
+        // Signals of these objects are emitted on the main thread; the values live until this returns.
+        let unmanaged = Unmanaged<SignalHandler>.fromOpaque(box)
+        nonisolated(unsafe) let arguments = SignalArguments(values: values, count: Int(count))
+        let answer = MainActor.assumeIsolated { unmanaged.takeUnretainedValue().handler(arguments) }
+        if let result, g_type_check_value_holds(result, trestle_boolean_type()) != 0 {
+            g_value_set_boolean(result, answer ? 1 : 0)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import BridgeJSON
+internal import WebProfiles
+
+/// What the daemon is told of a document.
+public struct PageDescription: Sendable, Hashable {
+    /// The address.
+    public var uri: String?
+    /// The title.
+    public var title: String
+
+    /// A description.
+    ///
+    /// - Parameters:
+    ///   - uri: The address.
+    ///   - title: The title.
+    public init(uri: String? = nil, title: String = "") {
+        self.uri = uri
+        self.title = title
+    }
+
+    /// Address and title have 8,192 bytes at most together, which the daemon sets.
+    fileprivate var json: JSON {
+        ["url": .string((uri ?? "").cut(toBytes: 7_000)), "title": .string(title.cut(toBytes: 1_000))]
+    }
+}
+
+/// The container's own calls on a document's connection, and the answer to the first.
+struct HelloLine: Sendable {
+    /// The most bytes of a user agent that the daemon takes.
+    private static let maximumUserAgentBytes = 1_024
+    private let id: String
+
+    /// - Parameter secret: what pages cannot guess; a page's own call must not be taken for the hello.
+    init(secret: String) { id = "trestle-web:\(secret)" }
+
+    /// The first line of a connection.
+    func line(_ origin: PageOrigin, _ page: PageDescription, _ userAgent: String) -> [UInt8] {
+        call(
+            [
+                "client": "trestle-web", "origin": .string(origin.text), "page": page.json,
+                "userAgent": .string(userAgent.cut(toBytes: Self.maximumUserAgentBytes)),
+            ], id: .string(id))
+    }
+
+    /// Says that the page has changed, and waits for no answer.
+    func update(_ page: PageDescription) -> [UInt8] { call(["page": page.json], id: nil) }
+
+    private func call(_ options: JSON, id: JSON?) -> [UInt8] {
+        var call: JSONObject = ["task": "bridge.hello", "options": options]
+        call["callbackId"] = id
+        return Array(JSON.object(call).text.utf8)
+    }
+
+    /// What the daemon said to the hello.
+    struct Answer {
+        /// Nil: it took it.
+        var refusal: (code: String, message: String)?
+        /// The session's number.
+        var session: Int64?
+        /// The lines behind the answer.
+        var rest: [UInt8]
+    }
+
+    /// The answer, which is the first line that a daemon sends; nil where it is something else.
+    func answer(in lines: [UInt8]) -> Answer? {
+        let first = lines.prefix { $0 != 0x0A }
+        guard let json = try? JSON(parsing: Array(first)), json["callbackId"]?.stringValue == id else { return nil }
+        let rest = Array(lines.dropFirst(first.count + 1))
+        if let result = json["result"] {
+            return Answer(refusal: nil, session: result["session"]?.int64Value, rest: rest)
+        }
+        let code = json["error"]?["code"]?.stringValue ?? "internal"
+        let message = json["error"]?["message"]?.stringValue ?? "the daemon does not say why"
+        return Answer(refusal: (code, message), session: nil, rest: rest)
+    }
+}

@@ -1,0 +1,128 @@
+// PageBridge: the bridge of the document that a view shows. Lines go between the page's porter and a socket of the
+// document's own, unread; the daemon checks them, counts them and decides about them.
+internal import BridgeJSON
+internal import MainLoop
+public import WebProfiles
+
+/// Who owns a bridge, and carries its texts to the page.
+@MainActor
+public protocol PageBridgeDelegate: AnyObject {
+    /// The porter's pull is to be answered with these lines.
+    func pageBridge(_ bridge: PageBridge, delivers lines: [UInt8])
+    /// The document has its session.
+    func pageBridge(_ bridge: PageBridge, openedFor origin: PageOrigin, session: Int64?)
+    /// The document gets none.
+    func pageBridge(_ bridge: PageBridge, refused origin: String, because reason: String)
+    /// The daemon closed the page.
+    func pageBridgeClosed(_ bridge: PageBridge)
+}
+
+/// The bridge of one view: one session, and one socket, for each document.
+@MainActor
+public final class PageBridge {
+    /// The porter: for the isolated world, at the start of documents, in the top frame alone.
+    public static let porter = String(decoding: PackageResources.porter_js, as: UTF8.self)
+    /// The shim: for the page's world, in the same documents.
+    public static let shim = String(decoding: PackageResources.shim_js, as: UTF8.self)
+
+    private let socket: String
+    private var session: PageSession
+    private var link: PageLink?
+    private var retry: LoopSource?
+    /// Who carries its texts.
+    public weak var delegate: (any PageBridgeDelegate)?
+
+    /// A bridge without a document.
+    ///
+    /// - Parameters:
+    ///   - socket: Where the daemon listens.
+    ///   - lent: Who gets the bridge.
+    ///   - userAgent: What the daemon is told of the engine.
+    public init(socket: String, lent: Set<PageOrigin>, userAgent: String) {
+        self.socket = socket
+        session = PageSession(lent: lent, userAgent: userAgent, secret: RandomName.make())
+    }
+
+    /// Another document is the view's now, or none.
+    ///
+    /// - Parameter uri: Its address.
+    public func commit(_ uri: String?) { perform(session.commit(uri)) }
+
+    /// The address or the title of the document changed.
+    ///
+    /// - Parameter description: What they are now.
+    public func describe(_ description: PageDescription) { perform(session.describe(description)) }
+
+    /// The porter posted a text.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: What becomes of the post; then ``finish(_:)`` is to be called.
+    public func posted(_ text: [UInt8]) -> PostOutcome {
+        guard let message = PageMessage(text) else { return PostOutcome(kind: .dropped, actions: []) }
+        let (actions, isHeld) = session.posted(message)
+        return PostOutcome(kind: isHeld ? .held : .answered, actions: actions)
+    }
+
+    /// Does what a post has led to. After the reply has been held or answered.
+    ///
+    /// - Parameter outcome: The post's.
+    public func finish(_ outcome: PostOutcome) { perform(outcome.actions) }
+
+    private func perform(_ actions: [PageSession.Action]) {
+        for action in actions { perform(action) }
+        link?.setPaused(session.isFull)
+    }
+
+    private func perform(_ action: PageSession.Action) {
+        switch action {
+        case .connect(let hello): connect(hello)
+        case .send(let line): link?.send(line)
+        case .disconnect: disconnect()
+        case .deliver(let lines): delegate?.pageBridge(self, delivers: lines)
+        case .retry(let pause):
+            retry = .timer(after: pause) { [weak self] in self.map { $0.perform($0.session.retry()) } }
+        case .opened(let origin, let session):
+            delegate?.pageBridge(self, openedFor: origin, session: session)
+        case .refused(let origin, let reason): delegate?.pageBridge(self, refused: origin, because: reason)
+        case .close: delegate?.pageBridgeClosed(self)
+        }
+    }
+
+    private func connect(_ hello: [UInt8]) {
+        disconnect()
+        link = PageLink(
+            path: socket, onLines: { [weak self] lines in self.map { $0.perform($0.session.received(lines)) } },
+            onEnd: { [weak self] in self?.ended() })
+        guard let link else { return ended() }
+        link.send(hello)
+    }
+
+    private func ended() {
+        link = nil
+        perform(session.disconnected())
+    }
+
+    private func disconnect() {
+        retry?.cancel()
+        retry = nil
+        link?.close()
+        link = nil
+    }
+}
+
+/// What becomes of a post of the porter's.
+public struct PostOutcome {
+    /// The kinds.
+    public enum Kind: Sendable {
+        /// Answered at once, with nothing.
+        case answered
+        /// Answered by the next lines for the page.
+        case held
+        /// Not the porter's: refused.
+        case dropped
+    }
+
+    /// The kind.
+    public let kind: Kind
+    let actions: [PageSession.Action]
+}

@@ -1,0 +1,212 @@
+internal import WebProfiles
+
+/// The bridge of the document that a view shows, as a state machine: what the page posts, what the engine commits and
+/// what the daemon says go in, and what is to be done comes out. A plain value without I/O and clock.
+///
+/// No line of the page goes out before the daemon has answered the document's hello well: behind a refused one it would
+/// be a call of the origin `local`.
+struct PageSession {
+    /// What is to be done, in this order.
+    enum Action: Hashable {
+        /// Connect for this document, and send the hello first.
+        case connect(hello: [UInt8])
+        /// Send a line.
+        case send([UInt8])
+        /// Close the connection, if there is one. Its calls are cancelled.
+        case disconnect
+        /// Answer the porter's pull with these lines.
+        case deliver([UInt8])
+        /// Connect again after this time, unless the document has gone by then.
+        case retry(after: Duration)
+        /// The document has its session.
+        case opened(PageOrigin, session: Int64?)
+        /// The document gets none.
+        case refused(origin: String, reason: String)
+        /// The daemon closed the page.
+        case close
+    }
+
+    private enum Phase {
+        /// No document has said hello since the last commit.
+        case absent
+        /// It has the answer that all of its calls get.
+        case refused(code: String, message: String)
+        /// The hello is on its way.
+        case opening
+        case open
+        /// There is no connection; another is made.
+        case lost
+    }
+
+    /// Who gets the bridge.
+    let lent: Set<PageOrigin>
+    /// What the daemon is told of the page beside its origin.
+    let userAgent: String
+    private let hello: HelloLine
+    private var phase = Phase.absent
+    /// The origin of the address of the last commit.
+    private var committed: PageOrigin?
+    private var document: [UInt8] = []
+    private var origin: PageOrigin?
+    private var pages = PageDescription()
+    private var waiting = BoundedLines(lines: PageSessionLimits.waitingLines, bytes: PageSessionLimits.waitingBytes)
+    private var undelivered: [UInt8] = []
+    private var isPulling = false
+    private var pauses = RetryPauses()
+
+    /// A view without a document.
+    ///
+    /// - Parameters:
+    ///   - lent: Who gets the bridge.
+    ///   - userAgent: What the daemon is told.
+    ///   - secret: 128 random bits in hexadecimal, in the ids of the container's own calls.
+    init(lent: Set<PageOrigin>, userAgent: String, secret: String) {
+        self.lent = lent
+        self.userAgent = userAgent
+        hello = HelloLine(secret: secret)
+    }
+
+    /// Whether so much waits for the page that nothing more is to be read for it.
+    var isFull: Bool { undelivered.count >= PageSessionLimits.undeliveredBytes }
+
+    // MARK: The engine
+
+    /// Another document is the view's now, or none. What the old one called is cancelled, what it still posts dropped.
+    mutating func commit(_ uri: String?) -> [Action] {
+        committed = uri.flatMap { PageOrigin(ofURI: $0) }
+        pages = PageDescription(uri: uri)
+        let hadDocument = !document.isEmpty
+        leave()
+        return hadDocument ? [.disconnect] : []
+    }
+
+    /// The address or the title of the document changed.
+    mutating func describe(_ description: PageDescription) -> [Action] {
+        guard description != pages else { return [] }
+        pages = description
+        guard case .open = phase else { return [] }
+        return [.send(hello.update(pages))]
+    }
+
+    private mutating func leave() {
+        phase = .absent
+        document = []
+        origin = nil
+        waiting.removeAll()
+        undelivered = []
+        isPulling = false
+        pauses = RetryPauses()
+    }
+
+    // MARK: The page
+
+    /// The porter posted something. `isHeld` says whether its answer is held for ``Action/deliver(_:)``.
+    mutating func posted(_ message: PageMessage) -> (actions: [Action], isHeld: Bool) {
+        if message.kind == .hello { return (begin(message), false) }
+        guard !document.isEmpty, message.document == document else { return ([], false) }
+        switch message.kind {
+        case .hello: return ([], false)
+        case .line: return (take(line: message.text), false)
+        case .pull:
+            isPulling = true
+            let actions = delivery()
+            return (actions, true)
+        }
+    }
+
+    private mutating func begin(_ message: PageMessage) -> [Action] {
+        let hadDocument = !document.isEmpty
+        leave()
+        document = message.document
+        let text = String(decoding: message.text, as: UTF8.self)
+        var actions: [Action] = hadDocument ? [.disconnect] : []
+        guard let origin = try? PageOrigin(text), origin == committed else {
+            return actions + [refuse(text, "the document's origin is not that of the view's address")]
+        }
+        guard lent.contains(origin) else { return actions + [refuse(text, "the profile lends it no bridge")] }
+        self.origin = origin
+        phase = .opening
+        actions.append(.connect(hello: hello.line(origin, pages, userAgent)))
+        return actions
+    }
+
+    private mutating func refuse(_ origin: String, _ reason: String) -> Action {
+        phase = .refused(code: "permission.denied", message: "\(origin) has no bridge here: \(reason)")
+        return .refused(origin: origin, reason: reason)
+    }
+
+    private mutating func take(line: ArraySlice<UInt8>) -> [Action] {
+        // A line end within JSON is white space; on the socket it would end the message.
+        let line = line.map { $0 == 0x0A || $0 == 0x0D ? UInt8(ascii: " ") : $0 }
+        switch phase {
+        case .absent: return []
+        case .open: return [.send(line)]
+        case .refused(let code, let message): return deliver(PageLine.answers(to: line, code: code, message: message))
+        case .opening, .lost:
+            guard waiting.append(line) else {
+                return deliver(PageLine.answers(to: line, code: "busy", message: "too many calls wait for the daemon"))
+            }
+            return []
+        }
+    }
+
+    // MARK: The daemon
+
+    /// Lines came, each with its line end.
+    mutating func received(_ lines: [UInt8]) -> [Action] {
+        guard case .opening = phase else { return pass(lines) }
+        guard let answer = hello.answer(in: lines) else { return [] }
+        guard let refusal = answer.refusal else {
+            phase = .open
+            pauses = RetryPauses()
+            var actions: [Action] = origin.map { [.opened($0, session: answer.session)] } ?? []
+            actions += waiting.takeAll().map { .send($0) }
+            return actions + pass(answer.rest)
+        }
+        let text = origin?.text ?? ""
+        phase = .refused(code: refusal.code, message: refusal.message)
+        let answers = waiting.takeAll().flatMap {
+            PageLine.answers(to: $0, code: refusal.code, message: refusal.message)
+        }
+        return [.disconnect, .refused(origin: text, reason: refusal.message)] + deliver(answers)
+    }
+
+    private mutating func pass(_ lines: [UInt8]) -> [Action] {
+        guard case .open = phase, !lines.isEmpty else { return [] }
+        return deliver(lines) + (PageLine.containsClose(lines) ? [.close] : [])
+    }
+
+    /// The connection ended, or none could be made.
+    mutating func disconnected() -> [Action] {
+        switch phase {
+        case .absent, .refused, .lost: return []
+        case .opening:
+            phase = .lost
+            return [.retry(after: pauses.next())]
+        case .open:
+            phase = .lost
+            return deliver(PageLine.lost) + [.retry(after: pauses.next())]
+        }
+    }
+
+    /// The time of ``Action/retry(after:)`` has passed.
+    mutating func retry() -> [Action] {
+        guard case .lost = phase, let origin else { return [] }
+        phase = .opening
+        return [.connect(hello: hello.line(origin, pages, userAgent))]
+    }
+
+    // MARK: To the page
+
+    private mutating func deliver(_ lines: [UInt8]) -> [Action] {
+        undelivered += lines
+        return delivery()
+    }
+
+    private mutating func delivery() -> [Action] {
+        guard isPulling, !undelivered.isEmpty else { return [] }
+        isPulling = false
+        defer { undelivered = [] }
+        return [.deliver(undelivered)]
+    }
+}

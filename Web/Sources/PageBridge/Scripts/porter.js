@@ -1,0 +1,64 @@
+// The porter: carries lines between the shim in the page's world and the container. It runs in a world of its own, in
+// the top frame, before any script of the page, and has the only handler by which a page can post to the container.
+//
+// It posts a letter, the document's id and a text: "h" and the origin, "l" and a line, "p" to wait for lines.
+"use strict";
+(() => {
+    const handler = globalThis.webkit?.messageHandlers?.trestle;
+    if (!handler) return;
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    const document_ = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    // Lines that come before the shim is there. The page has called nothing by then: they are few.
+    const early = [];
+    let port;
+    let round = 0;
+
+    function post(kind, text) {
+        return handler.postMessage(kind + document_ + text);
+    }
+
+    function deliver(lines) {
+        if (port) port.dispatchEvent(new InputEvent("in", { data: lines }));
+        else early.push(lines);
+    }
+
+    /// One message is always on its way, whose reply are the next lines. It can reach no other document.
+    async function pull(number) {
+        try {
+            while (number === round) {
+                const lines = await post("p", "");
+                if (number === round) deliver(lines);
+            }
+        } catch {
+            // The container holds another document for the view's.
+        }
+    }
+
+    function begin() {
+        round += 1;
+        // Of `location.origin` a sandboxed document could say another.
+        post("h", self.origin).catch(() => {});
+        pull(round);
+    }
+
+    function take(element) {
+        port = element;
+        port.addEventListener("out", (event) => {
+            post("l", event.data).catch(() => {});
+        });
+        for (const lines of early.splice(0)) deliver(lines);
+    }
+
+    // Shim and porter come in either order: each calls the other. The element is in no tree, so that only they have it.
+    document.addEventListener("trestle-shim", (event) => {
+        if (!port && event.relatedTarget) take(event.relatedTarget);
+    });
+    document.dispatchEvent(new Event("trestle-porter"));
+    addEventListener("pageshow", (event) => {
+        // The document was left and is shown again: its session was ended meanwhile.
+        if (!event.persisted) return;
+        deliver("!lost");
+        begin();
+    });
+    begin();
+})();

@@ -1,0 +1,50 @@
+public import WebKitViews
+public import WebProfiles
+
+/// What a container is made with.
+public struct ContainerSettings: Sendable {
+    /// Where the daemon listens.
+    public var socket: String
+    /// Where frames may go.
+    public var navigation: NavigationRules
+    /// Who gets the bridge; always among those allowed.
+    public var lent: Set<PageOrigin>
+    /// How windows are shown.
+    public var window = WebWindow.Settings()
+    /// How much larger than usual documents are shown.
+    public var zoom = 1.0
+    /// How views are made.
+    public var view = ViewSettings()
+    /// What outlives the process.
+    public var storage = WebEngine.Storage.ephemeral
+    /// What is done about pages that crash, hang or stay blank.
+    public var recovery = Recovery.Rules()
+    /// Views that wait for a page.
+    public var warmViews = 0
+    /// Pages that may be open.
+    public var maximumPages = 8
+
+    /// The settings that a profile says.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile.
+    ///   - socket: Where the daemon listens.
+    ///   - storage: The folder of what outlives the process, where the profile has that.
+    public init(_ profile: Profile, socket: String, storage: String?) {
+        self.socket = socket
+        navigation = NavigationRules(allowed: Set(profile.allow + profile.bridge), external: profile.external)
+        lent = Set(profile.bridge)
+        window.width = profile.size.width
+        window.height = profile.size.height
+        window.isKiosk = profile.isKiosk
+        zoom = Double(profile.zoom) / 100
+        view.contentSecurityPolicy = profile.contentSecurityPolicy
+        if profile.isPersistent, let storage { self.storage = .folder(storage) }
+        recovery.reloads = profile.reloads
+        recovery.within = profile.reloadsWithin
+        recovery.unresponsive = profile.unresponsive
+        recovery.isBlankChecked = profile.isBlankChecked
+        warmViews = profile.warmViews
+        maximumPages = profile.maximumViews
+    }
+}

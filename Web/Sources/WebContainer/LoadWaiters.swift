@@ -1,0 +1,40 @@
+/// Why a page did not load.
+public enum LoadProblem: Error, Sendable, Hashable {
+    /// A rule forbids the address, or one to which a server sent it.
+    case denied(uri: String, rule: String)
+    /// It could not be had.
+    case failed(uri: String, message: String)
+    /// Another load took its place.
+    case cancelled
+    /// The web process has ended, or the page was closed.
+    case gone
+}
+
+/// Who waits for a load.
+@MainActor
+struct LoadWaiters {
+    /// How far.
+    enum Goal {
+        case committed, finished
+    }
+
+    typealias Continuation = CheckedContinuation<LoadProblem?, Never>
+    private var waiting: [(goal: Goal, continuation: Continuation)] = []
+
+    mutating func add(_ goal: Goal, _ continuation: Continuation) { waiting.append((goal, continuation)) }
+
+    /// The document is there.
+    mutating func committed() { resume(nil) { $0 == .committed } }
+
+    /// The document has all that it needs.
+    mutating func finished() { resume(nil) { _ in true } }
+
+    /// It will not be there.
+    mutating func end(_ problem: LoadProblem) { resume(problem) { _ in true } }
+
+    private mutating func resume(_ problem: LoadProblem?, where isMet: (Goal) -> Bool) {
+        let met = waiting.filter { isMet($0.goal) }
+        waiting.removeAll { isMet($0.goal) }
+        for waiter in met { waiter.continuation.resume(returning: problem) }
+    }
+}

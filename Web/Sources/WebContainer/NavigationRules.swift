@@ -1,0 +1,44 @@
+public import WebProfiles
+
+/// Where frames may go. A plain value: decisions without a view.
+public struct NavigationRules: Sendable, Hashable {
+    /// What becomes of a navigation.
+    public enum Decision: Sendable, Hashable {
+        /// It goes on.
+        case go
+        /// It does not; the text names the rule.
+        case refuse(String)
+        /// The desktop's browser opens it.
+        case external
+    }
+
+    /// Where frames may go.
+    public var allowed: Set<PageOrigin>
+    /// What happens to links that lead elsewhere.
+    public var external: Profile.External
+
+    /// Rules.
+    ///
+    /// - Parameters:
+    ///   - allowed: Where frames may go.
+    ///   - external: What happens to links that lead elsewhere.
+    public init(allowed: Set<PageOrigin>, external: Profile.External = .refuse) {
+        self.allowed = allowed
+        self.external = external
+    }
+
+    /// Decides about a navigation. The engine does not tell frames from the page: the rules bind both.
+    ///
+    /// - Parameters:
+    ///   - uri: The address.
+    ///   - isForNewWindow: A new window is asked for.
+    ///   - isUserGesture: The user caused it.
+    public func decide(_ uri: String, isForNewWindow: Bool = false, isUserGesture: Bool = false) -> Decision {
+        // These have the content of the page that makes them, or none.
+        if uri == "about:blank" || uri == "about:srcdoc" { return isForNewWindow ? .refuse("new windows") : .go }
+        let origin = PageOrigin(ofURI: uri)
+        if let origin, allowed.contains(origin), !isForNewWindow { return .go }
+        if case .web? = origin, external == .open, isUserGesture { return .external }
+        return .refuse(isForNewWindow ? "new windows" : origin == nil ? "addresses without an origin" : "allow")
+    }
+}

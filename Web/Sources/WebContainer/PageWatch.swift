@@ -1,0 +1,104 @@
+internal import BridgeJSON
+internal import MainLoop
+internal import WebKitViews
+
+/// Watches one page: does what ``Recovery`` says about crashes, silence and pages that show nothing.
+@MainActor
+final class PageWatch {
+    /// How often a page is asked for a sign of life.
+    private static let interval = Duration.seconds(5)
+    /// How long a page has to show something after it has been loaded.
+    private static let blankAfter = Duration.seconds(2)
+    /// What a page without text and media answers.
+    private static let blankCheck = """
+        return document.body === null || document.body.innerText.trim() === "" \
+            && !document.querySelector("img, svg, canvas, video, iframe, object, embed, input, button");
+        """
+
+    weak var page: Page?
+    private let world: String
+    private var recovery: Recovery
+    private let beginning = ContinuousClock.now
+    private var timer: LoopSource?
+    private var blank: LoopSource?
+
+    init(_ rules: Recovery.Rules, world: String) {
+        recovery = Recovery(rules)
+        self.world = world
+    }
+
+    private var now: Duration { beginning.duration(to: .now) }
+
+    /// Begins to ask for signs of life.
+    func start() {
+        timer = .timer(after: Self.interval, repeats: true) { [weak self] in
+            self.map { $0.perform($0.recovery.tick(at: $0.now)) }
+        }
+    }
+
+    func stop() {
+        timer = nil
+        blank = nil
+    }
+
+    /// A dialog holds the page, or does no more.
+    func suspend(_ isSuspended: Bool) { recovery.suspend(isSuspended) }
+
+    /// The process has ended.
+    func crashed(_ reason: String) {
+        guard timer != nil else {
+            if let page { page.container?.discard(page) }
+            return
+        }
+        let action = recovery.crashed(at: now)
+        var members: JSONObject = ["reason": .string(reason), "willReload": false]
+        if case .reload(let count) = action {
+            members["willReload"] = true
+            members["reloads"] = .number(JSONNumber(Int64(count)))
+        }
+        page?.publish("web.crashed", members)
+        perform(action)
+    }
+
+    /// The document has all that it needs.
+    func loaded() {
+        blank = .timer(after: Self.blankAfter) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        guard let page, !page.isAsking, page.view.uri != "about:blank" else { return }
+        Task { [weak self] in
+            let answer = try? await page.view.evaluate(Self.blankCheck, world: self?.world)
+            self?.looked(isBlank: answer == "true")
+        }
+    }
+
+    private func looked(isBlank: Bool) {
+        let action = recovery.looked(isBlank: isBlank, at: now)
+        if action != nil { page?.publish("web.blank") }
+        perform(action)
+    }
+
+    private func perform(_ action: Recovery.Action?) {
+        guard let action, let page else { return }
+        switch action {
+        case .reload: page.view.reload()
+        case .giveUp:
+            let uri = page.view.uri ?? "about:blank"
+            let text = ErrorPage.text("This page has crashed", "It was loaded again, and crashed again.", uri)
+            page.view.show(text, inPlaceOf: uri)
+        case .ask: ask(page)
+        case .endProcess:
+            page.publish("web.unresponsive")
+            page.view.endProcess()
+        case .responsive: page.publish("web.responsive")
+        }
+    }
+
+    private func ask(_ page: Page) {
+        Task { [weak self] in
+            _ = try? await page.view.evaluate("return 1", world: self?.world)
+            self.map { $0.perform($0.recovery.answered()) }
+        }
+    }
+}

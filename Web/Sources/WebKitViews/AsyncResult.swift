@@ -1,0 +1,40 @@
+internal import CWebKitGTK
+
+/// An error of GLib's.
+public struct EngineError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Whose error it is, as GLib names it.
+    public var domain: String
+    /// Its number there.
+    public var number: Int
+    /// What it says.
+    public var description: String
+
+    /// Takes an error over; nil stands for one that says nothing.
+    init(owning error: UnsafeMutablePointer<GError>?) {
+        domain = error.flatMap { g_quark_to_string($0.pointee.domain) }.map { String(cString: $0) } ?? ""
+        number = error.map { Int($0.pointee.code) } ?? 0
+        description = error?.pointee.message.map { String(cString: $0) } ?? "the engine does not say why"
+        if let error { g_error_free(error) }
+    }
+}
+
+/// A closure that gets the result of an asynchronous function of GLib's once.
+@MainActor
+final class AsyncResult {
+    private let body: @MainActor (OpaquePointer) -> Void
+
+    private init(_ body: @escaping @MainActor (OpaquePointer) -> Void) { self.body = body }
+
+    /// What is handed to C beside ``callback``, which releases it.
+    static func pointer(_ body: @escaping @MainActor (OpaquePointer) -> Void) -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(AsyncResult(body)).toOpaque()
+    }
+
+    nonisolated static let callback: GAsyncReadyCallback = { _, outcome, data in
+        guard let data, let outcome else { return }
+        let box = Unmanaged<AsyncResult>.fromOpaque(data)
+        // Results come on the main thread, whose loop is the default one; C keeps the result until this returns.
+        nonisolated(unsafe) let result = outcome
+        MainActor.assumeIsolated { box.takeRetainedValue().body(result) }
+    }
+}

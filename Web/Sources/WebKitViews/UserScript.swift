@@ -1,0 +1,65 @@
+internal import CWebKitGTK
+internal import Glibc
+
+/// A script that runs in documents to come.
+public struct UserScript: Sendable, Hashable {
+    /// When it runs.
+    public enum Moment: Sendable, Hashable {
+        /// Before any script of the document.
+        case start
+        /// When the document has been read.
+        case end
+    }
+
+    /// The source.
+    public var source: String
+    /// When it runs.
+    public var moment: Moment
+    /// Whether it also runs in frames.
+    public var isForAllFrames: Bool
+    /// The isolated world in which it runs; nil: the page's own.
+    public var world: String?
+    /// The patterns of the documents in which it runs, such as `https://a.example/*`; nil: in all. WebKit's patterns
+    /// have no ports.
+    public var patterns: [String]?
+
+    /// A script for the top frame.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - moment: When it runs.
+    ///   - isForAllFrames: Whether it also runs in frames.
+    ///   - world: The isolated world in which it runs; nil: the page's own.
+    ///   - patterns: The patterns of the documents in which it runs; nil: in all.
+    public init(
+        _ source: String, at moment: Moment = .start, isForAllFrames: Bool = false, world: String? = nil,
+        patterns: [String]? = nil
+    ) {
+        self.source = source
+        self.moment = moment
+        self.isForAllFrames = isForAllFrames
+        self.world = world
+        self.patterns = patterns
+    }
+
+    /// Hands the engine's form of it to `body`.
+    @MainActor
+    func withMade(_ body: (OpaquePointer) -> Void) {
+        let frames = isForAllFrames ? WEBKIT_USER_CONTENT_INJECT_ALL_FRAMES : WEBKIT_USER_CONTENT_INJECT_TOP_FRAME
+        let time =
+            moment == .start
+            ? WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_START : WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_END
+        let texts = patterns.map { $0.map { strdup($0) } + [nil] }
+        defer { for text in texts ?? [] { free(text) } }
+        let list = texts.map { $0.map { UnsafePointer($0) } }
+        let script =
+            if let world {
+                webkit_user_script_new_for_world(source, frames, time, world, list, nil)
+            } else {
+                webkit_user_script_new(source, frames, time, list, nil)
+            }
+        guard let script else { preconditionFailure("WebKit makes a script") }
+        body(script)
+        webkit_user_script_unref(script)
+    }
+}

@@ -1,0 +1,30 @@
+internal import CWebKitGTK
+internal import MainLoop
+
+/// What a view is made with.
+public struct ViewSettings: Sendable, Hashable {
+    /// The content security policy of documents that bring none of their own.
+    public var contentSecurityPolicy: String?
+    /// Whether the inspector may be opened, and the console goes to standard output.
+    public var isForDevelopers = false
+    /// What follows the engine's own user agent.
+    public var userAgentSuffix: String?
+
+    /// The settings of a kiosk: no inspector, the engine's user agent.
+    public init() {}
+
+    @MainActor
+    var made: GObjectBox {
+        guard let settings = webkit_settings_new() else { preconditionFailure("WebKit makes settings") }
+        webkit_settings_set_enable_developer_extras(settings, isForDevelopers ? 1 : 0)
+        webkit_settings_set_enable_write_console_messages_to_stdout(settings, isForDevelopers ? 1 : 0)
+        webkit_settings_set_allow_universal_access_from_file_urls(settings, 0)
+        webkit_settings_set_allow_file_access_from_file_urls(settings, 0)
+        webkit_settings_set_javascript_can_open_windows_automatically(settings, 0)
+        if let userAgentSuffix {
+            let own = webkit_settings_get_user_agent(settings).map { String(cString: $0) } ?? ""
+            webkit_settings_set_user_agent(settings, "\(own) \(userAgentSuffix)")
+        }
+        return GObjectBox(owning: UnsafeMutableRawPointer(settings))
+    }
+}

@@ -1,0 +1,126 @@
+internal import CWebKitGTK
+internal import MainLoop
+
+extension WebView {
+    func connectSignals() {
+        content.connect("script-message-with-reply-received::\(Self.handler)") { [weak self] arguments in
+            self?.posted(arguments) ?? false
+        }
+        object.observe("load-changed") { [weak self] arguments in
+            guard let self, let step = LoadStep(arguments.enumeration(1)) else { return }
+            delegate?.webView(self, load: step)
+        }
+        object.connect("load-failed") { [weak self] arguments in
+            guard let self, let error = arguments.boxed(3) else { return true }
+            delegate?.webView(self, failed: LoadFailure(error, uri: arguments.string(2)))
+            return true
+        }
+        object.connect("load-failed-with-tls-errors") { [weak self] arguments in
+            guard let self else { return true }
+            let failure = LoadFailure(
+                uri: arguments.string(1), domain: "tls", number: Int(arguments.flags(3)),
+                message: "the certificate is not trusted", isCancelled: false)
+            delegate?.webView(self, failed: failure)
+            return true
+        }
+        object.connect("decide-policy") { [weak self] in self?.decide($0) ?? false }
+        object.connect("script-dialog") { [weak self] arguments in
+            guard let self, let dialog = arguments.boxed(1) else { return false }
+            delegate?.webView(self, asks: ScriptDialog(OpaquePointer(dialog)))
+            return true
+        }
+        object.observe("web-process-terminated") { [weak self] arguments in
+            guard let self else { return }
+            delegate?.webView(self, processEnded: ProcessEnd(arguments.enumeration(1)))
+        }
+        object.observe("notify::title") { [weak self] _ in self.map { $0.delegate?.webViewTitleChanged($0) } }
+        object.observe("notify::uri") { [weak self] _ in self.map { $0.delegate?.webViewAddressChanged($0) } }
+        object.observe("notify::estimated-load-progress") { [weak self] _ in
+            self.map { $0.delegate?.webViewProgressChanged($0) }
+        }
+        object.observe("close") { [weak self] _ in self.map { $0.delegate?.webViewClosed($0) } }
+        // Pages may neither choose files of the machine nor use its devices unless something above allows it.
+        object.connect("permission-request") { arguments in
+            guard let request = arguments.object(1) else { return false }
+            webkit_permission_request_deny(OpaquePointer(request))
+            return true
+        }
+        object.connect("run-file-chooser") { arguments in
+            guard let request = arguments.object(1) else { return false }
+            webkit_file_chooser_request_cancel(OpaquePointer(request))
+            return true
+        }
+    }
+
+    private func posted(_ arguments: SignalArguments) -> Bool {
+        guard let delegate, let value = arguments.object(1).map({ OpaquePointer($0) }),
+            let reply = arguments.boxed(2), let context = jsc_value_get_context(value)
+        else { return false }
+        delegate.webView(
+            self, posted: scriptText(value), reply: ScriptReply(reply: OpaquePointer(reply), context: context))
+        return true
+    }
+
+    /// Answers about navigations and new windows. Responses are shown where the engine can, and refused otherwise: there
+    /// are no downloads.
+    private func decide(_ arguments: SignalArguments) -> Bool {
+        guard let object = arguments.object(1) else { return false }
+        let decision = object.assumingMemoryBound(to: WebKitPolicyDecision.self)
+        guard trestle_is_navigation_policy_decision(object) != 0 else {
+            let isShown = webkit_response_policy_decision_is_mime_type_supported(OpaquePointer(object)) != 0
+            if isShown { webkit_policy_decision_use(decision) } else { webkit_policy_decision_ignore(decision) }
+            return true
+        }
+        let action = webkit_navigation_policy_decision_get_navigation_action(OpaquePointer(object))
+        let uri = webkit_uri_request_get_uri(webkit_navigation_action_get_request(action))
+        let request = NavigationRequest(
+            uri: uri.map { String(cString: $0) } ?? "",
+            isForNewWindow: arguments.enumeration(2) == WEBKIT_POLICY_DECISION_TYPE_NEW_WINDOW_ACTION.rawValue,
+            isUserGesture: webkit_navigation_action_is_user_gesture(action) != 0,
+            isRedirect: webkit_navigation_action_is_redirect(action) != 0)
+        if delegate?.webView(self, decide: request) ?? false {
+            webkit_policy_decision_use(decision)
+        } else {
+            webkit_policy_decision_ignore(decision)
+        }
+        return true
+    }
+}
+
+extension LoadStep {
+    fileprivate init?(_ number: UInt32) {
+        switch WebKitLoadEvent(number) {
+        case WEBKIT_LOAD_STARTED: self = .started
+        case WEBKIT_LOAD_REDIRECTED: self = .redirected
+        case WEBKIT_LOAD_COMMITTED: self = .committed
+        case WEBKIT_LOAD_FINISHED: self = .finished
+        default: return nil
+        }
+    }
+}
+
+extension ProcessEnd {
+    fileprivate init(_ number: UInt32) {
+        switch WebKitWebProcessTerminationReason(number) {
+        case WEBKIT_WEB_PROCESS_EXCEEDED_MEMORY_LIMIT: self = .exceededMemory
+        case WEBKIT_WEB_PROCESS_TERMINATED_BY_API: self = .terminated
+        default: self = .crashed
+        }
+    }
+}
+
+extension LoadFailure {
+    /// A failure out of an error of GLib's.
+    init(_ raw: UnsafeMutableRawPointer, uri: String) {
+        let error = raw.assumingMemoryBound(to: GError.self).pointee
+        let domain = g_quark_to_string(error.domain).map { String(cString: $0) } ?? ""
+        self.init(
+            uri: uri, domain: domain, number: Int(error.code),
+            message: error.message.map { String(cString: $0) } ?? "",
+            isCancelled: error.domain == webkit_network_error_quark()
+                && error.code == Int32(WEBKIT_NETWORK_ERROR_CANCELLED.rawValue)
+                || error.domain == webkit_policy_error_quark()
+                    && error.code == Int32(WEBKIT_POLICY_ERROR_FRAME_LOAD_INTERRUPTED_BY_POLICY_CHANGE.rawValue)
+        )
+    }
+}

@@ -1,0 +1,66 @@
+/// How far a load of a view's document is.
+public enum LoadStep: Sendable, Hashable {
+    case started, redirected
+    /// The document is the view's now.
+    case committed
+    case finished
+}
+
+/// Why a load failed.
+public struct LoadFailure: Error, Sendable, Hashable {
+    /// The address.
+    public var uri: String
+    /// Whose error it is, as GLib names it: `WebKitNetworkError`, `g-tls-error-quark` …
+    public var domain: String
+    /// Its number there.
+    public var number: Int
+    /// What it says.
+    public var message: String
+    /// Another load, a policy or a call ended it.
+    public var isCancelled: Bool
+}
+
+/// Something that a frame of a view is about to navigate to. The engine does not tell which frame.
+public struct NavigationRequest: Sendable, Hashable {
+    /// The address.
+    public var uri: String
+    /// A new window is asked for.
+    public var isForNewWindow: Bool
+    /// The user caused it.
+    public var isUserGesture: Bool
+    /// A server sent it there.
+    public var isRedirect: Bool
+}
+
+/// Why a web process has ended.
+public enum ProcessEnd: String, Sendable {
+    case crashed
+    case exceededMemory = "exceeded-memory"
+    /// It was ended by this program.
+    case terminated
+}
+
+/// What happens to a view. Called on the main thread. A view without a delegate navigates nowhere.
+@MainActor
+public protocol WebViewDelegate: AnyObject {
+    /// A script of an isolated world posted a text.
+    func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply)
+    /// A load went on.
+    func webView(_ view: WebView, load step: LoadStep)
+    /// A load failed.
+    func webView(_ view: WebView, failed failure: LoadFailure)
+    /// Whether a navigation may go on.
+    func webView(_ view: WebView, decide request: NavigationRequest) -> Bool
+    /// A page asks its user.
+    func webView(_ view: WebView, asks dialog: consuming ScriptDialog)
+    /// The web process has ended.
+    func webView(_ view: WebView, processEnded end: ProcessEnd)
+    /// The title changed.
+    func webViewTitleChanged(_ view: WebView)
+    /// The address changed: also by `pushState` and fragments.
+    func webViewAddressChanged(_ view: WebView)
+    /// The progress of a load changed.
+    func webViewProgressChanged(_ view: WebView)
+    /// The page closes itself.
+    func webViewClosed(_ view: WebView)
+}

@@ -1,0 +1,81 @@
+// WebProfiles: what a container shows, where its pages may go and who of them gets the bridge: origins, and profiles in
+// TOML files, checked before they are used.
+
+/// What a container is to do; the values of a profile's file.
+public struct Profile: Sendable, Hashable {
+    /// What happens to links that lead to where pages may not go.
+    public enum External: String, Sendable, CaseIterable {
+        /// Nothing.
+        case refuse
+        /// The desktop's browser opens those of http and https that a user followed.
+        case open
+    }
+
+    /// Who answers `alert`, `confirm` and `prompt`.
+    public enum Panels: String, Sendable, CaseIterable {
+        /// The task Alert.
+        case daemon
+        /// Nobody: the page goes on as if its user had declined.
+        case none
+    }
+
+    /// A width and a height in pixels.
+    public struct Size: Sendable, Hashable {
+        /// In pixels.
+        public var width: Int
+        /// In pixels.
+        public var height: Int
+
+        /// A size.
+        ///
+        /// - Parameters:
+        ///   - width: In pixels.
+        ///   - height: In pixels.
+        public init(width: Int, height: Int) {
+            self.width = width
+            self.height = height
+        }
+    }
+
+    /// The address of the first page.
+    public var start: String?
+    /// Where frames may go.
+    public var allow: [PageOrigin] = []
+    /// Who gets the bridge.
+    public var bridge: [PageOrigin] = []
+    /// What happens to links that lead elsewhere.
+    public var external = External.refuse
+    /// The content security policy of documents that bring none.
+    public var contentSecurityPolicy: String?
+    /// Who answers panels.
+    public var panels = Panels.daemon
+    /// The size of windows.
+    public var size = Size(width: 1024, height: 768)
+    /// Whether windows have the whole screen and no decoration.
+    public var isKiosk = false
+    /// How much larger than usual documents are shown, in percent.
+    public var zoom = 100
+    /// Whether cookies and storage outlive the process.
+    public var isPersistent = false
+    /// Reloads after crashes within ``reloadsWithin``.
+    public var reloads = 3
+    /// The time in which reloads count.
+    public var reloadsWithin = Duration.seconds(60)
+    /// The time without an answer after which a page counts as hung.
+    public var unresponsive = Duration.seconds(8)
+    /// Whether pages that show nothing are loaded once more.
+    public var isBlankChecked = true
+    /// Views that wait for a page.
+    public var warmViews = 1
+    /// Pages that are open at once.
+    public var maximumViews = 8
+    /// The tasks that pages may call about themselves.
+    public var pageTasks: [String] = ["web.close"]
+    /// The patterns of the events that are published.
+    public var events: [String] = [
+        "web.crashed", "web.unresponsive", "web.responsive", "web.blank", "web.closed", "web.navigation.*",
+    ]
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,64 @@
+internal import FileTrust
+internal import Glibc
+internal import TOMLDocument
+
+/// Where profiles are, by their names.
+public enum ProfileFile {
+    /// Names become parts of paths.
+    private static let maximumNameBytes = 64
+
+    /// Whether a name may be a profile's.
+    static func isName(_ name: String) -> Bool {
+        (1...maximumNameBytes).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                case UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+
+    /// The profile of this name: this user's own, else the machine's. Blocks.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: What is wrong with the name, the file or what it says.
+    public static func profile(named name: String) throws(ProfileProblems) -> Profile {
+        guard isName(name) else {
+            throw ProfileProblems(lines: ["a profile's name has 1 to 64 of the characters a-z, 0-9, - and _: \(name)"])
+        }
+        let paths = folders.map { "\($0)/\(name).toml" }
+        guard let path = paths.first(where: { access($0, F_OK) == 0 }) else {
+            throw ProfileProblems(lines: ["there is no profile \(name): looked for \(paths.joined(separator: ", "))"])
+        }
+        return try profile(at: path)
+    }
+
+    /// The profile in a file, which no other user may be able to change. Blocks.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: What is wrong with the file, or with what it says.
+    public static func profile(at path: String) throws(ProfileProblems) -> Profile {
+        do throws(FileTrust.Doubt) {
+            try FileTrust.check(path)
+        } catch {
+            throw ProfileProblems(lines: ["\(path): \(error)"])
+        }
+        let document: TOMLDocument
+        do throws(TOMLError) {
+            document = try TOMLDocument(contentsOf: path)
+        } catch {
+            throw ProfileProblems(lines: ["\(error)"])
+        }
+        return try Profile(document)
+    }
+
+    private static var folders: [String] {
+        let own = variable("XDG_CONFIG_HOME") ?? variable("HOME").map { "\($0)/.config" }
+        return (own.map { ["\($0)/trestle/web"] } ?? []) + ["/etc/trestle/web"]
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

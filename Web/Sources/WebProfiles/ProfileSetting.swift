@@ -1,0 +1,79 @@
+internal import TOMLDocument
+
+/// One setting of a profile, declared once: reading, the messages about it, its default, and what the sample says.
+struct ProfileSetting: Sendable {
+    /// The key with its table, as in `window.size`.
+    let key: String
+    /// What its values look like, for messages.
+    let expected: String
+    /// What it is for.
+    let documentation: String
+    /// The value that the sample shows; without one the default.
+    let example: String?
+    /// Reads a value; false where it is none.
+    let read: @Sendable (TOMLValue, inout Profile) -> Bool
+    /// The value as TOML; nil: there is none.
+    let write: @Sendable (Profile) -> String?
+
+    init<Value>(
+        _ key: String, _ type: ProfileValue<Value>, _ path: any WritableKeyPath<Profile, Value> & Sendable,
+        _ documentation: String, example: String? = nil
+    ) {
+        self.key = key
+        self.expected = type.expected
+        self.documentation = documentation
+        self.example = example
+        read = { value, profile in
+            guard let converted = type.read(value) else { return false }
+            profile[keyPath: path] = converted
+            return true
+        }
+        write = { type.write($0[keyPath: path]) }
+    }
+
+    /// The table that the key stands in; empty for a key at the top.
+    var table: String { key.firstIndex(of: ".").map { String(key[..<$0]) } ?? "" }
+    /// The key within its table.
+    var name: String { key.firstIndex(of: ".").map { String(key[key.index(after: $0)...]) } ?? key }
+
+    /// All of them, those of a table together.
+    static let all: [ProfileSetting] = [
+        ProfileSetting(
+            "start", .optionalText, \.start, "The address of the first page.", example: "\"https://notes.example/\""),
+        ProfileSetting(
+            "allow", .list(of: .origin), \.allow,
+            "Where pages and their frames may go: exact origins, with their ports.",
+            example: "[\"https://notes.example\", \"https://login.example\"]"),
+        ProfileSetting(
+            "bridge", .list(of: .origin), \.bridge, "Which of these origins get the bridge.",
+            example: "[\"https://notes.example\"]"),
+        ProfileSetting(
+            "external", .choice, \.external,
+            "What happens to links of http and https that lead elsewhere: refuse, or open in the desktop's browser."),
+        ProfileSetting(
+            "csp", .optionalText, \.contentSecurityPolicy,
+            "The content security policy of documents that bring none of their own.",
+            example: "\"default-src 'self'; frame-src 'none'\""),
+        ProfileSetting(
+            "panels", .choice, \.panels, "Who answers alert, confirm and prompt: daemon, by the task Alert, or none."),
+        ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),
+        ProfileSetting(
+            "window.kiosk", .truth, \.isKiosk, "Whether windows have the whole screen, and no decoration."),
+        ProfileSetting("window.zoom", .count(in: 25...400), \.zoom, "How large documents are shown, in percent."),
+        ProfileSetting(
+            "storage.persistent", .truth, \.isPersistent, "Whether cookies and storage outlive the process."),
+        ProfileSetting(
+            "recovery.reloads", .count(in: 0...100), \.reloads,
+            "How often a page that crashed is loaded again; then it is an error page."),
+        ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),
+        ProfileSetting(
+            "recovery.unresponsive", .duration, \.unresponsive, "After how much silence a page counts as hung."),
+        ProfileSetting(
+            "recovery.blank_check", .truth, \.isBlankChecked, "Whether a page that shows nothing is loaded once more."),
+        ProfileSetting("pool.warm", .count(in: 0...8), \.warmViews, "How many views wait for a page."),
+        ProfileSetting("pool.max", .count(in: 1...64), \.maximumViews, "How many pages may be open."),
+        ProfileSetting(
+            "tasks.pages", .list(of: .text), \.pageTasks, "The tasks web.… that pages may call about themselves."),
+        ProfileSetting("tasks.events", .list(of: .text), \.events, "Which events web.… are published."),
+    ]
+}

@@ -1,0 +1,132 @@
+internal import TOMLDocument
+
+/// The values of settings, from TOML and to it.
+struct ProfileValue<Value: Sendable>: Sendable {
+    /// What they look like, for messages.
+    let expected: String
+    /// Nil: the value is none of these.
+    let read: @Sendable (TOMLValue) -> Value?
+    /// Nil: there is no value.
+    let write: @Sendable (Value) -> String?
+
+    /// A list of these.
+    static func list<Item>(of item: ProfileValue<Item>) -> ProfileValue where Value == [Item] {
+        ProfileValue(
+            expected: "a list, each \(item.expected)",
+            read: { value in
+                guard let items = value.array else { return nil }
+                let values = items.compactMap(item.read)
+                return values.count == items.count ? values : nil
+            },
+            write: { "[\($0.compactMap(item.write).joined(separator: ", "))]" })
+    }
+
+    /// A text in quotes, as TOML has it.
+    fileprivate static func quoted(_ text: String) -> String {
+        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}
+
+extension ProfileValue where Value == String {
+    /// A text that is not empty.
+    static var text: ProfileValue {
+        ProfileValue(
+            expected: "a text", read: { $0.string.flatMap { $0.isEmpty ? nil : $0 } }, write: { quoted($0) })
+    }
+}
+
+extension ProfileValue where Value == String? {
+    /// A text, or nothing.
+    static var optionalText: ProfileValue {
+        ProfileValue(
+            expected: "a text", read: { $0.string.flatMap { $0.isEmpty ? nil : .some($0) } },
+            write: { $0.map { quoted($0) } })
+    }
+}
+
+extension ProfileValue where Value == PageOrigin {
+    /// An origin.
+    static var origin: ProfileValue {
+        ProfileValue(
+            expected: "an origin such as https://notes.example, with nothing behind it",
+            read: { $0.string.flatMap { try? PageOrigin($0) } }, write: { quoted($0.text) })
+    }
+}
+
+extension ProfileValue where Value == Bool {
+    /// True or false.
+    static var truth: ProfileValue {
+        ProfileValue(expected: "true or false", read: \.boolean, write: { $0 ? "true" : "false" })
+    }
+}
+
+extension ProfileValue where Value == Int {
+    /// A whole number.
+    static func count(in range: ClosedRange<Int>) -> ProfileValue {
+        ProfileValue(
+            expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            read: { $0.integer.flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil } },
+            write: { String($0) })
+    }
+}
+
+extension ProfileValue where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of an enumeration's words.
+    static var choice: ProfileValue {
+        ProfileValue(
+            expected: "one of \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))",
+            read: { $0.string.flatMap(Value.init) }, write: { quoted($0.rawValue) })
+    }
+}
+
+extension ProfileValue where Value == Profile.Size {
+    /// A width and a height.
+    static var size: ProfileValue {
+        ProfileValue(
+            expected: "a width and a height from 1 to 16384, such as \"1280x720\"",
+            read: { $0.string.flatMap { Profile.Size($0) } }, write: { quoted("\($0.width)x\($0.height)") })
+    }
+}
+
+extension Profile.Size {
+    /// The size that a text such as `1280x720` says; nil where it says none.
+    ///
+    /// - Parameter text: The text.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let width = parts[0], let height = parts[1], (1...16_384).contains(width),
+            (1...16_384).contains(height)
+        else { return nil }
+        self.init(width: width, height: height)
+    }
+}
+
+extension ProfileValue where Value == Duration {
+    /// A time of a millisecond to a day, with its unit.
+    static var duration: ProfileValue {
+        ProfileValue(
+            expected: "a time with its unit, ms, s, m or h, such as \"8s\"",
+            read: { $0.string.flatMap { duration($0) } }, write: { quoted(text($0)) })
+    }
+
+    private static let units: [(name: String, milliseconds: Int)] = [
+        ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000),
+    ]
+
+    private static func duration(_ text: String) -> Duration? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let name = text.dropFirst(digits.count)
+        guard let count = Int(digits), count > 0, let unit = units.first(where: { $0.name == name }),
+            case let (milliseconds, overflow) = count.multipliedReportingOverflow(by: unit.milliseconds), !overflow,
+            milliseconds <= 86_400_000
+        else { return nil }
+        return .milliseconds(milliseconds)
+    }
+
+    private static func text(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
+        let unit = units.last { milliseconds.isMultiple(of: $0.milliseconds) } ?? units[0]
+        return "\(milliseconds / unit.milliseconds)\(unit.name)"
+    }
+}

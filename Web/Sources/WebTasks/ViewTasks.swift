@@ -1,0 +1,153 @@
+internal import BridgeClient
+public import BridgeJSON
+internal import Glibc
+internal import WebContainer
+internal import WebKitViews
+internal import WebProfiles
+
+/// How far a load is waited for.
+enum LoadWait: String, Codable, Sendable {
+    case committed, finished
+}
+
+struct OpenOptions: Codable, Sendable {
+    var uri: String
+    var wait: LoadWait?
+}
+
+struct ViewOptions: Codable, Sendable {
+    var view: Int?
+    var info: JSON?
+}
+
+struct NavigateOptions: Codable, Sendable {
+    var view: Int?
+    var uri: String
+    var wait: LoadWait?
+}
+
+struct ReloadOptions: Codable, Sendable {
+    var view: Int?
+    var bypassCache: Bool?
+    var wait: LoadWait?
+}
+
+struct ViewState: Codable, Sendable {
+    var view: Int
+    var uri: String
+    var title: String
+    var session: Int64?
+    var isLoading: Bool?
+}
+
+extension ControlPlane {
+    /// Provides the tasks, and says so by the event `web.ready`.
+    ///
+    /// - Throws: What the daemon says.
+    public func provide() async throws(BridgeError) {
+        try await provide("web.open", "Opens a page in a window of its own.") { (plane, options: OpenOptions, call) in
+            try await plane.open(options, call)
+        }
+        try await provide("web.close", "Closes a page.") { (plane, options: ViewOptions, call) in
+            try plane.page(options.view, call).close()
+            return JSON.object([:])
+        }
+        try await provide("web.views", "Lists the pages.") { (plane, _: NoOptions, call) in
+            try plane.admit(call)
+            return ViewList(views: plane.container.pages.values.map { plane.state($0) }.sorted { $0.view < $1.view })
+        }
+        try await provide("web.status", "Tells how many pages and views there are.") { (plane, _: NoOptions, call) in
+            try plane.admit(call)
+            let pool = plane.container.pool
+            return Status(
+                open: pool.open, maximum: pool.maximum, warm: pool.warm, warmStarts: pool.warmStarts,
+                coldStarts: pool.coldStarts)
+        }
+        try await provide("web.navigate", "Loads an address in a page.") { (plane, options: NavigateOptions, call) in
+            let page = try plane.page(options.view, call)
+            try await Self.load { () async throws(LoadProblem) in
+                try await page.load(options.uri, untilFinished: options.wait == .finished)
+            }
+            return plane.state(page)
+        }
+        try await provide("web.reload", "Loads a page again.") { (plane, options: ReloadOptions, call) in
+            let page = try plane.page(options.view, call)
+            try await Self.load { () async throws(LoadProblem) in
+                try await page.reload(
+                    bypassingCache: options.bypassCache ?? false, untilFinished: options.wait == .finished)
+            }
+            return plane.state(page)
+        }
+        try await provideScripts()
+        try await bridge.publish("web.ready", ["pid": .number(JSONNumber(Int64(getpid())))] as JSON)
+    }
+
+    private func open(_ options: OpenOptions, _ call: IncomingCall) async throws -> ViewState {
+        try admit(call)
+        if case .refuse(let rule) = container.settings.navigation.decide(options.uri) {
+            throw Self.error(.denied(uri: options.uri, rule: rule))
+        }
+        guard let page = container.open() else {
+            throw BridgeError(.busy, "as many pages are open as pool.max allows", isTransient: true)
+        }
+        do throws(LoadProblem) {
+            try await page.load(options.uri, untilFinished: options.wait == .finished)
+        } catch {
+            page.close()
+            throw Self.error(error)
+        }
+        return state(page)
+    }
+
+    private func state(_ page: Page) -> ViewState {
+        ViewState(
+            view: page.number, uri: page.view.uri ?? "", title: page.view.title, session: page.session,
+            isLoading: page.view.isLoading)
+    }
+
+    private static func load(_ body: @MainActor () async throws(LoadProblem) -> Void) async throws {
+        do throws(LoadProblem) {
+            try await body()
+        } catch {
+            throw Self.error(error)
+        }
+    }
+
+    private static func error(_ problem: LoadProblem) -> BridgeError {
+        switch problem {
+        case .denied(let uri, let rule):
+            BridgeError(
+                "navigation.denied", "no page may go to \(uri)", data: ["uri": .string(uri), "rule": .string(rule)])
+        case .failed(let uri, let message):
+            BridgeError("load.failed", "\(uri) cannot be loaded: \(message)", data: ["uri": .string(uri)])
+        case .cancelled: BridgeError(.callCancelled, "another load took its place")
+        case .gone: BridgeError("web.crashed", "the page's process has ended, or the page was closed")
+        }
+    }
+
+    /// Provides one task, whose work is done on the main thread.
+    func provide<Options: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ task: String, _ summary: String,
+        _ body: @escaping @MainActor @Sendable (ControlPlane, Options, IncomingCall) async throws -> Result
+    ) async throws(BridgeError) {
+        try await bridge.register(task, description: TaskDescription(summary: summary)) {
+            [weak self] (options: Options, call: IncomingCall) async throws -> Result in
+            guard let self else { throw BridgeError(.providerClosed, "the container ends") }
+            return try await body(self, options, call)
+        }
+    }
+}
+
+struct NoOptions: Codable, Sendable {}
+
+struct ViewList: Codable, Sendable {
+    var views: [ViewState]
+}
+
+struct Status: Codable, Sendable {
+    var open: Int
+    var maximum: Int
+    var warm: Int
+    var warmStarts: Int
+    var coldStarts: Int
+}

@@ -1,0 +1,103 @@
+import BridgeClient
+import BridgeJSON
+import Glibc
+import MainLoop
+import WebContainer
+import WebKitViews
+import WebProfiles
+import WebTasks
+
+/// Everything that runs, put together.
+@MainActor
+final class Assembly {
+    private let command: TrestleWeb
+    private let profile: Profile
+    private var status: Int32 = 0
+    private var control: ControlPlane?
+
+    init(_ command: TrestleWeb, _ profile: Profile) {
+        self.command = command
+        self.profile = profile
+    }
+
+    /// Shows the first page, and runs until the last one is closed, or a signal comes.
+    ///
+    /// - Parameter start: The address.
+    /// - Returns: The exit status.
+    func run(_ start: String) -> Int32 {
+        guard WebEngine.start() else {
+            command.complain(["there is no display; set DISPLAY or WAYLAND_DISPLAY, or run it under xvfb-run"])
+            return EX_UNAVAILABLE
+        }
+        let container = Container(settings)
+        container.onLastClosed = { MainLoop.quit() }
+        let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
+        Task {
+            if !command.noTasks { await connect(container) }
+        }
+        Task { await show(start, container) }
+        MainLoop.run()
+        for page in container.pages.values { page.close() }
+        withExtendedLifetime(signals) {}
+        return status
+    }
+
+    private var settings: ContainerSettings {
+        let data = getenv("XDG_DATA_HOME").map { String(cString: $0) }
+        let home = getenv("HOME").map { String(cString: $0) }
+        let folder = (data ?? home.map { "\($0)/.local/share" }).map {
+            "\($0)/trestle/web/\(command.profile ?? "default")"
+        }
+        var settings = ContainerSettings(
+            profile, socket: command.socket ?? Bridge.defaultSocketPath, storage: folder)
+        settings.view.isForDevelopers = command.dev
+        settings.view.userAgentSuffix = command.userAgentAppend
+        return settings
+    }
+
+    /// Provides the tasks, now or when there is a daemon.
+    private func connect(_ container: Container) async {
+        do throws(BridgeError) {
+            let bridge = try await Bridge.connect(
+                socket: command.socket, configuration: .init(client: "trestle-web", waitForDaemon: true))
+            let control = ControlPlane(bridge, container, profile)
+            self.control = control
+            try await control.provide()
+        } catch {
+            command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
+        }
+    }
+
+    private func show(_ start: String, _ container: Container) async {
+        guard let page = container.open() else { return }
+        do throws(LoadProblem) {
+            try await page.load(start, untilFinished: command.screenshot != nil)
+        } catch {
+            command.complain(["\(start) is not shown: \(error)"])
+            if command.screenshot != nil { return end(1) }
+        }
+        guard let file = command.screenshot else { return }
+        do throws(EngineError) {
+            let picture = try await page.view.snapshot()
+            end(write(picture, file) ? 0 : 1)
+        } catch {
+            command.complain(["there is no picture: \(error)"])
+            end(1)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ path: String) -> Bool {
+        let file = fopen(path, "we")
+        let isWritten = file != nil && fwrite(bytes, 1, bytes.count, file) == bytes.count
+        guard file != nil, fclose(file) == 0, isWritten else {
+            command.complain(["\(path) cannot be written: \(String(cString: strerror(errno)))"])
+            return false
+        }
+        return true
+    }
+
+    private func end(_ status: Int32) {
+        self.status = status
+        MainLoop.quit()
+    }
+}

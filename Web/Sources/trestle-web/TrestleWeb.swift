@@ -1,0 +1,127 @@
+// trestle-web: shows pages in windows, lends them the daemon's tasks, and lends the daemon's clients the pages.
+import ArgumentParser
+import BridgeClient
+import Glibc
+import WebProfiles
+
+/// The command line.
+@main
+struct TrestleWeb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trestle-web",
+        abstract: "Shows pages in windows, and lends them the daemon's tasks.",
+        discussion: """
+            A page gets the bridge only where --bridge or its profile says so, and may call only what the daemon's \
+            rules allow its origin. It goes only to the origin of URI, and where --allow or its profile says.
+
+            EXAMPLES
+              trestle-web https://notes.example/
+              trestle-web --bridge https://notes.example https://notes.example/
+              trestle-web --kiosk --profile lobby
+              trestle-web --screenshot page.png --size 1280x720 https://notes.example/
+              trestle-web --print-config sample > ~/.config/trestle/web/lobby.toml
+              trestle-web --check-config --profile lobby
+
+            EXIT STATUS
+              0  done, or every page was closed      1   the page could not be shown
+              64  wrong usage                         69  there is no display
+              78  the profile is wrong
+            """)
+
+    /// What of the configuration is printed.
+    enum Print: String, ExpressibleByArgument, CaseIterable {
+        case sample
+    }
+
+    @Option(help: ArgumentHelp("The profile, by its name.", valueName: "name"))
+    var profile: String?
+    @Option(help: ArgumentHelp("The daemon's socket, if it is not where programs look for it.", valueName: "path"))
+    var socket: String?
+    @Option(
+        name: .customLong("bridge"),
+        help: ArgumentHelp("An origin that gets the bridge. May be repeated.", valueName: "origin"))
+    var bridges: [String] = []
+    @Option(
+        name: .customLong("allow"),
+        help: ArgumentHelp("An origin where pages and frames may go. May be repeated.", valueName: "origin"))
+    var allowed: [String] = []
+    @Option(help: ArgumentHelp("The size of windows, such as 1280x720.", valueName: "widthxheight"))
+    var size: String?
+    @Option(help: ArgumentHelp("What follows the engine's own user agent.", valueName: "text"))
+    var userAgentAppend: String?
+    @Option(help: ArgumentHelp("Writes a picture of the page as PNG, and ends.", valueName: "file"))
+    var screenshot: String?
+    @Flag(help: "The whole screen, without decoration.")
+    var kiosk = false
+    @Flag(help: "For developers: the inspector, and the console to standard output. Not with --kiosk.")
+    var dev = false
+    @Flag(help: "Provides no tasks web.… and publishes no events.")
+    var noTasks = false
+    @Flag(help: "Says what is wrong with the profile, and ends.")
+    var checkConfig = false
+    @Option(help: ArgumentHelp("Prints a profile with every setting, and ends.", valueName: "sample"))
+    var printConfig: Print?
+    @Argument(help: "The address of the first page, if it is not the profile's.")
+    var uri: String?
+
+    func validate() throws {
+        if dev, kiosk { throw ValidationError("--dev is not for kiosks; leave --kiosk out") }
+    }
+
+    func run() throws {
+        if printConfig != nil { return print(Profile.sample, terminator: "") }
+        let profile = try combinedProfile()
+        if checkConfig { return }
+        guard let start = profile.start else {
+            throw ValidationError("there is no page to show; give its address, or a profile that has a start")
+        }
+        let status = MainActor.assumeIsolated { Assembly(self, profile).run(start) }
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    /// What the profile's file says, and then the flags.
+    private func combinedProfile() throws -> Profile {
+        var combined = Profile()
+        do throws(ProfileProblems) {
+            if let profile { combined = try ProfileFile.profile(named: profile) }
+        } catch {
+            throw refuse(error.lines)
+        }
+        combined.bridge += try bridges.map { try origin($0, "--bridge") }
+        combined.allow += try allowed.map { try origin($0, "--allow") } + combined.bridge
+        if let uri {
+            combined.start = uri
+            if let own = PageOrigin(ofURI: uri) { combined.allow.append(own) }
+        }
+        if kiosk { combined.isKiosk = true }
+        if dev, combined.isKiosk { throw ValidationError("--dev is not for kiosks, and the profile is one") }
+        if let size {
+            guard let size = Profile.Size(size) else {
+                throw ValidationError("--size: \(size) is no size; write it as 1280x720")
+            }
+            combined.size = size
+        }
+        if !combined.contradictions.isEmpty { throw refuse(combined.contradictions) }
+        return combined
+    }
+
+    private func origin(_ text: String, _ flag: String) throws -> PageOrigin {
+        do throws(OriginRefusal) {
+            return try PageOrigin(text)
+        } catch {
+            throw ValidationError("\(flag): \(error); write it as https://notes.example")
+        }
+    }
+
+    private func refuse(_ lines: [String]) -> ExitCode {
+        complain(lines)
+        return ExitCode(EX_CONFIG)
+    }
+
+    /// Writes lines to standard error.
+    func complain(_ lines: [String]) {
+        let bytes = lines.flatMap { Array("trestle-web: \($0)\n".utf8) }
+        // Where standard error is closed, nobody wants to know.
+        _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+    }
+}

@@ -1,0 +1,62 @@
+import BridgeJSON
+import WebProfiles
+
+@testable import PageBridge
+
+struct Failure: Error {}
+
+/// A page, its porter and the daemon, for a session without any of them.
+struct TestPage {
+    static let secret = "00112233445566778899aabbccddeeff"
+    var session: PageSession
+
+    init(lent: [String] = ["https://a.example"]) {
+        session = PageSession(
+            lent: Set(lent.compactMap { try? PageOrigin($0) }), userAgent: "engine", secret: Self.secret)
+    }
+
+    /// A page whose session is there.
+    static func open() -> TestPage {
+        var page = TestPage()
+        _ = page.commit("https://a.example/")
+        _ = page.hello("https://a.example")
+        _ = page.answered()
+        return page
+    }
+
+    /// The id of a document.
+    static func document(_ number: Int) -> String { String(repeating: "\(number)", count: PageMessage.idBytes) }
+
+    mutating func commit(_ uri: String?) -> [PageSession.Action] { session.commit(uri) }
+
+    mutating func post(_ kind: String, _ text: String = "", document: Int = 1) -> [PageSession.Action] {
+        guard let message = PageMessage(Array("\(kind)\(Self.document(document))\(text)".utf8)) else { return [] }
+        return session.posted(message).actions
+    }
+
+    mutating func hello(_ origin: String, document: Int = 1) -> [PageSession.Action] {
+        post("h", origin, document: document)
+    }
+
+    mutating func line(_ text: String, document: Int = 1) -> [PageSession.Action] {
+        post("l", text, document: document)
+    }
+
+    mutating func pull(document: Int = 1) -> [PageSession.Action] { post("p", document: document) }
+
+    /// The daemon takes the hello.
+    mutating func answered() -> [PageSession.Action] {
+        session.received(Array("{\"callbackId\":\"trestle-web:\(Self.secret)\",\"result\":{\"session\":3}}\n".utf8))
+    }
+
+    /// The daemon does not take it.
+    mutating func refused() -> [PageSession.Action] {
+        let error = "{\"code\":\"permission.denied\",\"message\":\"you may not speak for it\"}"
+        return session.received(Array("{\"callbackId\":\"trestle-web:\(Self.secret)\",\"error\":\(error)}\n".utf8))
+    }
+
+    /// The lines that go to the page.
+    func delivered(_ actions: [PageSession.Action]) -> String {
+        actions.map { if case .deliver(let lines) = $0 { String(decoding: lines, as: UTF8.self) } else { "" } }.joined()
+    }
+}

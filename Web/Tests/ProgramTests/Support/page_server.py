@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""page_server.py FOLDER: serves a folder's files over HTTP, on two ports of 127.0.0.1, which are two origins.
+
+It writes both ports to standard output, in a line, and ends with its standard input. /redirect?URI sends to URI; /sandboxed/NAME is the file
+NAME with a policy that has its document speak for nobody.
+"""
+
+import functools
+import http.server
+import sys
+import threading
+import urllib.parse
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    is_sandboxed = False
+
+    def end_headers(self):
+        if self.is_sandboxed:
+            self.send_header("Content-Security-Policy", "sandbox allow-scripts")
+            self.is_sandboxed = False
+        super().end_headers()
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        if path.startswith("/sandboxed/"):
+            self.path = path.removeprefix("/sandboxed")
+            self.is_sandboxed = True
+        if path != "/redirect":
+            return super().do_GET()
+        self.send_response(302)
+        self.send_header("Location", urllib.parse.unquote(query))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+handler = functools.partial(Handler, directory=sys.argv[1])
+servers = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) for _ in range(2)]
+for server in servers:
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+print(*(server.server_port for server in servers), flush=True)
+sys.stdin.read()

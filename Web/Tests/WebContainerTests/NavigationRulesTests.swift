@@ -1,0 +1,46 @@
+import Testing
+import WebContainer
+import WebProfiles
+
+@Suite("Where pages may go") struct NavigationRulesTests {
+    private func rules(_ external: Profile.External = .refuse) throws -> NavigationRules {
+        NavigationRules(
+            allowed: [try PageOrigin("https://a.example"), try PageOrigin("trestle://notes")], external: external)
+    }
+
+    @Test("exact origins, and nothing that only begins like one")
+    func exact() throws {
+        let rules = try rules()
+        for uri in ["https://a.example/x", "https://a.example:443/", "trestle://notes/index.html", "about:blank"] {
+            #expect(rules.decide(uri) == .go, "\(uri)")
+        }
+        let others = [
+            "http://a.example/", "https://a.example:444/", "https://a.example.evil.example/", "https://b.a.example/",
+            "https://a.example@evil.example/", "trestle://other/",
+        ]
+        for uri in others { #expect(rules.decide(uri) == .refuse("allow"), "\(uri)") }
+    }
+
+    @Test("addresses without an origin lead nowhere, even as a user's choice")
+    func opaque() throws {
+        let rules = try rules(.open)
+        for uri in ["file:///etc/passwd", "data:text/html,x", "blob:https://a.example/1", "javascript:1", "mailto:a@b"]
+        {
+            #expect(rules.decide(uri, isUserGesture: true) == .refuse("addresses without an origin"), "\(uri)")
+        }
+    }
+
+    @Test("links that a user followed go to the desktop's browser where the profile says so; scripts' do not")
+    func external() throws {
+        #expect(try rules(.open).decide("https://b.example/", isUserGesture: true) == .external)
+        #expect(try rules(.open).decide("https://b.example/") == .refuse("allow"))
+        #expect(try rules(.refuse).decide("https://b.example/", isUserGesture: true) == .refuse("allow"))
+    }
+
+    @Test("there are no new windows")
+    func windows() throws {
+        #expect(try rules().decide("https://a.example/", isForNewWindow: true) == .refuse("new windows"))
+        #expect(try rules().decide("about:blank", isForNewWindow: true) == .refuse("new windows"))
+        #expect(try rules(.open).decide("https://a.example/", isForNewWindow: true, isUserGesture: true) == .external)
+    }
+}

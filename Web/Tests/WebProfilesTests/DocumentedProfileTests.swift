@@ -1,0 +1,15 @@
+import Glibc
+import TOMLDocument
+import TestSupport
+import Testing
+import WebProfiles
+
+@Suite("The profile in docs/web.md") struct DocumentedProfileTests {
+    @Test("is a profile") func example() throws {
+        let root = #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" }
+        let page = contents(of: "\(root)/docs/web.md")
+        let block = try #require(page.split(separator: "```toml\n").last?.split(separator: "```").first)
+        let profile = try Profile(try TOMLDocument(parsing: String(block), file: "docs/web.md"))
+        #expect(profile.isKiosk && profile.bridge.count == 1 && profile.external == .open)
+    }
+}
