@@ -48,19 +48,19 @@ final class PluginProcessLink {
     @exclusivity(unchecked) private var slots: [Slot] = []
     @exclusivity(unchecked) private var free: [Int] = []
     @exclusivity(unchecked) private var openCount = 0
-    /// Of those, the ones that no caller waits for.
+    /// How many it has ever answered.
+    private(set) var answerCount: UInt64 = 0
+    /// Of those that are open, the ones that no caller waits for.
     private var cancelledCount = 0
     /// By a call's slot in the call table, the index in `slots` that was last used for one of that slot: whether it
     /// still is, the entry in `slots` shows.
     @exclusivity(unchecked) private var indexByCallSlot: [Int32] = []
     /// From so many open ones on, and beyond so many bytes that the process has not read, calls wait.
     private static let (maximumOpen, maximumUnreadBytes) = (65_536, 4 << 20)
-    /// Whether it takes calls, and hears news.
-    var isReady = false
+    var isReady = false  // It takes calls, and hears news.
     /// What it hears of the sessions that were there before it, of a pool; nil: it has heard of all.
     var sessionReport: SessionReport?
-    /// The longest turn of its loop within the last five to ten seconds; nil: it has not said.
-    var lag: Duration?
+    var lag: Duration?  // The longest turn of its loop within the last five to ten seconds; nil: it has not said.
     /// Called whenever nothing is under way any longer, of a process of a pool.
     var becameIdle: (() -> Void)?
     /// Called when it holds an end of a stream from now on, of a process of a pool.
@@ -242,6 +242,7 @@ final class PluginProcessLink {
         guard let id = callback.callbackID.number, let waiting = leave(id) else {
             return host.noteStrayAnswer(callback.callbackID)
         }
+        answerCount &+= 1
         switch waiting {
         case .call(let handle), .question(let handle): answer(handle, callback)
         case .lifecycle(let handle):

@@ -20,7 +20,7 @@ final class PluginProcessMember {
     private let times: PluginProcessSupervisor.Times
     private var pingTimer: ProcessTimeout?
     private var pingRequest: UInt64?
-    /// What the process has to read before it comes to the ping.
+    /// What the process has to do before it comes to the ping.
     private var pingBacklog: PingBacklog?
     /// Whether it takes pings while it works.
     private var isPingedAlways = false
@@ -169,7 +169,7 @@ final class PluginProcessMember {
     private func ping() {
         guard !process.isEndExpected else { return }
         guard pingRequest == nil else {
-            guard pingBacklog?.hasMoved(to: link.takenBytes) == true else {
+            guard pingBacklog?.hasMoved(to: link.takenBytes, answers: link.answerCount) == true else {
                 return process.fail("did not answer a ping within \(times.ping)")
             }
             return schedulePing()
@@ -181,7 +181,8 @@ final class PluginProcessMember {
                 LoopActor.assumeIsolated { self?.pingRequest = nil }
             }
             let taken = link.takenBytes
-            pingBacklog = PingBacklog(unread: unread, end: taken + UInt64(link.unreadBytes), taken: taken)
+            pingBacklog = PingBacklog(
+                unread: unread, end: taken + UInt64(link.unreadBytes), taken: taken, answers: link.answerCount)
         }
         schedulePing()
     }
