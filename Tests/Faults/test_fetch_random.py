@@ -26,7 +26,7 @@ connect_ms = 2000
 cache_user_bytes = 8_000_000
 cache_memory_bytes = 1_000_000
 """
-# What a caller may be told. Others, such as internal and plugin.crashed, are faults of the plugin.
+# The error codes that a caller may get. Others, such as internal and plugin.crashed, are faults of the plugin.
 CODES = ["options.invalid", "busy", "call.cancelled", "call.timeout", "permission.denied"]
 MEMORY_MIB = 128
 
@@ -105,7 +105,8 @@ class RandomServers(FaultTest):
         self.assertEqual(fine["body"]["text"], "fine")
         memory = self.memory(process)
         self.assertLessEqual(memory, MEMORY_MIB)
-        seen = ", ".join(f"{count} `{code}`" for code, count in sorted(self.outcomes.items(), key=lambda item: -item[1]))
+        outcomes = sorted(self.outcomes.items(), key=lambda item: -item[1])
+        seen = ", ".join(f"{count} `{code}`" for code, count in outcomes)
         self.row("servers that send random bytes: cut, redirected, coded, with floods of fields",
                  f"{FETCHES} fetches, {CLIENTS * AT_ONCE} at once",
                  "each ends with one result or an error of its own; the process goes on, within "

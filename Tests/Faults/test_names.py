@@ -139,8 +139,9 @@ class Names(FaultTest):
         self.configure("")
         self.expect_refusal("http://inner.example/", "10.1.2.3")
         self.assertEqual(self.servers(), {"10.1.2.3"})
-        self.row("an address that is closed while a connection to it is there", "2 ways: it becomes this machine's own; "
-                 "`private_networks` is changed", "the next request is `http.refused` with `private_address`", "so it was")
+        self.row("an address that is closed while a connection to it is there",
+                 "2 ways: it becomes this machine's own; `private_networks` is changed",
+                 "the next request is `http.refused` with `private_address`", "so it was")
 
     def configure(self, settings: str) -> None:
         """Has the daemon take another section of Fetch."""

@@ -189,7 +189,7 @@ struct RequestPurposeTests {
 
     // MARK: What each request has
 
-    @Test("Public parameters are in URL and headers of requests, and are told to a container for its scripts")
+    @Test("Public parameters are in URL and headers of requests, and a container gets them for its scripts")
     func parameters() async throws {
         let server = try ScriptedServer(["*": Script.response("")])
         var section = Fetching.open.objectValue ?? [:]

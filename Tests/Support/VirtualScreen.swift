@@ -28,6 +28,6 @@ public final class VirtualScreen {
         display = ":\(String(decoding: number, as: UTF8.self))"
     }
 
-    /// What tells a program where it is.
+    /// Shows a program where it is.
     public var environment: [String] { ["DISPLAY=\(display)"] }
 }

@@ -37,7 +37,7 @@ struct FetchedHARTests {
         }
     }
 
-    @Test("A body that is cut, too long, not read, or of an entry that is left out, is told from a whole one")
+    @Test("A body that is cut, too long, not read, or of an entry that is left out, differs from a whole one")
     func others() {
         let cut = FetchedHAR(Self.result())
         cut.note([0x61])

@@ -6,7 +6,7 @@ final class Origin {
     /// - Parameter addresses: How many hosts it is.
     init(_ bench: Bench, addresses: Int = 1) throws {
         process = try ChildProcess(bench.ahead() + [bench.place.program("origin"), String(addresses)])
-        guard let port = keyedNumbers(process.firstLine())["port"] else { throw Failure("origin tells no port") }
+        guard let port = keyedNumbers(process.firstLine())["port"] else { throw Failure("origin prints no port") }
         self.port = Int(port)
     }
 

@@ -97,7 +97,7 @@ static void answer(client *client) {
 
 static bool is_sending(const client *client) { return client->head_sent < client->head_count || client->body_left > 0; }
 
-/* Sends what there is room for. False: the connection is over. */
+/* Sends as many bytes as the socket takes. False: the connection is over. */
 static bool send_some(client *client) {
     while (is_sending(client)) {
         size_t head_left = client->head_count - client->head_sent;

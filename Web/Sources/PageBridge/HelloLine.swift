@@ -1,7 +1,7 @@
 internal import BridgeJSON
 internal import WebProfiles
 
-/// What the daemon is told of a document.
+/// The description of a document that the daemon gets.
 public struct PageDescription: Sendable, Hashable {
     /// The address.
     public var uri: String?

@@ -37,7 +37,7 @@ public final class PageBridge {
     /// - Parameters:
     ///   - socket: Where the daemon listens.
     ///   - lent: Who gets the bridge.
-    ///   - userAgent: What the daemon is told of the engine.
+    ///   - userAgent: The description of the engine that the daemon gets.
     public init(socket: String, lent: Set<PageOrigin>, userAgent: String) {
         self.socket = socket
         session = PageSession(lent: lent, userAgent: userAgent, secret: RandomName.make())

@@ -40,7 +40,7 @@ struct PageSession {
 
     /// Who gets the bridge.
     let lent: Set<PageOrigin>
-    /// What the daemon is told of the page beside its origin.
+    /// The user agent that the daemon gets.
     let userAgent: String
     private let hello: HelloLine
     private var phase = Phase.absent
@@ -58,7 +58,7 @@ struct PageSession {
     ///
     /// - Parameters:
     ///   - lent: Who gets the bridge.
-    ///   - userAgent: What the daemon is told.
+    ///   - userAgent: The user agent that the daemon gets.
     ///   - secret: 128 random bits in hexadecimal, in the ids of the container's own calls.
     init(lent: Set<PageOrigin>, userAgent: String, secret: String) {
         self.lent = lent

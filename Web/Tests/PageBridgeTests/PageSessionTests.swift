@@ -136,7 +136,7 @@ import WebProfiles
         #expect(page.delivered(actions).hasPrefix("{\"callbackId\":\"last\",\"error\":{\"code\":\"busy\""))
     }
 
-    @Test("a lost connection is told to the page, and made again after pauses that double")
+    @Test("the page hears of a lost connection, which is made again after pauses that double")
     func lost() {
         var page = TestPage.open()
         _ = page.pull()

@@ -40,7 +40,7 @@ import Testing
         #expect(profile.reloadsWithin == .seconds(120))
     }
 
-    @Test("everything that is wrong is told with its place")
+    @Test("every mistake is reported with its place")
     func wrong() {
         let lines = problems("allow = [\"https://a.example/\"]\nwindo = 1\n[window]\nsize = \"big\"\n")
         #expect(lines.count == 3)

@@ -181,7 +181,7 @@ extension CookieStore {
         }
     }
 
-    /// What callers get, once the operator has been told.
+    /// Logs the failure, and returns the error for callers.
     private func noted(_ failure: DatabaseFailure) -> BridgeError {
         log(failure.description)
         return BridgeError(failure)
