@@ -143,7 +143,11 @@ final class TestStore: Sendable {
     }
 
     /// The numbers of calls that wait together when the lanes get to them, in the order of their answers.
+    ///
+    /// No lane is held when this is called.
     func order(of requests: [Request]) async -> [Int] {
+        // An answer is given before its call has left the queues; a session's next call would wait for that.
+        await finishJobs()
         let order = Mutex<[Int]>([])
         return await withCheckedContinuation { continuation in
             let release = StoreLane.allCases.map(hold)

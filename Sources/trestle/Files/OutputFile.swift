@@ -21,18 +21,9 @@ final class OutputFile {
             return
         }
         try Self.check(path, overwrites)
-        // Beside it, so that renaming it is one step; hidden, and its owner's alone (mkstemp makes it 0600).
-        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        var template = Array((path.dropLast(name.count) + ".\(name).XXXXXX").utf8CString)
-        descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw FileFailure(path, "cannot be made") }
-        if isShared {
-            // It can only be read by setting it.
-            let mask = umask(0o077)
-            umask(mask)
-            fchmod(descriptor, 0o666 & ~mask)
+        (temporaryPath, descriptor) = try SiblingPath.make(beside: path) {
+            open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isShared ? 0o666 : 0o600)
         }
-        temporaryPath = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }  // `!`: not empty
         self.path = path
     }
 

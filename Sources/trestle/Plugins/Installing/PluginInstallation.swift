@@ -79,9 +79,7 @@ struct PluginInstallation {
     }
 
     private static func makeHidden(_ name: String, in directory: String) throws(FileFailure) -> String {
-        var template = Array("\(directory)/.\(name).XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileFailure(directory, "cannot be written") }
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        try SiblingPath.make(beside: "\(directory)/\(name)", naming: directory) { mkdir($0, 0o700) }.path
     }
 
     /// Makes a directory and those above it, for all users to read.

@@ -12,16 +12,9 @@ enum NewFolder {
         try check(path)
         // One that a user may be in, such as `.`: another would be made in its place, without the user in it.
         if access(path, F_OK) == 0 { return try fill(path, files) }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        var template = Array((path.dropLast(name.count) + ".\(name).XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw FileFailure(path, "cannot be made") }
-        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let (folder, _) = try SiblingPath.make(beside: path) { mkdir($0, 0o777) }
         do {
             for file in files { try write(file, in: folder) }
-            // As the umask has it, which can only be read by setting it.
-            let mask = umask(0o077)
-            umask(mask)
-            chmod(folder, 0o777 & ~mask)
             // Takes the place of an empty folder that has come meanwhile, and of nothing else.
             guard rename(folder, path) == 0 else {
                 try check(path)
