@@ -2,7 +2,8 @@ internal import DequeModule
 
 /// Shares the loop between users. A user is all connections of one user id, or one process of a plugin.
 ///
-/// While there is one user, input is read at once. Where there are several, the input of each is handled for a share of
+/// While there is one user, input is read at once. A process of a plugin is a user only while it sends: most of them say
+/// nothing until they are called. Where there are several, the input of each is handled for a share of
 /// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
 /// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long
 /// while one user alone sends, and short as soon as another does.
@@ -27,6 +28,11 @@ public final class FairScheduler {
     nonisolated static let contentionNanoseconds: UInt64 = 10_000_000
     /// The share of the only user: most of what one read brings, and short enough for timers and the watchdog.
     nonisolated static let soleShareNanoseconds: UInt64 = 1_000_000
+    /// How long input of the only user is read in a turn; what else has come waits in the queue. Timers and users who
+    /// connect wait for it.
+    nonisolated static let soleTurnNanoseconds: UInt64 = 2_000_000
+    /// After so many reads of the only user the clock is looked at; a power of two.
+    nonisolated static let soleReadsPerLook = 8
     /// What is read at once from one descriptor where there are several users.
     private static let sharedReadBytes = 8 * 1024
     /// What is written at once to one descriptor: what the kernel copies in a share of time, where several users send
@@ -35,16 +41,25 @@ public final class FairScheduler {
     private static let quietWriteBytes = 512 * 1024
 
     /// Whether there are several users.
-    public var isShared: Bool { hasSeveralUsers }
-    /// The same. Another module that accesses a stored property checks exclusivity each time.
-    @exclusivity(unchecked) private var hasSeveralUsers = false
+    public var isShared: Bool { hasSeveralClients || isProcessLast || isContended }
+    /// Whether clients of several user ids are connected. Private, because another module that accesses a stored
+    /// property checks exclusivity each time.
+    @exclusivity(unchecked) private var hasSeveralClients = false
+    /// How many users are no processes.
+    private var clientUsers = 0
     private var users: [FairUser.Name: FairUser] = [:]
     /// Those whose work waits, the next one first.
     @exclusivity(unchecked) private var waiting = Deque<FairUser>()
     @exclusivity(unchecked) private var turn: UInt64 = 1
+    /// Reads of the only user in this turn, and whether it has lasted as long as it may.
+    @exclusivity(unchecked) private var soleReads = 0
+    @exclusivity(unchecked) private var soleTurnStart: UInt64 = 0
+    @exclusivity(unchecked) private var isSoleTurnOver = false
     /// Who was served last, and until when several users count as sending.
     @exclusivity(unchecked) private var lastUser: FairUser?
     @exclusivity(unchecked) private var contendedUntil: UInt64 = 0
+    /// Whether that was a process: clients are connected then and send nothing.
+    @exclusivity(unchecked) private var isProcessLast = false
     private var turnEnd: TurnEndHook?
     private let manualClock: (@LoopActor () -> UInt64)?
 
@@ -71,17 +86,17 @@ public final class FairScheduler {
 
     /// How long one user may keep the loop in a turn.
     public var share: UInt64 {
-        guard isShared else { return Self.soleShareNanoseconds }
-        return isContended ? Self.contendedShareNanoseconds : Self.quietShareNanoseconds
+        if isContended { return Self.contendedShareNanoseconds }
+        return hasSeveralClients || isProcessLast ? Self.quietShareNanoseconds : Self.soleShareNanoseconds
     }
 
     /// What one read may take.
-    public var readBytes: Int { isShared && isContended ? Self.sharedReadBytes : .max }
+    public var readBytes: Int { isContended ? Self.sharedReadBytes : .max }
 
     /// What one write may take.
     public var writeBytes: Int {
-        guard isShared else { return .max }
-        return isContended ? Self.contendedWriteBytes : Self.quietWriteBytes
+        if isContended { return Self.contendedWriteBytes }
+        return hasSeveralClients || isProcessLast ? Self.quietWriteBytes : .max
     }
 
     private var isContended: Bool { turnStart < contendedUntil }
@@ -91,6 +106,7 @@ public final class FairScheduler {
         guard lastUser !== user else { return }
         if lastUser != nil { contendedUntil = turnStart &+ Self.contentionNanoseconds }
         lastUser = user
+        isProcessLast = user.isProcess
     }
 
     // MARK: Users
@@ -99,8 +115,7 @@ public final class FairScheduler {
     public func add(_ name: FairUser.Name) -> FairUser {
         let user = user(name)
         user.members += 1
-        hasSeveralUsers = users.count > 1
-        if isShared { note(user) }
+        note(user)
         return user
     }
 
@@ -115,25 +130,47 @@ public final class FairScheduler {
         if let known = users[name] { return known }
         let user = FairUser(name)
         users[name] = user
+        countClients(1, of: user)
         return user
     }
 
     private func forgetIfIdle(_ user: FairUser) {
         if user.members == 0, user.queue.isEmpty {
             // Another user of the same name may have been added meanwhile.
-            if users[user.name] === user { users[user.name] = nil }
-            if lastUser === user { lastUser = nil }
+            if users[user.name] === user {
+                users[user.name] = nil
+                countClients(-1, of: user)
+            }
+            if lastUser === user {
+                lastUser = nil
+                isProcessLast = false
+            }
         }
-        hasSeveralUsers = users.count > 1
+    }
+
+    private func countClients(_ change: Int, of user: FairUser) {
+        if user.isProcess { return }
+        clientUsers += change
+        hasSeveralClients = clientUsers > 1
     }
 
     // MARK: Turns
 
     /// Whether a descriptor of the user may be read now. Otherwise it has to wait in the queue.
     public func mayRead(_ user: FairUser) -> Bool {
-        guard isShared else { return true }
         note(user)
+        guard isShared else { return mayReadSole() }
         return user.queue.isEmpty && remainingShare(of: user) > 0
+    }
+
+    /// The same for the only user.
+    private func mayReadSole() -> Bool {
+        if soleReads == 0 { soleTurnStart = turnStart }
+        soleReads &+= 1
+        if soleReads & (Self.soleReadsPerLook - 1) == 0, now &- soleTurnStart >= Self.soleTurnNanoseconds {
+            isSoleTurnOver = true
+        }
+        return !isSoleTurnOver
     }
 
     /// What is left of the user's share in this turn, in nanoseconds.
@@ -175,6 +212,8 @@ public final class FairScheduler {
     /// answered.
     private func serve() {
         turn &+= 1
+        soleReads = 0
+        isSoleTurnOver = false
         guard !waiting.isEmpty else { return }
         let start = now
         let share = share
@@ -216,5 +255,10 @@ public final class FairUser {
     @exclusivity(unchecked) fileprivate var spentNanoseconds: UInt64 = 0
     @exclusivity(unchecked) fileprivate var queue = Deque<any FairScheduler.Work>()
 
-    fileprivate init(_ name: Name) { self.name = name }
+    fileprivate let isProcess: Bool
+
+    fileprivate init(_ name: Name) {
+        self.name = name
+        isProcess = if case .process = name { true } else { false }
+    }
 }

@@ -48,11 +48,18 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     @exclusivity(unchecked) var isHandingOutEvents = false
     /// Streams that are to be watched for something else, from the next poll on.
     @exclusivity(unchecked) var streamsToWatch: [UnixStream] = []
-    /// Streams that are no longer to be watched, some in each turn: until then their events are ignored, which costs a
-    /// tenth of the system call.
-    @exclusivity(unchecked) var streamsToSuspend = Deque<UnixStream>()
+    /// Streams that are no longer to be watched, and the turn in which that began, the first one first. Until libuv is
+    /// called their events are ignored, which costs a tenth of the system calls that end and begin the watch.
+    @exclusivity(unchecked) private var streamsToSuspend = Deque<(stream: UnixStream, turn: UInt64)>()
+    /// Turns so far: at every end of one.
+    @exclusivity(unchecked) private var turns: UInt64 = 0
+    /// How many turns a stream stays watched: most wait for fewer, and are read again without a call of libuv.
+    private static let turnsToSuspension: UInt64 = 8
     /// How many of them a turn takes.
     private static let suspensionsPerTurn = 32
+    /// How many streams stay watched; further ones are suspended at once. libuv repeats a poll that fills its 1,024
+    /// events, and would find the same ones up to 48 times.
+    private static let maximumWatchedInVain = 64
     /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
     var isFiringTimers = false
 
@@ -153,6 +160,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
             runJobs()
         }
         LoopActor.assumeIsolated(passing: self) { $0.runHooks() }
+        turns &+= 1
         watchStreams()
         if turnStart != 0 {
             let end = clibuv_monotonic_ns()
@@ -173,10 +181,23 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
             for stream in loop.streamsToWatch { stream.endTurn() }
             loop.streamsToWatch.removeAll(keepingCapacity: true)
             var budget = Loop.suspensionsPerTurn
-            while budget > 0, let stream = loop.streamsToSuspend.popFirst() {
-                if stream.endSuspension() { budget -= 1 }
+            while budget > 0, let first = loop.streamsToSuspend.first,
+                first.turn &+ Loop.turnsToSuspension <= loop.turns
+            {
+                loop.streamsToSuspend.removeFirst()
+                if first.stream.endSuspension() { budget -= 1 }
             }
         }
+    }
+
+    /// The stream is no longer to be watched, if nothing reads it within some turns.
+    ///
+    /// - Returns: Whether it stays watched until then.
+    @LoopActor
+    func suspend(_ stream: UnixStream) -> Bool {
+        guard streamsToSuspend.count < Self.maximumWatchedInVain else { return false }
+        streamsToSuspend.append((stream, turns))
+        return true
     }
 
     private func report(nanoseconds: UInt64, cpu: UInt64) {

@@ -40,7 +40,7 @@ public final class UnixStream {
     var isOver = false
     /// A write failed: no further one is tried.
     var isOutputBroken = false
-    /// Whether it is among the loop's `streamsToWatch`, and among its `streamsToSuspend`.
+    /// Whether it is among the loop's `streamsToWatch`, and among those that it is to suspend.
     private var isWatchPending = false
     private var isSuspensionPending = false
     /// The `uv_poll_event` bits that libuv watches at present.
@@ -184,7 +184,9 @@ public final class UnixStream {
     private func readOnce() -> Int {
         let buffer = Loop.shared.readBuffer
         let count = uninterrupted {
-            onDescriptor == nil ? clibuv_read(descriptor, buffer, readBytes) : receive(buffer, readBytes)
+            if onDescriptor != nil { return receive(buffer, readBytes) }
+            return isSocket
+                ? clibuv_receive(descriptor, buffer, readBytes) : clibuv_read(descriptor, buffer, readBytes)
         }
         if count > 0 {
             delegate?.read(bytes: UnsafeRawBufferPointer(start: buffer, count: count))
@@ -218,8 +220,8 @@ public final class UnixStream {
             applyWatch()
         } else if isSuspended, wantedEvents == 0 {
             guard !isSuspensionPending else { return }
-            isSuspensionPending = true
-            Loop.shared.streamsToSuspend.append(self)
+            isSuspensionPending = Loop.shared.suspend(self)
+            if !isSuspensionPending { applyWatch() }
         } else if !isWatchPending {
             isWatchPending = true
             Loop.shared.streamsToWatch.append(self)

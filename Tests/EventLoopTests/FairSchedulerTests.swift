@@ -4,19 +4,66 @@ import Testing
 
 @Suite("The loop is shared by users") @LoopActor
 struct FairSchedulerTests {
-    @Test("Who connects counts as who sends: the shares of all are short then")
+    @Test("Who connects counts as who sends: the shares of all are short then, and longer when nobody sends")
     func connecting() {
-        let scheduler = FairScheduler()
+        let time = ManualTime()
+        let scheduler = FairScheduler { time.nanoseconds }
         defer { scheduler.close() }
         let first = scheduler.add(.uid(1))
         #expect(scheduler.share == FairScheduler.soleShareNanoseconds)
         #expect(scheduler.writeBytes == .max)
         _ = scheduler.add(.uid(2))
+        #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
+        #expect(scheduler.writeBytes == 64 * 1024)
+        time.nanoseconds += FairScheduler.contentionNanoseconds
         #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
         #expect(scheduler.writeBytes == 512 * 1024)
         #expect(scheduler.mayRead(first))
-        _ = scheduler.add(.uid(2))
         #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
-        #expect(scheduler.writeBytes == 64 * 1024)
     }
+
+    @Test("A process counts as a user while it sends, and no longer")
+    func silentProcess() {
+        let time = ManualTime()
+        let scheduler = FairScheduler { time.nanoseconds }
+        defer { scheduler.close() }
+        let client = scheduler.add(.uid(1))
+        let process = scheduler.add(.process(1))
+        #expect(scheduler.mayRead(client))
+        time.nanoseconds += FairScheduler.contentionNanoseconds
+        #expect(scheduler.mayRead(client))
+        #expect(!scheduler.isShared)
+        #expect(scheduler.mayRead(process))
+        #expect(scheduler.isShared)
+        #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
+        scheduler.charge(FairScheduler.contendedShareNanoseconds, to: process)
+        #expect(!scheduler.mayRead(process))
+        time.nanoseconds += FairScheduler.contentionNanoseconds
+        #expect(scheduler.mayRead(process))
+        #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
+        #expect(scheduler.mayRead(client))
+        time.nanoseconds += FairScheduler.contentionNanoseconds
+        #expect(scheduler.share == FairScheduler.soleShareNanoseconds)
+    }
+
+    @Test("Input of the only user is read for some time in a turn, and the rest waits for the next")
+    func soleTurn() async {
+        let time = ManualTime()
+        let scheduler = FairScheduler { time.nanoseconds }
+        defer { scheduler.close() }
+        let user = scheduler.add(.uid(1))
+        #expect((0..<1000).allSatisfy { _ in scheduler.mayRead(user) })
+        time.nanoseconds += FairScheduler.soleTurnNanoseconds
+        let reads = (0..<1000).prefix { _ in scheduler.mayRead(user) }
+        #expect(reads.count < FairScheduler.soleReadsPerLook)
+        #expect(!scheduler.mayRead(user))
+        await withCheckedContinuation { continuation in EventLoop.post { continuation.resume() } }
+        await Task.yield()
+        #expect(scheduler.mayRead(user))
+    }
+}
+
+@LoopActor
+private final class ManualTime {
+    var nanoseconds: UInt64 = 1
 }
