@@ -194,7 +194,7 @@ let package = Package(
         .executableTarget(
             name: "trestle-plugin-host",
             dependencies: [
-                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface",
+                "BlockingLanes", "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface",
             ],
             swiftSettings: strict,
             // As the daemon.
@@ -317,6 +317,8 @@ let package = Package(
                 logging,
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "PluginHostTests", dependencies: ["trestle-plugin-host"], swiftSettings: strict),
         .testTarget(
             name: "DocumentationTests", dependencies: ["BridgeJSON", "TestSupport", "trestle", "trestled"],
             swiftSettings: strict),

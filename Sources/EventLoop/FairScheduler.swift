@@ -24,6 +24,8 @@ public final class FairScheduler {
     /// The share where others are connected and send nothing: the first call of another user waits for it, those that
     /// follow do not.
     nonisolated static let quietShareNanoseconds: UInt64 = 200_000
+    /// How many shares a process has at most.
+    nonisolated static let maximumProcessShares = 8
     /// How long a user counts as one who sends.
     nonisolated static let contentionNanoseconds: UInt64 = 10_000_000
     /// The share of the only user: most of what one read brings, and short enough for timers and the watchdog.
@@ -88,6 +90,12 @@ public final class FairScheduler {
     public var share: UInt64 {
         if isContended { return Self.contendedShareNanoseconds }
         return hasSeveralClients || isProcessLast ? Self.quietShareNanoseconds : Self.soleShareNanoseconds
+    }
+
+    /// The same for a user. A process answers all clients: where they share the loop, it has as much of it as some of
+    /// them together, or its answers would wait behind calls that come faster.
+    public func share(of user: FairUser) -> UInt64 {
+        user.isProcess ? share &* UInt64(max(1, min(clientUsers, Self.maximumProcessShares))) : share
     }
 
     /// What one read may take.
@@ -179,6 +187,7 @@ public final class FairScheduler {
             user.turn = turn
             user.spentNanoseconds = 0
         }
+        let share = share(of: user)
         return share > user.spentNanoseconds ? share - user.spentNanoseconds : 0
     }
 

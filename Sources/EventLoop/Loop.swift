@@ -16,6 +16,10 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     /// Jobs per turn: enough to hide the cost of a turn, few enough (well under a millisecond of small ones) that
     /// descriptors are looked at in between.
     static let jobsPerTurn = 1_024
+    /// For how long a turn runs jobs, where one alone does not take longer.
+    private static let jobNanosecondsPerTurn: UInt64 = 4_000_000
+    /// After so many jobs the clock is looked at; a power of two.
+    private static let jobsPerLook = 8
     /// What one read of a stream takes at most.
     static let readBufferBytes = 65_536
     /// Readable bytes behind what a stream hands out, for parsers that look at whole vector registers.
@@ -123,7 +127,9 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
 
     private func runJobs() {
         var budget = Self.jobsPerTurn
+        let end = clibuv_monotonic_ns() &+ Self.jobNanosecondsPerTurn
         while budget > 0, !jobs.isEmpty {
+            if budget & (Self.jobsPerLook - 1) == 0, budget < Self.jobsPerTurn, clibuv_monotonic_ns() >= end { return }
             budget -= 1
             switch jobs.removeFirst() {
             case .actorJob(let job): job.runSynchronously(on: LoopSerialExecutor.unowned)

@@ -31,7 +31,7 @@ public final class StreamTurns: FairScheduler.Work {
     }
 
     /// How long the user may keep the loop in a turn.
-    public var share: UInt64 { scheduler.share }
+    public var share: UInt64 { scheduler.share(of: user) }
 
     /// The time by which shares are measured, in nanoseconds.
     public var now: UInt64 { scheduler.now }

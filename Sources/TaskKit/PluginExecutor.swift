@@ -2,19 +2,24 @@ internal import Synchronization
 
 /// Runs a plugin's `async` code on the daemon's loop thread, through the host's `post`.
 ///
-/// Jobs run in the order in which they were enqueued. One `post` is under way at a time: it runs the jobs that it
-/// finds, and those that they enqueue wait for the next turn, so that a plugin that never rests cannot keep the
-/// loop from its other work.
+/// Jobs run in the order in which they were enqueued. One `post` is under way at a time: it runs some of the jobs that
+/// it finds, and is followed by another one while jobs are left, so that neither a plugin that never rests nor one with
+/// thousands of calls keeps the loop from its other work.
 final class PluginExecutor: TaskExecutor {
     private struct Queue {
         var host: Host?
         var jobs: [UnownedJob] = []
-        /// The array of the drain before, empty: the two take turns, so that a steady flow allocates nothing.
-        var spare: [UnownedJob] = []
         var isPosted = false
     }
 
+    /// How many jobs one `post` runs.
+    private static let jobsPerPost = 64
+
     private let queue = Mutex(Queue())
+    /// Jobs that were taken out of the queue, and the next one that is to run. Loop thread only. The two arrays take
+    /// turns, so that a steady flow allocates nothing.
+    @exclusivity(unchecked) private nonisolated(unsafe) var batch: [UnownedJob] = []
+    @exclusivity(unchecked) private nonisolated(unsafe) var next = 0
 
     /// Whether the loop thread is in `resume`, and the job that it finds there. The job is the loop thread's only.
     private let isResuming = Atomic<Bool>(false)
@@ -41,7 +46,10 @@ final class PluginExecutor: TaskExecutor {
             queue.isPosted = true
             return queue.host
         }
-        guard let host else { return }
+        if let host { post(on: host) }
+    }
+
+    private func post(on host: Host) {
         // Retained until the drain has run: an executor outlives its jobs, but not each of its jobs' drains.
         host.post(
             // `!`: the pointer given below.
@@ -59,18 +67,24 @@ final class PluginExecutor: TaskExecutor {
         resumed.take()?.runSynchronously(on: asUnownedTaskExecutor())
     }
 
-    /// Runs the jobs that are waiting. Loop thread.
+    /// Runs some of the jobs that wait. Loop thread.
     private func drain() {
-        var jobs = queue.withLock { queue in
-            queue.isPosted = false
-            let jobs = queue.jobs
-            queue.jobs = queue.spare
-            queue.spare = []
-            return jobs
+        if next == batch.count {
+            batch.removeAll(keepingCapacity: true)
+            next = 0
+            queue.withLock { swap(&$0.jobs, &batch) }
         }
         let executor = asUnownedTaskExecutor()
-        for job in jobs { job.runSynchronously(on: executor) }
-        jobs.removeAll(keepingCapacity: true)
-        queue.withLock { $0.spare = jobs }
+        let end = min(next + Self.jobsPerPost, batch.count)
+        while next < end {
+            let job = batch[next]
+            next += 1
+            job.runSynchronously(on: executor)
+        }
+        let host = queue.withLock { queue in
+            queue.isPosted = next < batch.count || !queue.jobs.isEmpty
+            return queue.isPosted ? queue.host : nil
+        }
+        if let host { post(on: host) }
     }
 }

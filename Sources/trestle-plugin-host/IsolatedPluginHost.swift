@@ -36,7 +36,11 @@ final class IsolatedPluginHost: PluginReceiver {
     @exclusivity(unchecked) private var questions: Set<UInt64> = []
     /// The call of `plugin.stop`, once it has come.
     @exclusivity(unchecked) private var stop: UInt64?
-    @exclusivity(unchecked) private var callers = IsolatedPluginCallers()
+    @exclusivity(unchecked) var callers = IsolatedPluginCallers()
+    /// The calls that wait for the plugin to get to them.
+    @exclusivity(unchecked) var waiting = CallBacklog()
+    /// Calls that have begun in this turn, and were not answered at once.
+    @exclusivity(unchecked) var begun = 0
     /// The calls that the plugin makes.
     private(set) lazy var own = IsolatedPluginCalls(self)
     /// Metrics that the plugin sets.
@@ -61,6 +65,7 @@ final class IsolatedPluginHost: PluginReceiver {
             _exit(0)
         }
         Self.channel = channel
+        EventLoop.atTurnEnd { host.beginWaiting() }
         host.metrics.publish { [host] metrics in host.say("plugin.metrics", metrics) }
         PluginHolders.watch(isPlugins: true)
     }
@@ -87,10 +92,7 @@ final class IsolatedPluginHost: PluginReceiver {
 
     private func receive(_ call: CallMessage) {
         guard let id = call.callbackID?.number else { return }
-        if let index = index(ofTask: call.task), let plugin {
-            working.insert(id, of: index)
-            return send(call, id, UInt32(index), plugin.pointer(to: .call), task: index)
-        }
+        if let index = index(ofTask: call.task), plugin != nil { return begin(call, id, task: index) }
         switch String(decoding: call.task, as: UTF8.self) {
         // A client's call has a caller, and is for a task; of what the daemon asks itself only questions have one.
         case let name where !call.caller.isEmpty && name != "plugin.intercept":
@@ -139,17 +141,14 @@ final class IsolatedPluginHost: PluginReceiver {
         guard let pointer = plugin.pointer(to: function) else {
             return Array("{}".utf8).withUnsafeBytes { replied(id, $0) }
         }
-        send(call, id, index, pointer)
+        send(PluginRequest(call, id, index), to: pointer)
     }
 
-    private func send(
-        _ call: CallMessage, _ id: UInt64, _ index: UInt32, _ function: PluginFunction.Pointer?, task: Int? = nil
-    ) {
+    func send(_ call: PluginRequest, to function: PluginFunction.Pointer?, task: Int? = nil) {
         guard let plugin, let function else { return }
         var request = trestle_request(
-            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: id, number: index,
-            flags: call.wantsProgress ? TRESTLE_REQUEST_PROGRESS : 0,
-            time_remaining_ns: Self.nanoseconds(call.timeoutMilliseconds),
+            size: UInt32(MemoryLayout<trestle_request>.size), abi: TRESTLE_ABI, call: call.id, number: call.number,
+            flags: call.wantsProgress ? TRESTLE_REQUEST_PROGRESS : 0, time_remaining_ns: call.remainingNanoseconds,
             options: trestle_bytes(call.options), caller: callers.descriptor(call.caller))
         currentOptions = call.options
         let holder = hold(task)
@@ -159,15 +158,9 @@ final class IsolatedPluginHost: PluginReceiver {
         callers.freeRetired()
     }
 
-    /// As the plugin interface has it: at most 292 years; 0 is none, which it calls -1.
-    private static func nanoseconds(_ milliseconds: UInt64) -> Int64 {
-        if milliseconds == 0 { return -1 }
-        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-        return overflow ? .max : Int64(clamping: product)
-    }
-
     private func cancel(_ id: CallbackID) {
         guard let id = id.number, let plugin, working.contains(id) else { return }
+        if endWaiting(id) { return }
         plugin.table.pointee.cancel?(plugin.table.pointee.context, id, UInt32(TRESTLE_CANCEL_CALLER))
     }
 
@@ -219,7 +212,7 @@ final class IsolatedPluginHost: PluginReceiver {
     }
 
     /// The daemon sees to answers that come twice, or to no call: it counts them.
-    private func forget(_ id: UInt64) {
+    func forget(_ id: UInt64) {
         // The process ends when that is answered.
         if id == stop, let news = metrics.takeNews() { say("plugin.metrics", news) }
         working.remove(id)

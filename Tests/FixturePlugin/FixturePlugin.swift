@@ -25,6 +25,7 @@ import TaskKit
             ReadLater()
             Drop()
             Marks()
+            TakeSteps()
         }
     )
     .event(Ticked.self)
@@ -304,4 +305,17 @@ struct Marks: BridgeTask {
     }
 
     func run(_ options: Options, _ call: Call) async throws -> UInt32 { call.plugin.marks(ofTask: Self.name).rawValue }
+}
+
+struct TakeSteps: BridgeTask {
+    static let name = "fixture.steps"
+    static let summary = "Suspends as often as it is asked to, each time behind the other jobs of the loop."
+    struct Options: Codable, Sendable {
+        var count: Int
+    }
+
+    func run(_ options: Options, _ call: Call) async throws -> Int {
+        for _ in 0..<options.count { await Task.yield() }
+        return options.count
+    }
 }

@@ -45,14 +45,20 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
+    private func transact(_ operation: String, _ options: some Sequence<JSON>, _ session: TestSession) async throws {
+        let operations = options.map { JSON.object([operation: $0]) }
+        try await session.call("persistence.transaction", ["operations": .array(operations)])
+    }
+
     @Test("An export is a stream, and is imported from one with progress")
     func importing() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
-        for key in 0..<300 { try await session.call("persistence.create", create("k\(key)")) }
+        let records = (0..<300).map { create("k\($0)") }
+        try await transact("create", records, session)
         let copy = try await session.call("persistence.export", ["table": "t"])
         let bytes = try await session.readAll(copy["stream"] ?? nil)
-        for key in 0..<290 { try await session.call("persistence.delete", create("k\(key)").without("record")) }
+        try await transact("delete", records.prefix(290).map { $0.without("record") }, session)
         let options: JSON = ["stream": try await session.makeStream(of: bytes), "ifExists": "skip"]
         let (progress, result) = try await session.callWithProgress("persistence.import", options)
         #expect(result == ["records": 300, "created": 290, "replaced": 0, "skipped": 10])

@@ -47,8 +47,8 @@ public final class PluginInstance: QueueingProvider {
     @exclusivity(unchecked) var pauses: PauseReasons = []
     /// Why calls are refused; nil: they are not.
     var refusal: BridgeError?
-    /// Work that goes on though its call has ended.
-    lazy var unfinished = UnfinishedWork(of: number)
+    /// Work that goes on though its call has ended. Not lazy: that would copy its table with each change.
+    @exclusivity(unchecked) var unfinished: UnfinishedWork
     /// Calls that it has made and that have not ended.
     var ownCallsInFlight = 0
     /// Its ends of streams, where it runs in the daemon's process.
@@ -67,6 +67,7 @@ public final class PluginInstance: QueueingProvider {
         unownedCalls = .passUnretained(directory.calls)
         unownedDirectory = .passUnretained(directory)
         number = directory.takeNumber()
+        unfinished = UnfinishedWork(of: number)
         tasks = manifest.tasks.enumerated().map { TaskEntry($1, index: $0, provider: self) }
         interceptors = manifest.interceptors.enumerated().map { Interceptor($1, index: $0, plugin: self) }
         streamHolder.onChange = { [weak self] in self?.noteLessWork() }
