@@ -6,9 +6,10 @@ import base64
 import gzip
 import random
 import socket
-import threading
 import zlib
 from typing import Any
+
+from connection_server import ConnectionServer
 
 SMALL, LARGE = 2_000, 1_500_000
 PAUSES = [0.0, 0.0, 0.0, 0.001, 0.02]
@@ -146,44 +147,16 @@ class RandomResponse:
         return [(data[start:end], self.random.choice(PAUSES)) for start, end in zip(ends, ends[1:])]
 
 
-class RandomServer:
+class RandomServer(ConnectionServer):
     """/N is answered by the response number N, the same each time but where the request has conditions."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.ended = threading.Event()
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.base = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
+        super().__init__()
 
-    def close(self) -> None:
-        self.ended.set()
-        self.listener.close()
-
-    def accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                while (head := self.head(connection)) and self.answer(connection, head):
-                    pass
-            except OSError:
-                pass
-
-    def head(self, connection: socket.socket) -> bytes:
-        head = b""
-        while b"\r\n\r\n" not in head:
-            piece = connection.recv(65_536)
-            if not piece:
-                return b""
-            head += piece
-        return head
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     def answer(self, connection: socket.socket, head: bytes) -> bool:
         path = head.split(b" ", 2)[1].decode("latin-1")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import socket
-import threading
 from typing import Any
 
+from connection_server import ConnectionServer
 from daemon import Daemon
 
 # More than a result holds, and than is held of a stream.
@@ -20,59 +20,22 @@ transfers = 2
 """
 
 
-class StoppingServer:
+class StoppingServer(ConnectionServer):
     """Reads the request's head, and then stops:
 
     /waiting before the status line, /receiving in the midst of a short body, /streaming in that of a long one. /short
     is answered. Nothing is read any further, and nothing is answered to who comes with TLS.
     """
 
-    def __init__(self) -> None:
-        self.ended = threading.Event()
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
     def url(self, path: str, scheme: str = "http") -> str:
         return f"{scheme}://127.0.0.1:{self.port}/{path}"
 
-    def close(self) -> None:
-        self.ended.set()
-        self.listener.close()
-
-    def accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                while (head := self.head(connection)) and self.answer(connection, head):
-                    pass
-                if head:
-                    self.ended.wait()
-            except OSError:
-                pass
-
-    def head(self, connection: socket.socket) -> bytes:
-        head = b""
-        while b"\r\n\r\n" not in head:
-            piece = connection.recv(4096)
-            if not piece:
-                return b""
-            head += piece
-        return head
-
     def answer(self, connection: socket.socket, head: bytes) -> bool:
-        """Whether the response is complete."""
         for path, length in ((b"/receiving", SHORT_BYTES), (b"/streaming", LONG_BYTES)):
             if path in head:
                 connection.sendall(self.start(length) + bytes(length // 2))
         if b"/short" not in head:
+            self.ended.wait()
             return False
         connection.sendall(self.start(2) + b"ok")
         return True
