@@ -1,6 +1,6 @@
 // WebContainer: windows with pages, each with its bridge; where pages may go, what they ask, and what becomes of those
 // that crash.
-internal import BridgeJSON
+public import BridgeJSON
 internal import MainLoop
 internal import PageBridge
 internal import WebKitViews
@@ -24,8 +24,8 @@ public final class Container {
     public var onLastClosed: (@MainActor () -> Void)?
     /// Hears of what happens.
     public var onEvent: (@MainActor (ContainerEvent) -> Void)?
-    /// Asks the user for a page; nil: questions are declined.
-    public var onPanel: (@MainActor (PanelQuestion) async -> PanelAnswer)?
+    /// Asks the user for pages that have no session; nil: their questions are declined.
+    public var onPanel: (@MainActor (JSON) async -> JSON?)?
 
     /// A container without pages. The display must be there.
     ///

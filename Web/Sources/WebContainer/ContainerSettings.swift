@@ -19,6 +19,8 @@ public struct ContainerSettings: Sendable {
     public var storage = WebEngine.Storage.ephemeral
     /// What is done about pages that crash, hang or stay blank.
     public var recovery = Recovery.Rules()
+    /// Who answers what pages ask.
+    public var panels = Profile.Panels.daemon
     /// Views that wait for a page.
     public var warmViews = 0
     /// Pages that may be open.
@@ -44,6 +46,7 @@ public struct ContainerSettings: Sendable {
         recovery.within = profile.reloadsWithin
         recovery.unresponsive = profile.unresponsive
         recovery.isBlankChecked = profile.isBlankChecked
+        panels = profile.panels
         warmViews = profile.warmViews
         maximumPages = profile.maximumViews
     }

@@ -27,6 +27,8 @@ extension Page {
     private func wait(_ untilFinished: Bool, _ begin: @MainActor (Page) -> Void) async throws(LoadProblem) {
         let problem = await withCheckedContinuation { continuation in
             waiters.end(.cancelled)
+            // A page that waits for an answer would not go on to the load.
+            withdrawQuestion()
             waiters.add(untilFinished ? .finished : .committed, continuation)
             begin(self)
         }

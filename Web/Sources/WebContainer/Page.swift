@@ -22,7 +22,12 @@ public final class Page {
     var denied: LoadProblem?
     /// The question that the page waits for an answer to.
     var dialog: ScriptDialog?
+    /// Counts questions, so that an answer finds its own.
     var dialogNumber = 0
+    /// The call that asks it on the document's session.
+    var dialogCall: Int?
+    /// The user has already asked for the end of the window.
+    private var isClosing = false
     let watch: PageWatch
 
     init(number: Int, in container: Container) {
@@ -38,7 +43,14 @@ public final class Page {
         view.delegate = self
         bridge.delegate = self
         watch.page = self
-        window.onCloseRequest = { [weak self] in self?.close() }
+        window.onCloseRequest = { [weak self] in self?.userCloses() }
+    }
+
+    /// The user closes the window. The page may ask first; the second time, it is not asked.
+    private func userCloses() {
+        guard !isClosing, !isAsking else { return close() }
+        isClosing = true
+        view.tryClose()
     }
 
     private func addScripts(_ lent: Set<PageOrigin>, world: String) {
@@ -71,7 +83,8 @@ public final class Page {
     /// The document is another one now, or none.
     func leaveDocument(_ uri: String?) {
         pull = nil
-        dialog = nil
+        withdrawQuestion()
+        isClosing = false
         session = nil
         bridge.commit(uri)
     }

@@ -86,6 +86,9 @@ public final class WebView {
         return true
     }
 
+    /// Closes the page, which may ask its user first: then `webViewClosed` of the delegate follows, or nothing.
+    public func tryClose() { webkit_web_view_try_close(pointer) }
+
     /// Ends the web process.
     public func endProcess() { webkit_web_view_terminate_web_process(pointer) }
 
