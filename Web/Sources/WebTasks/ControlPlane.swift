@@ -26,6 +26,7 @@ public final class ControlPlane {
         self.container = container
         pageTasks = Set(profile.pageTasks)
         publish(profile.events)
+        container.onCredentials = { try? await bridge.call("ui.credentials", $0, as: JSON.self) }
         container.onPanel = { try? await bridge.call("Alert", $0, as: JSON.self) }
     }
 

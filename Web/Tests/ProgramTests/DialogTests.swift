@@ -74,7 +74,8 @@ struct DialogTests {
         }
     }
 
-    @Test("a dialog is closed, and its alert taken away, when the view navigates, when its page closes and when it dies")
+    @Test(
+        "a dialog is closed, and its alert taken away, when the view navigates, when its page closes and when it dies")
     func closed() async throws {
         try await WebRun.with { run in
             try run.write(profile: "[pool]\nwarm = 0\n", named: "cold")
