@@ -53,7 +53,7 @@ let package = Package(
             name: "trestle-web",
             dependencies: [
                 "MainLoop", "WebContainer", "WebKitViews", "WebProfiles", "WebTasks", trestle("BridgeClient"),
-                trestle("BridgeJSON"), argumentParser,
+                trestle("BridgeJSON"), trestle("ServiceManager"), argumentParser,
             ],
             swiftSettings: strict),
 
@@ -72,6 +72,7 @@ let package = Package(
                 trestle("PrivateDaemon"),
                 trestle("TestSupport"),
             ],
-            path: "Tests/ProgramTests", exclude: ["Support/page_server.py"], swiftSettings: strict),
+            path: "Tests/ProgramTests", exclude: ["Support/odd_server.py", "Support/page_server.py"],
+            swiftSettings: strict),
     ]
 )
