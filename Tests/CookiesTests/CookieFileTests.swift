@@ -14,7 +14,7 @@ struct CookieFileTests {
         """
 
     @Test(
-        "What was imported is exported as it came, and lines that are no cookies are told",
+        "What was imported is exported as it came, and lines that are no cookies are reported",
         arguments: PluginEnvironment.all)
     func netscape(environment: PluginEnvironment) async throws {
         try await withPlugin(.cookies(), in: environment) { bridge in
@@ -86,7 +86,7 @@ struct CookieFileTests {
     }
 
     @Test(
-        "A file of any length goes as a stream, in both forms; what is refused is told by its line",
+        "A file of any length goes as a stream, in both forms; what is refused is reported by its line",
         arguments: PluginEnvironment.all)
     func streams(environment: PluginEnvironment) async throws {
         try await withPlugin(.cookies(), in: environment) { bridge in
@@ -157,7 +157,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("Of a request the header has what its site lets through, and lines of its answer are taken or told")
+    @Test("Of a request the header has what its site lets through, and lines of its answer are taken or reported")
     func requests() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()

@@ -31,6 +31,15 @@ struct CookiePageTests {
         }
     }
 
+    @Test("A page whose origin has its host in another script has the cookies of the host's A-labels")
+    func international() async throws {
+        try await withCookies { bridge in
+            let (local, page) = (await bridge.session(), await bridge.session(origin: "https://bücher.example"))
+            try await local.set("https://xn--bcher-kva.example/", "a=1")
+            #expect(try await page.pairs() == ["a=1"])
+        }
+    }
+
     @Test("A page sets cookies by lines of its own URL, and cannot touch HttpOnly ones or other sites")
     func setting() async throws {
         try await withPage { local, page in
@@ -55,7 +64,7 @@ struct CookiePageTests {
         }
     }
 
-    @Test("A page's watch tells what the page sees, and no names of HttpOnly cookies")
+    @Test("A page's watch has what the page sees, and no names of HttpOnly cookies")
     func watching() async throws {
         try await withPage { local, page in
             let since = try await page.call("cookies.watch")["version"] ?? nil

@@ -106,7 +106,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("Where the commit fails nothing is changed, all that share it are told, and the next one gets through")
+    @Test("Where the commit fails nothing is changed, all that share it fail, and the next one gets through")
     func failedCommit() throws {
         let directory = try EngineUnderTest.makeDirectory()
         let disk = FaultyDisk(directory: directory)

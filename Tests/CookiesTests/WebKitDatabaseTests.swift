@@ -55,7 +55,7 @@ struct WebKitDatabaseTests {
         #expect(found[1].hostOnly && !found[1].secure && found[1].sameSite == .unset)
     }
 
-    @Test("A table of before SameSite is read, and a row without a host is told by its number")
+    @Test("A table of before SameSite is read, and a row without a host is reported by its number")
     func old() throws {
         let file = try database(
             """

@@ -1,46 +1,11 @@
-import CookiesTasks
-import Synchronization
 import TaskKit
 import TaskKitTesting
 import Testing
 
 @testable import FetchTasks
 
-/// An interceptor of `http.load` whose decisions are the test's.
-private struct Chain: Interceptor {
-    static let name = "chain.load"
-    static let summary = "Decides as the test says."
-    let tasks = ["http.load"]
-    let decide: @Sendable (InterceptedCall) async throws -> Decision
-
-    func intercept(_ call: InterceptedCall) async throws -> Decision { try await decide(call) }
-}
-
-/// The options that interceptors were shown.
-private final class Shown: Sendable {
-    private let options = Mutex<[JSON]>([])
-
-    var all: [JSON] { options.withLock { $0 } }
-    func note(_ call: InterceptedCall) throws { options.withLock { [json = try call.options] in $0.append(json) } }
-}
-
 @Suite("The chain of a fetch", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchChainTests {
-    private func withChain(
-        _ script: JSON, _ decide: @escaping @Sendable (InterceptedCall) async throws -> Decision,
-        _ body: (TestBridge, ScriptedServer) async throws -> Void
-    ) async throws {
-        let server = try ScriptedServer(script)
-        let chain = Plugin("chain", version: "1.0.0") { Door() }.interceptor(Chain(decide: decide))
-        let bridge = try await TestBridge.start(
-            .cookies(), .fetch(), chain, configuration: ["fetch": Fetching.open])
-        do { try await body(bridge, server) } catch {
-            await bridge.stop()
-            throw error
-        }
-        await bridge.stop()
-    }
-
     /// The lines of the requests that a server has got, but for this one.
     private func lines(_ server: ScriptedServer, _ session: TestSession) async throws -> [String] {
         let result = try await session.call("http.fetch", ["url": server.url("/_seen")])
@@ -53,7 +18,7 @@ struct FetchChainTests {
 
     @Test("An interceptor answers in the place of the server, and the result says so")
     func mock() async throws {
-        try await withChain([:]) { call in
+        try await LoadChain.with([:]) { call in
             guard try Self.isFor("/mock", call) else { return .pass }
             return .answer(
                 ["status": 201, "headers": ["X-A": "1"], "body": ["json": ["a": 1]], "from": "mock"] as JSON)
@@ -69,9 +34,9 @@ struct FetchChainTests {
 
     @Test("It sees each hop with its origin, and a redirect that it answers makes another hop")
     func redirect() async throws {
-        let shown = Shown()
-        try await withChain(["/end": Script.response("there")]) { call in
-            try shown.note(call)
+        let shown = Noted<JSON>()
+        try await LoadChain.with(["/end": Script.response("there")]) { call in
+            shown.note(try call.options)
             guard try Self.isFor("/start", call) else { return .pass }
             return .answer(
                 ["status": 302, "headers": [["Location", "/end"]], "properties": ["seen": true]] as JSON)
@@ -92,7 +57,7 @@ struct FetchChainTests {
     func rewrite() async throws {
         let other = try ScriptedServer(["*": Script.response("other")])
         let (moved, origin) = (other.url("/moved"), "http://127.0.0.1:\(other.port)")
-        try await withChain(["*": Script.response("own")]) { call in
+        try await LoadChain.with(["*": Script.response("own")]) { call in
             var options = try call.options.objectValue ?? [:]
             guard options["url"]?.stringValue?.hasSuffix("_seen") == false else { return .pass }
             options["url"] = moved
@@ -121,7 +86,7 @@ struct FetchChainTests {
 
     @Test("It refuses a request, and what it answers without a status is no response")
     func refuse() async throws {
-        try await withChain([:]) { call in
+        try await LoadChain.with([:]) { call in
             if try Self.isFor("/refused", call) { throw BridgeError("filter.refused", "not this one") }
             return .answer(["body": ["text": "a"]] as JSON)
         } _: { bridge, server in
@@ -141,7 +106,7 @@ struct FetchChainTests {
         let (ended, wasEnded) = AsyncStream.makeStream(of: Void.self)
         let (never, isNever) = AsyncStream.makeStream(of: Void.self)
         defer { isNever.finish() }
-        try await withChain([:]) { call in
+        try await LoadChain.with([:]) { call in
             wasAsked.yield()
             defer { wasEnded.yield() }
             // Ends where the Swift task is cancelled.
@@ -165,9 +130,9 @@ struct FetchChainTests {
             "/get": [["send": .string(head)], ["repeat": "0123456789", "times": .number(JSONNumber(count / 10))]],
             "/put": Script.response("ok"),
         ]
-        let shown = Shown()
-        try await withChain(script) { call in
-            try shown.note(call)
+        let shown = Noted<JSON>()
+        try await LoadChain.with(script) { call in
+            shown.note(try call.options)
             return .pass
         } _: { bridge, server in
             let session = await bridge.session()
@@ -186,7 +151,7 @@ struct FetchChainTests {
 
     @Test("It changes the response that the server gave")
     func proceed() async throws {
-        try await withChain(["/": Script.response("own", headers: "Content-Type: text/plain\r\n")]) { call in
+        try await LoadChain.with(["/": Script.response("own", headers: "Content-Type: text/plain\r\n")]) { call in
             let answer: JSON = try await call.proceed()
             var object = answer.objectValue ?? [:]
             object["body"] = ["text": .string((answer["body"]?["text"]?.stringValue ?? "") + " and more")]
@@ -200,9 +165,9 @@ struct FetchChainTests {
 
     @Test("Cookies of an answer are stored as a server's are, and interceptors see none of a request")
     func cookies() async throws {
-        let shown = Shown()
-        try await withChain(["/": Script.response("")]) { call in
-            try shown.note(call)
+        let shown = Noted<JSON>()
+        try await LoadChain.with(["/": Script.response("")]) { call in
+            shown.note(try call.options)
             guard try Self.isFor("/login", call) else { return .pass }
             return .answer(["status": 200, "headers": [["Set-Cookie", "a=1"]], "from": "network"] as JSON)
         } _: { bridge, server in
@@ -218,9 +183,9 @@ struct FetchChainTests {
 
     @Test("It sees the option cache, and may change it")
     func cache() async throws {
-        let shown = Shown()
-        try await withChain(["/": Script.response("", headers: "Cache-Control: max-age=60\r\n")]) { call in
-            try shown.note(call)
+        let shown = Noted<JSON>()
+        try await LoadChain.with(["/": Script.response("", headers: "Cache-Control: max-age=60\r\n")]) { call in
+            shown.note(try call.options)
             var options = try call.options.objectValue ?? [:]
             guard options["cache"] == "reload" else { return .pass }
             options["cache"] = "only-if-cached"
@@ -244,7 +209,7 @@ struct FetchChainTests {
 
     @Test("An answer is checked against the length and the hash that the caller wants")
     func bounds() async throws {
-        try await withChain([:]) { _ in
+        try await LoadChain.with([:]) { _ in
             .answer(["status": 200, "body": ["text": "abc"]] as JSON)
         } _: {
             bridge, server in
@@ -268,7 +233,7 @@ struct FetchChainTests {
         let script: JSON = [
             "/": Script.response("own"), "/away": Script.redirect(302, to: other.url("/", host: "localhost")),
         ]
-        try await withChain(script) { _ in
+        try await LoadChain.with(script) { _ in
             .pass
         } _: { bridge, server in
             let page = await bridge.session(origin: "http://127.0.0.1:1")

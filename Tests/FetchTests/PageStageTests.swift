@@ -33,7 +33,21 @@ struct PageStageTests {
         await bridge.stop()
     }
 
-    @Test("A redirect keeps the farthest relation, and a third origin is not told the page's")
+    @Test(
+        "A page is of the site of its host's A-labels, in whatever script its origin has the host",
+        arguments: ["https://app.bücher.example", "https://app.BÜCHER.example", "https://app.xn--bcher-kva.example"])
+    func international(origin: String) throws {
+        let caller = Caller(session: 1, uid: 1, gid: 1, pid: 1, origin: origin)
+        let suffixes = PublicSuffixList()
+        let reach = Reach(caller, suffixes)
+        #expect(reach.pageOrigin?.text == "https://app.xn--bcher-kva.example")
+        #expect(reach.pageSite == "https://xn--bcher-kva.example")
+        #expect(try reach.isOwnSite(WebURL("https://api.bücher.example/")))
+        #expect(try !reach.isOwnSite(WebURL("https://bucher.example/")))
+        #expect(CachePartition.site(of: origin, suffixes) == "https://xn--bcher-kva.example")
+    }
+
+    @Test("A redirect keeps the farthest relation, and a third origin is not sent the page's")
     func trail() throws {
         let reach = Reach(
             Caller(session: 1, uid: 1, gid: 1, pid: 1, origin: "https://app.example.org"), PublicSuffixList())

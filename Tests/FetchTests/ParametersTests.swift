@@ -62,7 +62,7 @@ struct ParametersTests {
     }
 
     @Test(
-        "Each redirect has those of its own origin, and the container is told them",
+        "Each redirect has those of its own origin, and the container is sent them",
         .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
     func redirect() async throws {
         let other = try ScriptedServer(["*": Script.response("")])

@@ -1,39 +1,10 @@
 import HTTPRules
-import Synchronization
 import TaskKit
 import TaskKitTesting
 import TestSupport
 import Testing
 
 @testable import FetchTasks
-
-/// An interceptor whose decisions are a test's.
-private struct Older: Interceptor {
-    static let name = "older.load"
-    static let summary = "Decides as the test says."
-    let tasks = ["http.load"]
-    let decide: @Sendable (InterceptedCall) async throws -> Decision
-
-    func intercept(_ call: InterceptedCall) async throws -> Decision { try await decide(call) }
-}
-
-/// Another one, which starts behind it.
-private struct Newer: Interceptor {
-    static let name = "newer.load"
-    static let summary = "Decides as the test says."
-    let tasks = ["http.load"]
-    let decide: @Sendable (InterceptedCall) async throws -> Decision
-
-    func intercept(_ call: InterceptedCall) async throws -> Decision { try await decide(call) }
-}
-
-/// Names, in the order in which they came.
-private final class Order: Sendable {
-    private let names = Mutex<[String]>([])
-
-    var all: [String] { names.withLock { $0 } }
-    func note(_ name: String) { names.withLock { $0.append(name) } }
-}
 
 /// What a program or a page does with requests, each thing once and end to end.
 @Suite(
@@ -58,10 +29,10 @@ struct RequestPurposeTests {
             stage.clock.advance(61)
             let second = try await stage.fetch(server.url("/"), ["cache": .number(JSONNumber(policy))])
             #expect(second["from"] == from && second["body"]?["text"] == "abc")
-            let told = second["cache"]?["steps"]
+            let reported = second["cache"]?["steps"]
             let names = ["exists", "expired", "changed"]
             for (name, step) in zip(names, steps) where step != nil {
-                #expect(told?[name]?.boolValue == step, "\(name): \(told?.text ?? "")")
+                #expect(reported?[name]?.boolValue == step, "\(name): \(reported?.text ?? "")")
             }
         }
     }
@@ -117,15 +88,9 @@ struct RequestPurposeTests {
 
     @Test("The newest interceptor is asked first, may change the request, and is not asked about its own")
     func chain() async throws {
-        let server = try ScriptedServer(["*": Script.response("ok")])
-        let order = Order()
-        let older = Plugin("older", version: "1.0.0") { Door() }.interceptor(
-            Older { call in
-                order.note("older \(try call.options["headers"]?.text ?? "")")
-                return .pass
-            })
+        let order = Noted<String>()
         let newer = Plugin("newer", version: "1.0.0").interceptor(
-            Newer { call in
+            NewerInterceptor { call in
                 order.note("newer")
                 var options = try call.options.objectValue ?? [:]
                 options["headers"] = [["X-Mark", "1"]]
@@ -133,12 +98,15 @@ struct RequestPurposeTests {
                 let answer: JSON = try await call.call("http.load", JSON.object(options))
                 return .answer(answer)
             })
-        let bridge = try await TestBridge.start(.fetch(), older, newer, configuration: ["fetch": Fetching.open])
-        let session = await bridge.session()
-        let result = try await session.call("http.fetch", ["url": server.url("/"), "as": "text"])
-        #expect(result["body"]?["text"] == "ok")
-        #expect(order.all == ["newer", #"older [["X-Mark","1"]]"#])
-        await bridge.stop()
+        try await LoadChain.with(["*": Script.response("ok")], newer: newer) { call in
+            order.note("older \(try call.options["headers"]?.text ?? "")")
+            return .pass
+        } _: { bridge, server in
+            let session = await bridge.session()
+            let result = try await session.call("http.fetch", ["url": server.url("/"), "as": "text"])
+            #expect(result["body"]?["text"] == "ok")
+            #expect(order.all == ["newer", #"older [["X-Mark","1"]]"#])
+        }
     }
 
     @Test("A request is mocked, sent to a test host, filtered, or answered with an image from a file")
@@ -147,8 +115,8 @@ struct RequestPurposeTests {
         let (there, origin) = (test.url("/"), "http://127.0.0.1:\(test.port)")
         let folder = try TemporaryFolder()
         let image = try folder.write("GIF89a", to: "a.gif")
-        let plugin = Plugin("older", version: "1.0.0") { Door() }.interceptor(
-            Older { call in
+        let plugin = Plugin("chain", version: "1.0.0") { Door() }.interceptor(
+            ChainInterceptor { call in
                 var options = try call.options.objectValue ?? [:]
                 switch options["url"]?.stringValue?.split(separator: "/").last {
                 case "mock": return .answer(["status": 200, "body": ["json": ["mocked": true]]] as JSON)
@@ -200,8 +168,8 @@ struct RequestPurposeTests {
         let bridge = try await TestBridge.start(.fetch(), configuration: ["fetch": .object(section)], daemonUID: 1000)
         let session = await bridge.session(uid: 1000)
         try await session.call("http.fetch", ["url": server.url("/?q=1")])
-        let told = try await session.call("http.parameters", ["url": server.url("/")])
-        #expect(told == ["query": [["uid", "1000"]], "headers": [["X-Client", "test"]]])
+        let sent = try await session.call("http.parameters", ["url": server.url("/")])
+        #expect(sent == ["query": [["uid", "1000"]], "headers": [["X-Client", "test"]]])
         let requests = try await seenRequests(server)
         #expect(requests.first?["line"] == "GET /?q=1&uid=1000 HTTP/1.1")
         #expect(Fetching.header("X-Client", of: requests.first) == "test")

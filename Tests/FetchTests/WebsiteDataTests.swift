@@ -76,7 +76,7 @@ struct WebsiteDataTests {
         }
     }
 
-    @Test("Data are removed by name, by origin, or since a time, and the container is told")
+    @Test("Data are removed by name, by origin, or since a time, and the container is notified")
     func removes() async throws {
         let archive = try TestPackage.archive("1", base: "https://app.example.org/", ["a": "12345"])
         try await withPlugin(.fetch(), in: .inProcess, configuration: TestPackage.configuration()) { bridge in
@@ -139,25 +139,25 @@ struct WebsiteDataTests {
             section["ca_file"] = .string(authority.file)
             try await withPlugin(.fetch(), in: .inProcess, configuration: .object(section)) { bridge in
                 let session = try await bridge.session()
-                let (told, put) = (Told(), Told())
+                let (notified, put) = (Sent(), Sent())
                 try await session.provide("cookies.take") { _ in [:] }
                 try await session.provide("cookies.put") { options in
                     await put.add(options)
                     return [:]
                 }
                 try await session.provide("web.data.remove") { options in
-                    await told.add(options)
+                    await notified.add(options)
                     return [:]
                 }
                 _ = try await bridge.call("http.fetch", ["url": server.url("/", host: "localhost")])
                 #expect(await put.all.map { $0["clear"] } == (scheme == "https" ? [true] : []))
                 let origin = "https://localhost:\(server.port)"
-                #expect(await told.all.map { $0["origins"] } == (scheme == "https" ? [[.string(origin)]] : []))
+                #expect(await notified.all.map { $0["origins"] } == (scheme == "https" ? [[.string(origin)]] : []))
             }
         }
     }
 
-    private actor Told {
+    private actor Sent {
         var all: [JSON] = []
         func add(_ options: JSON) { all.append(options) }
     }

@@ -47,7 +47,7 @@ struct CookiesCommandTests {
         }
     }
 
-    @Test("Lines that are no cookies are told with their numbers, and the others are set")
+    @Test("Lines that are no cookies are reported with their numbers, and the others are set")
     func refused() throws {
         try withDaemon { daemon in
             let run = try daemon.home.trestle("cookies", "import", input: Self.file + "none\n")
@@ -73,7 +73,7 @@ struct CookiesCommandTests {
         }
     }
 
-    @Test("clear removes those that are named, or all, and wants to be told which")
+    @Test("clear removes those that are named, or all, and has to be given which")
     func clear() throws {
         try withCookies { daemon in
             let home = daemon.home

@@ -5,24 +5,9 @@ import Testing
 
 @Suite("trestle fetch", .blocking, .enabled(if: HTTPScriptProcess.isPossible, "needs python3"))
 struct FetchCommandTests {
-    /// A daemon that may ask a server on this machine, and that server.
-    private func withServer(_ script: JSON, _ body: (DaemonHome, _ base: String) throws -> Void) throws {
-        let server = try HTTPScriptProcess(script.text)
-        try withDaemon("[plugins.fetch]\nprivate_networks = [\"127.0.0.0/8\"]\n") { daemon in
-            try body(daemon.home, "http://127.0.0.1:\(server.port)")
-        }
-    }
-
-    private func response(_ body: String, _ status: String = "200 OK", _ headers: String = "") -> JSON {
-        // The server sends characters as bytes.
-        let bytes = String(String.UnicodeScalarView(body.utf8.map { Unicode.Scalar($0) }))
-        let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n"
-        return [["send": .string(head + bytes)]]
-    }
-
     @Test("The body goes to standard output, to the byte; status and headers go to standard error with --include")
     func body() throws {
-        try withServer(["/": response("a\u{1B}b", "200 OK", "X-A: 1\r\n")]) { home, base in
+        try FetchServer.with(["/": FetchServer.response("a\u{1B}b", "200 OK", "X-A: 1\r\n")]) { home, base in
             let plain = try home.trestle("fetch", "\(base)/")
             #expect(plain.end == .exited(0), "\(plain.errors)")
             #expect(plain.output == "a\u{1B}b" && plain.errors == "")
@@ -37,7 +22,7 @@ struct FetchCommandTests {
 
     @Test("A body is text, a file or standard input, with the type and the length that it has")
     func data() throws {
-        try withServer(["*": response("")]) { home, base in
+        try FetchServer.with(["*": FetchServer.response("")]) { home, base in
             let folder = try TemporaryFolder()
             let file = try folder.write("from a file", to: "f")
             for arguments in [
@@ -67,7 +52,7 @@ struct FetchCommandTests {
 
     @Test("A response of any status is a success, but with --fail the body is not written and the status is 1")
     func failure() throws {
-        try withServer(["/": response("sorry", "404 Not Found")]) { home, base in
+        try FetchServer.with(["/": FetchServer.response("sorry", "404 Not Found")]) { home, base in
             let run = try home.trestle("fetch", "\(base)/")
             #expect(run.end == .exited(0) && run.output == "sorry", "\(run.errors)")
             let failed = try home.trestle("fetch", "--fail", "\(base)/")
@@ -79,7 +64,8 @@ struct FetchCommandTests {
     @Test("--output writes a file that is complete or not there; one that exists stays, and no request is sent")
     func output() throws {
         let cut: JSON = [["send": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"], ["close": true]]
-        try withServer(["/": response("whole"), "/cut": cut, "/no": response("")]) { home, base in
+        let script: JSON = ["/": FetchServer.response("whole"), "/cut": cut, "/no": FetchServer.response("")]
+        try FetchServer.with(script) { home, base in
             let folder = try TemporaryFolder()
             let file = folder.file("f")
             let run = try home.trestle("fetch", "\(base)/", "--output", file)
@@ -99,8 +85,10 @@ struct FetchCommandTests {
 
     @Test("Redirects are followed and shown; with --no-follow the first response is the result")
     func redirects() throws {
-        let script: JSON = ["/": response("", "302 Found", "Location: /b\r\n"), "/b": response("there")]
-        try withServer(script) { home, base in
+        let script: JSON = [
+            "/": FetchServer.response("", "302 Found", "Location: /b\r\n"), "/b": FetchServer.response("there"),
+        ]
+        try FetchServer.with(script) { home, base in
             let followed = try home.trestle("fetch", "-i", "\(base)/")
             #expect(followed.output == "there")
             #expect(followed.errors.hasPrefix("302 \(base)/\nhttp/1.1 200 OK\n"), "\(followed.errors)")
@@ -111,7 +99,7 @@ struct FetchCommandTests {
 
     @Test("--head asks for the head alone: a line of JSON in a pipe, text for people")
     func head() throws {
-        try withServer(["/": [["send": "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n"]]]) { home, base in
+        try FetchServer.with(["/": [["send": "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n"]]]) { home, base in
             let line = try home.trestle("fetch", "--head", "\(base)/")
             #expect(line.end == .exited(0), "\(line.errors)")
             #expect(try JSON(parsing: line.output)["status"] == 204)
@@ -123,8 +111,8 @@ struct FetchCommandTests {
 
     @Test("On a terminal status and headers are in colour, and the body is text that it does not obey")
     func terminal() throws {
-        let script: JSON = ["/": response("é\u{1B}[2J"), "/b": response("a\u{0}b")]
-        try withServer(script) { home, base in
+        let script: JSON = ["/": FetchServer.response("é\u{1B}[2J"), "/b": FetchServer.response("a\u{0}b")]
+        try FetchServer.with(script) { home, base in
             let terminal = try PseudoTerminal(rows: 24, columns: 80)
             let shown = try terminal.run(Paths.program("trestle"), ["--socket", home.socketPath, "fetch", "\(base)/"])
             let text = try terminal.read(until: "[2J")

@@ -13,6 +13,7 @@ is read as far as its head goes, and to the end of a body with a Content-Length.
     {"hang": true}                    waits until the client closes the connection
     {"pause": 0.1}                    waits so many seconds
     {"close": true}                   closes the connection; without it, the next request is read
+    {"closing": "path"}               when the connection ends before the response, notes a request of this path
     {"turns": [steps, …]}             does the first steps for the first request of the path, and so on; then the last
     {"methods": {"GET": steps, …}}    does the steps of the request's method
 
@@ -94,6 +95,8 @@ def do(step, connection, file, request):
         except OSError:
             pass
         return False
+    elif "closing" in step:
+        request["closing"] = step["closing"]
     elif "close" in step:
         return False
     return True
@@ -116,6 +119,12 @@ def serve(connection):
         pass
 
 
+def note(request):
+    with changed:
+        seen.append(request)
+        changed.notify_all()
+
+
 def serve_one(connection, file):
     head = read_head(file)
     if head is None:
@@ -128,13 +137,14 @@ def serve_one(connection, file):
     request = {"line": line, "headers": headers, "body": ""}
     length = next((int(value) for name, value in headers if name.lower() == "content-length"), 0)
     request["body"] = file.read(length).decode("latin-1")
-    with changed:
-        seen.append(request)
-        changed.notify_all()
-    for step in script.get(path, script.get("*", [])):
-        if not do(step, connection, file, request):
-            return False
-    return True
+    note(request)
+    is_whole = False
+    try:
+        is_whole = all(do(step, connection, file, request) for step in script.get(path, script.get("*", [])))
+    finally:
+        if not is_whole and "closing" in request:
+            note({"line": f"CLOSED {request['closing']}", "headers": [], "body": ""})
+    return is_whole
 
 
 def accept(listener):

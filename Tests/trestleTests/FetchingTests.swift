@@ -62,7 +62,7 @@ struct FetchingTests {
     @Test("A response without words and members is shown, too")
     func sparse() {
         let response = FetchedResponse(["status": 500])
-        #expect(response.text(colour: false) == " 500\n(from ?)\n\n")
+        #expect(response.text(colour: false) == "500\n(from ?)\n\n")
         #expect(response.isFailure && response.stream == nil && response.statusText == "500")
     }
 

@@ -43,3 +43,22 @@ extension Host {
         return Array(String(cString: labels).utf8)
     }
 }
+
+extension WebOrigin {
+    /// The most bytes of an origin's text: a scheme, the longest host in any script, a port.
+    static let maximumInternationalBytes = Host.maximumInternationalBytes + 16
+
+    /// The origin that a text says, with a host in any script: `https://bücher.example` is the origin
+    /// `https://xn--bcher-kva.example`.
+    ///
+    /// - Parameter text: As the text of `init(_:)`.
+    /// - Throws: The reason, where it says none.
+    public init(international text: some StringProtocol) throws(AddressRefusal) {
+        guard text.utf8.count <= Self.maximumInternationalBytes else {
+            throw AddressRefusal(.tooLong, "the origin is longer than \(Self.maximumInternationalBytes) bytes")
+        }
+        let (scheme, rest) = try WebScheme.reading(Array(text.utf8)[...])
+        let authority = try Authority(rest)
+        self.init(scheme: scheme, host: try Host(bytes: authority.host), port: authority.port)
+    }
+}

@@ -4,24 +4,6 @@
 /// Cookies lie by registrable domain, so that a request is compared with at most so many as one domain may have. Every
 /// change has a version of its own, by which others can ask for what is new.
 public struct CookieJar: Sendable {
-    /// A cookie and the version in which it came to be as it is.
-    public struct Stored: Hashable, Sendable {
-        /// The cookie.
-        public var cookie: Cookie
-        /// The version.
-        public var version: UInt64
-
-        /// A stored cookie.
-        ///
-        /// - Parameters:
-        ///   - cookie: The cookie.
-        ///   - version: The version.
-        public init(cookie: Cookie, version: UInt64) {
-            self.cookie = cookie
-            self.version = version
-        }
-    }
-
     /// The list of public suffixes.
     public let suffixes: PublicSuffixList
     /// How many cookies there may be.

@@ -35,8 +35,10 @@ struct FetchedResponse {
             let status = styled(redirect["status"]?.text ?? "", "33", colour)
             lines.append("\(status) \(PlainText.line(redirect["url"]?.stringValue ?? ""))")
         }
+        // Empty where the response is from neither the network nor the cache.
         let version = PlainText.line(result["protocol"]?.stringValue ?? "")
-        lines.append("\(version) \(styled(PlainText.line(statusText), statusStyle, colour))")
+        let status = styled(PlainText.line(statusText), statusStyle, colour)
+        lines.append(version.isEmpty ? status : "\(version) \(status)")
         for header in result["headers"]?.arrayValue ?? [] {
             guard let pair = header.arrayValue, pair.count == 2 else { continue }
             let (name, value) = (pair[0].stringValue ?? "", pair[1].stringValue ?? "")

@@ -15,7 +15,7 @@ struct CacheFetchTests {
         Script.response(body, headers: fresh + headers)
     }
 
-    @Test("A response is stored, answers the next request, and tells its age")
+    @Test("A response is stored, answers the next request, and has its age")
     func hit() async throws {
         try await CachingBridge.with(["/": Self.fresh("abc")]) { stage, server in
             let first = try await stage.fetch(server.url("/"))

@@ -64,7 +64,34 @@ struct CacheTaskTests {
         }
     }
 
-    @Test("What is meant is told by origins, sites and times")
+    @Test("They distinguish the profiles of a user, and without a profile they mean all")
+    func profiles() async throws {
+        try await CachingBridge.with(Self.script) { stage, server in
+            let session = await stage.bridge.session(uid: 1000)
+            try await stage.fetch(server.url("/1"))
+            for path in ["/1", "/2"] { try await stage.fetch(server.url(path), ["profile": "work"]) }
+            let info = try await session.call("http.cache.info")
+            #expect(info["count"] == 3)
+            #expect(
+                info["origins"]?.arrayValue?.map { [$0["profile"], $0["count"]] } == [["work", 2], ["default", 1]])
+            let work = try await session.call("http.cache.info", ["profile": "work"])
+            #expect(work["count"] == 2 && work["origins"]?.arrayValue?.count == 1)
+            #expect(try await session.call("http.cache.info", ["profile": "other"])["count"] == 0)
+            let list = try await session.call("http.cache.list")
+            #expect(list["entries"]?.arrayValue?.map { $0["profile"] } == ["default", "work", "work"])
+            let one = try await session.call("http.cache.list", ["profile": "default"])
+            #expect(one["entries"]?.arrayValue?.map { $0["profile"] } == ["default"])
+            #expect(try await session.call("http.cache.remove", ["profile": "work"])["removed"] == 2)
+            #expect(try await stage.fetch(server.url("/1"))["from"] == "cache")
+            #expect(try await stage.fetch(server.url("/1"), ["profile": "work"])["from"] == "network")
+            let error = await #expect(throws: BridgeError.self) {
+                try await session.call("http.cache.list", ["profile": "no name"])
+            }
+            #expect(error?.code == .optionsInvalid)
+        }
+    }
+
+    @Test("Options choose entries by origin, site and time")
     func selections() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             let session = await stage.bridge.session(uid: 1000)
@@ -91,19 +118,21 @@ struct CacheTaskTests {
         }
     }
 
-    @Test("A page sees its own site's part alone")
+    @Test("A page sees its own site's part of the profile default alone")
     func pages() throws {
         let task = CacheRemoveTask(service: FetchService())
         let page = Caller(session: 1, uid: 1000, gid: 1000, pid: 1, origin: "https://app.shop.example")
         let none = try Self.filter([:])
         #expect(try task.selection(none, page).site == "https://shop.example")
-        for site in ["local", "https://other.example"] {
-            let filter = try Self.filter(["site": .string(site)])
+        #expect(try task.selection(none, page).profile == .standard)
+        #expect(try task.selection(Self.filter(["profile": "default"]), page).profile == .standard)
+        for options: JSON in [["site": "local"], ["site": "https://other.example"], ["profile": "work"]] {
+            let filter = try Self.filter(options)
             let error = #expect(throws: BridgeError.self) { try task.selection(filter, page) }
             #expect(error?.code == .permissionDenied)
         }
         let program = Caller(session: 1, uid: 1000, gid: 1000, pid: 1)
-        #expect(try task.selection(none, program).site == nil)
+        #expect(try task.selection(none, program).site == nil && task.selection(none, program).profile == nil)
     }
 
     @Test("Lists come in pages")

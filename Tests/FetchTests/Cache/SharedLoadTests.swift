@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TaskKit
 import TaskKitTesting
 import TestSupport
@@ -158,6 +159,41 @@ struct SharedLoadTests {
             let seen = try await stage.seen(server)
             #expect(seen.filter { $0["line"] == "GET / HTTP/1.1" }.count <= 2)
         }
+    }
+
+    @Test("The request ends when all that waited for its response are cancelled")
+    func allAreCancelled() async throws {
+        let script: JSON = [
+            "/": [["closing": "/closed"], ["hang": true]],
+            "/started": .array([["wait": "/"]] + (Script.response("").arrayValue ?? [])),
+            "/ended": .array([["wait": "/closed"]] + (Script.response("").arrayValue ?? [])),
+        ]
+        try await CachingBridge.with(script) { stage, server in
+            let session = await stage.bridge.session(uid: 1000)
+            var calls: [Int64] = []
+            for _ in 0..<3 { calls.append(await session.begin("http.fetch", ["url": server.url("/")])) }
+            try await stage.fetch(server.url("/started"))
+            // The first one last: the others still wait for its response.
+            for call in calls.reversed() { await session.cancel(call) }
+            for call in calls {
+                let error = await #expect(throws: BridgeError.self) { try await session.outcome(of: call) }
+                #expect(error?.code == .callCancelled)
+            }
+            try await stage.fetch(server.url("/ended"))
+            #expect(try await stage.seen(server).filter { $0["line"] == "GET / HTTP/1.1" }.count == 1)
+        }
+    }
+
+    @Test("The transfer is given up when the last one that reads its body has gone, and no sooner")
+    func lastReaderLeaves() {
+        let given = Mutex(0)
+        let body = GrowingBody { given.withLock { $0 += 1 } }
+        let (first, second) = (body.reader(), body.reader())
+        #expect(first != nil && second != nil && !body.isAbandoned)
+        first?.leave()
+        #expect(!body.isAbandoned && given.withLock { $0 } == 0)
+        second?.leave()
+        #expect(body.isAbandoned && given.withLock { $0 } == 1)
     }
 
     @Test("A body comes whole where it cannot be written, and one that is announced too long is not begun")

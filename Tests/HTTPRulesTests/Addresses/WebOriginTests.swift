@@ -15,6 +15,20 @@ import Testing
         #expect(try WebOrigin(canonical) == origin && WebURL("\(text)/x").origin == origin)
     }
 
+    @Test(
+        "An origin with a host in any script is that of its A-labels",
+        arguments: [
+            ("https://bücher.example", "https://xn--bcher-kva.example"),
+            ("https://BÜCHER.example:443", "https://xn--bcher-kva.example"),
+            ("http://食狮.中国:8080", "http://xn--85x722f.xn--fiqs8s:8080"), ("http://[::1]:80", "http://[::1]"),
+        ]) func international(text: String, canonical: String) throws
+    { #expect(try WebOrigin(international: text) == WebOrigin(canonical)) }
+
+    @Test(
+        "An origin in any script has nothing behind its port, and no digits that only resemble ASCII",
+        arguments: ["https://ü.example/", "https://u@ü.example", "https://１２７.0.0.1", "https://ü\u{0}", "ü.example"])
+    func internationalRefusals(text: String) { #expect(refusal { try WebOrigin(international: text) } != nil) }
+
     @Test("Scheme, host and port make an origin another one") func inequality() throws {
         let origin = try WebOrigin("https://a.example")
         for other in ["http://a.example", "https://b.example", "https://a.example:444", "http://a.example:443"] {

@@ -56,9 +56,9 @@ final class CacheTestServer: CacheTestOrigin {
     /// A connection ends a body where `Content-Length` says that it does.
     private func body(of number: Int, status: Int, method: String, _ fields: inout HeaderList) throws -> [UInt8] {
         guard status != 204, status != 304, method != "HEAD" else { return [] }
-        let told = requests[number - 1].values["response_body"] ?? "null"
-        let body = Array((told == "null" ? name : told).utf8)
-        if let told = fields.first(named: "Content-Length").flatMap({ Int($0) }) { return Array(body.prefix(told)) }
+        let given = requests[number - 1].values["response_body"] ?? "null"
+        let body = Array((given == "null" ? name : given).utf8)
+        if let length = fields.first(named: "Content-Length").flatMap({ Int($0) }) { return Array(body.prefix(length)) }
         if !fields.contains(named: "Transfer-Encoding") { try fields.put("Content-Length", "\(body.count)") }
         return body
     }
@@ -69,12 +69,12 @@ final class CacheTestServer: CacheTestOrigin {
         let status = request.values["response_status"].flatMap { Int($0) } ?? 200
         guard request.values["expected_type"]?.hasSuffix("validated") == true, number > 1 else { return status }
         let last = requests[number - 2].responseFields
-        func told(_ name: String) -> String? {
+        func sent(_ name: String) -> String? {
             guard case .text(let text) = last.last(where: { $0.name.lowercased() == name })?.value else { return nil }
             return text
         }
-        let isDate = told("last-modified").map { $0 == fields.combined(named: "If-Modified-Since") } ?? false
-        let isTag = told("etag").map { $0 == fields.combined(named: "If-None-Match") } ?? false
+        let isDate = sent("last-modified").map { $0 == fields.combined(named: "If-Modified-Since") } ?? false
+        let isTag = sent("etag").map { $0 == fields.combined(named: "If-None-Match") } ?? false
         return isDate || isTag ? 304 : 999
     }
 

@@ -5,7 +5,7 @@ import Testing
 /// The suite cache-tests, run as a private cache.
 @Suite(.enabled(if: PublicSuite.cacheTests.isThere && CacheTestData.hasNode))
 struct CacheTestsTests {
-    /// Required tests that a loader by these rules does not pass. Both want a failed connection to be told as a
+    /// Required tests that a loader by these rules does not pass. Both want a failed connection to be reported as a
     /// response of status 504; here it is an error of the call, as in browsers.
     private static let missedRequired = ["stale-close-must-revalidate", "stale-close-no-cache"]
     /// Optimal tests that it does not pass, each for a reason:

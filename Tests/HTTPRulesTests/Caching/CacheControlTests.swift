@@ -51,7 +51,7 @@ import Testing
         #expect(response("stale-if-error=5").staleIfError == .seconds(5))
     }
 
-    @Test("What shared caches are told means nothing")
+    @Test("Directives for shared caches mean nothing")
     func shared() {
         let directives = response("s-maxage=10, proxy-revalidate, private")
         #expect(directives.maxAge == nil && !directives.mustRevalidate && directives.isPrivate)

@@ -75,7 +75,7 @@ import Testing
         #expect(CachePolicy(number: 6) == nil && CachePolicy(number: -1) == nil)
     }
 
-    @Test("The steps tell whether something exists and has expired")
+    @Test("The steps say whether something exists and has expired")
     func steps() {
         func steps(_ policy: CachePolicy, _ stored: [StoredResponse], after seconds: Int64 = 0) -> CacheSteps {
             CacheDecision(for: get(HeaderList(), policy), stored: stored, at: november1994.later(seconds)).steps

@@ -71,7 +71,7 @@ import Testing
         #expect(try updated(fields(("ETag", "\"z\"")), [variant(1, "\"x\"")]) == nil)
     }
 
-    @Test("A date confirms what has no tag, though the server tells one now")
+    @Test("A date confirms what has no tag, though the server sends one now")
     func newTag() throws {
         let date = ("Last-Modified", HTTPDate.format(november1994.later(-100)))
         let dated = stored(fields(date, ("Cache-Control", "max-age=0")))
@@ -184,7 +184,7 @@ import Testing
         #expect(answer.fields(at: november1994).contains(named: "A"))
     }
 
-    @Test("The third step tells whether the server had something else")
+    @Test("The third step says whether the server had something else")
     func changed() throws {
         let load = try load([variant])
         func changed(_ status: Int, _ list: HeaderList) -> Bool? {

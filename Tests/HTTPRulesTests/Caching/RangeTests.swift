@@ -33,7 +33,7 @@ import Testing
         #expect(ByteRange.suffix(0).resolved(length: 10) == nil && ByteRange.suffix(5).resolved(length: 0) == nil)
     }
 
-    @Test("Content-Range tells place and length")
+    @Test("Content-Range has place and length")
     func contentRange() {
         #expect(ContentRange("bytes 0-4/10") == ContentRange(range: 0..<5, length: 10))
         #expect(ContentRange("bytes 0-4/*") == ContentRange(range: 0..<5, length: nil))

@@ -77,7 +77,7 @@ struct CookieTransactionTests {
         #expect(isAlike)
     }
 
-    @Test("What has changed is what the feed tells", arguments: 0..<60)
+    @Test("What has changed is what the feed has", arguments: 0..<60)
     func changes(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var jar = try jar(&generator)

@@ -123,7 +123,7 @@ extension CookieTask {
         guard Self.isForPages else {
             throw BridgeError(.permissionDenied, "\(Self.name) is for programs of the user, not for pages")
         }
-        guard let origin = try? WebOrigin(caller.origin) else {
+        guard let origin = try? WebOrigin(international: caller.origin) else {
             throw BridgeError(.permissionDenied, "only pages of http and https have cookies")
         }
         guard let page = service.suffixes.page(origin) else { throw .storeNotOpen }

@@ -169,7 +169,7 @@ struct RequestContext: Decodable, Sendable {
 
     private static func origin(_ text: String, at path: String) throws(BridgeError) -> WebOrigin {
         do throws(AddressRefusal) {
-            return try WebOrigin(text)
+            return try WebOrigin(international: text)
         } catch {
             throw .unfit(path, expected: "an origin such as https://a.example", got: "a string that is none")
         }

@@ -28,7 +28,7 @@ struct CachePartition: Hashable, Sendable {
     ///   - suffixes: Which sites there are; nil: each origin is one.
     static func site(of origin: String, _ suffixes: PublicSuffixList?) -> String {
         // Only that word is the user's own programs: no site is written so.
-        guard origin != localSite, let web = try? WebOrigin(origin) else { return origin }
+        guard origin != localSite, let web = try? WebOrigin(international: origin) else { return origin }
         return suffixes?.site(of: web).text ?? web.text
     }
 

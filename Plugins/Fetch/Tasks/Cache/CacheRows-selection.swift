@@ -7,6 +7,7 @@ import HTTPRules
 extension CacheRows {
     /// What an origin has in the store.
     struct OriginUsage: Sendable {
+        var profile: String
         var site: String
         var origin: String
         var bytes: Int64
@@ -16,6 +17,7 @@ extension CacheRows {
     /// What is shown of an entry.
     struct Summary: Sendable {
         var id: Int64
+        var profile: String
         var site: String
         var url: String
         var status: Int
@@ -33,24 +35,25 @@ extension CacheRows {
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT partition.site, usage.origin, usage.bytes, usage.count
+                SELECT partition.profile, partition.site, usage.origin, usage.bytes, usage.count
                 FROM usage JOIN partition ON partition.id = usage.partition
                 WHERE partition.uid = ? \(filter.partition) \(filter.origins) ORDER BY usage.bytes DESC LIMIT ?
                 """,
             arguments: [Int64(selection.uid)] + filter.partitionArguments + filter.originArguments + [limit])
-        return rows.map { OriginUsage(site: $0[0], origin: $0[1], bytes: $0[2], count: $0[3]) }
+        return rows.map { OriginUsage(profile: $0[0], site: $0[1], origin: $0[2], bytes: $0[3], count: $0[4]) }
     }
 
-    /// What is stored in all of a user, or of one of the user's sites.
+    /// What is stored in all of a user, or of one of the user's profiles or sites.
     func total(_ selection: CacheSelection) throws -> (bytes: Int64, count: Int) {
-        guard let site = selection.site else { return try usage(of: selection.uid) }
+        guard selection.site != nil || selection.profile != nil else { return try usage(of: selection.uid) }
+        let filter = Filter(selection, prefix: "usage")
         let row = try Row.fetchOne(
             database,
             sql: """
                 SELECT coalesce(sum(usage.bytes), 0), coalesce(sum(usage.count), 0)
                 FROM usage JOIN partition ON partition.id = usage.partition
-                WHERE partition.uid = ? AND partition.site = ?
-                """, arguments: [Int64(selection.uid), site])
+                WHERE partition.uid = ? \(filter.partition)
+                """, arguments: [Int64(selection.uid)] + filter.partitionArguments)
         return row.map { ($0[0], $0[1]) } ?? (0, 0)
     }
 
@@ -65,7 +68,7 @@ extension CacheRows {
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT entry.*, partition.site FROM entry JOIN partition ON partition.id = entry.partition
+                SELECT entry.*, partition.profile, partition.site FROM entry JOIN partition ON partition.id = entry.partition
                 WHERE entry.uid = ? AND entry.id > ? \(filter.partition) \(filter.origins) \(filter.others)
                 ORDER BY entry.id LIMIT ?
                 """,
@@ -74,7 +77,7 @@ extension CacheRows {
         return rows.map { row in
             let headers: Data = row["headers"]
             return Summary(
-                id: row["id"], site: row["site"], url: row["url"], status: row["status"],
+                id: row["id"], profile: row["profile"], site: row["site"], url: row["url"], status: row["status"],
                 type: HeaderList(bytes: headers)?.first(named: "Content-Type"), bytes: row["stored_bytes"],
                 isComplete: HeldBytes(text: row["held"] as String)?.isComplete ?? false, storedAt: row["stored_at"],
                 usedAt: row["used_at"], freshUntil: row["fresh_until"])

@@ -16,7 +16,7 @@ struct Reach: Sendable {
     /// Whether the caller is a page.
     var isPage: Bool { origin != nil }
     /// The page's origin; nil: it has none of the web, or the caller is no page.
-    var pageOrigin: WebOrigin? { origin.flatMap { try? WebOrigin($0) } }
+    var pageOrigin: WebOrigin? { origin.flatMap { try? WebOrigin(international: $0) } }
 
     /// The text of the page's site; nil: it has none, or the caller is no page.
     var pageSite: String? {

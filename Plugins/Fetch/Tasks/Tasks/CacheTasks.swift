@@ -1,7 +1,8 @@
 import HTTPRules
 import TaskKit
 
-/// What the tasks about the cache have in common: a page sees the part of its own site, a program all of its user's.
+/// What the tasks about the cache have in common: a page sees the part of its own site in the profile that pages use,
+/// a program all of its user's.
 protocol CacheTask: BridgeTask {
     var service: FetchService { get }
 }
@@ -10,7 +11,12 @@ extension CacheTask {
     /// Which entries the caller means.
     func selection(_ filter: CacheFilter, _ caller: Caller) throws(BridgeError) -> CacheSelection {
         var selection = CacheSelection(uid: caller.uid)
+        selection.profile = filter.profile
         if caller.origin != CachePartition.localSite {
+            guard filter.profile == nil || filter.profile == .standard else {
+                throw BridgeError(.permissionDenied, "a page sees the profile \(ProfileName.standard.text) alone")
+            }
+            selection.profile = .standard
             selection.site = CachePartition.site(of: caller.origin, service.suffixes)
         }
         if let site = filter.site {
@@ -22,7 +28,7 @@ extension CacheTask {
         selection.url = try filter.url.map { (text) throws(BridgeError) in try Self.url(text).text }
         var origins: [String] = []
         for text in filter.origins ?? [] {
-            guard let origin = try? WebOrigin(text) else {
+            guard let origin = try? WebOrigin(international: text) else {
                 throw .invalidOption("$.origins", expected: "origins, such as https://a.example", got: text)
             }
             origins.append(origin.text)
@@ -52,6 +58,7 @@ struct CacheFilter: Decodable, Sendable {
     /// As many as a message may name without work that takes long.
     static let maximumOrigins = 100
 
+    var profile: ProfileName?
     var site: String?
     var url: String?
     var origins: [String]?
@@ -61,15 +68,17 @@ struct CacheFilter: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let fields = try Fields(from: decoder)
-        try JSON(from: decoder).refuseUnknown(["site", "url", "origins", "since", "all", "after"], "$")
+        try JSON(from: decoder).refuseUnknown(["profile", "site", "url", "origins", "since", "all", "after"], "$")
         (site, url, origins, since) = (fields.site, fields.url, fields.origins, fields.since)
         (all, after) = (fields.all, fields.after)
+        profile = try fields.profile.map { (text) throws(JSONMismatch) in try ProfileName(option: text) }
         if let count = origins?.count, count > Self.maximumOrigins {
             throw JSONMismatch(path: "$.origins", expected: "at most \(Self.maximumOrigins)", got: "\(count)")
         }
     }
 
     private struct Fields: Decodable {
+        var profile: String?
         var site: String?
         var url: String?
         var origins: [String]?
@@ -79,10 +88,11 @@ struct CacheFilter: Decodable, Sendable {
     }
 
     /// Whether it says which entries are meant.
-    var isSelective: Bool { site != nil || url != nil || origins != nil || since != nil }
+    var isSelective: Bool { profile != nil || site != nil || url != nil || origins != nil || since != nil }
 
     static func schema(_ more: [String: JSON] = [:]) -> JSON {
         var properties: JSONObject = [
+            "profile": ["type": "string", "description": "the profile of cookies; without it, all profiles"],
             "site": ["type": "string", "description": "what the sessions speak for that fetched: local, or a site"],
             "url": ["type": "string"],
             "origins": ["type": "array", "items": ["type": "string"], "maxItems": .number(JSONNumber(maximumOrigins))],
@@ -99,7 +109,7 @@ struct CacheInfoTask: CacheTask {
     static let summary = "Returns how much the cache holds for the caller, in all and for each origin."
     static let optionsSchema: JSON? = CacheFilter.schema()
 
-    /// How many origins are told.
+    /// How many origins a result has.
     private static let maximumOrigins = 200
 
     let service: FetchService
@@ -115,8 +125,8 @@ struct CacheInfoTask: CacheTask {
             "origins": .array(
                 origins.map {
                     [
-                        "site": .string($0.site), "origin": .string($0.origin), "bytes": .number(JSONNumber($0.bytes)),
-                        "count": .number(JSONNumber($0.count)),
+                        "profile": .string($0.profile), "site": .string($0.site), "origin": .string($0.origin),
+                        "bytes": .number(JSONNumber($0.bytes)), "count": .number(JSONNumber($0.count)),
                     ]
                 }),
         ]
@@ -151,10 +161,10 @@ struct CacheListTask: CacheTask {
 
     private static func json(_ entry: CacheRows.Summary) -> JSON {
         var json: JSONObject = [
-            "url": .string(entry.url), "site": .string(entry.site), "status": .number(JSONNumber(entry.status)),
-            "bytes": .number(JSONNumber(entry.bytes)), "complete": .bool(entry.isComplete),
-            "stored": .number(JSONNumber(entry.storedAt)), "used": .number(JSONNumber(entry.usedAt)),
-            "freshUntil": .number(JSONNumber(entry.freshUntil)),
+            "url": .string(entry.url), "profile": .string(entry.profile), "site": .string(entry.site),
+            "status": .number(JSONNumber(entry.status)), "bytes": .number(JSONNumber(entry.bytes)),
+            "complete": .bool(entry.isComplete), "stored": .number(JSONNumber(entry.storedAt)),
+            "used": .number(JSONNumber(entry.usedAt)), "freshUntil": .number(JSONNumber(entry.freshUntil)),
         ]
         json["type"] = entry.type.map { .string($0) }
         return .object(json)

@@ -109,7 +109,7 @@ struct RemoveDataTask: BridgeTask {
         }
         var origins: Set<WebOrigin>?
         for (index, text) in (options.origins ?? []).enumerated() {
-            guard let origin = try? WebOrigin(text) else {
+            guard let origin = try? WebOrigin(international: text) else {
                 throw .invalidOption(
                     "$.origins[\(index)]", expected: "an origin, such as https://example.org", got: "something else")
             }

@@ -16,8 +16,11 @@ struct FetchTask: BridgeTask {
 
     func run(_ options: FetchOptions, _ call: Call) async throws -> JSON {
         service.metrics.fetches.add()
+        let deadline = FetchDeadline()
         do throws(BridgeError) {
-            return try await fetch(options, call)
+            return try await deadline.bound(call) { () async throws(BridgeError) in
+                try await fetch(options, call, deadline)
+            }
         } catch {
             service.metrics.failures.add()
             if error.code == .httpRefused { service.metrics.refusals.add() }
@@ -25,13 +28,16 @@ struct FetchTask: BridgeTask {
         }
     }
 
-    private func fetch(_ options: FetchOptions, _ call: Call) async throws(BridgeError) -> JSON {
+    private func fetch(
+        _ options: FetchOptions, _ call: Call, _ deadline: FetchDeadline
+    ) async throws(BridgeError) -> JSON {
         let settings = service.settings
         let reach = Reach(call.caller, service.suffixes)
         var first = try firstHop(options, reach)
         var request = try makeRequest(options, settings)
-        if call.wantsProgress {
-            request.onProgress = { progress in call.reportProgress(progress) }
+        request.onProgress = { progress in
+            deadline.note(progress)
+            if call.wantsProgress { call.reportProgress(progress) }
         }
         request.cookies = try cookies(options, from: first.url, reach)
         request.authenticates = options.authenticates

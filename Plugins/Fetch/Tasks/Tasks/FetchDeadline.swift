@@ -1,0 +1,63 @@
+import Synchronization
+import TaskKit
+
+/// The time that a call of `http.fetch` has. Shortly before the daemon ends the call, the fetch ends here, with an
+/// error that says how far its transfer was. Any thread.
+final class FetchDeadline: Sendable {
+    /// How long before the daemon the fetch ends, so that its error comes first.
+    static let margin = Duration.milliseconds(50)
+
+    private struct State {
+        /// Nil: no transfer of this fetch has begun.
+        var phase: TransferProgress.Phase?
+        /// Whether a byte of a request has been sent.
+        var hasStarted = false
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    func note(_ progress: TransferProgress) {
+        state.withLock { state in
+            state.phase = progress.phase
+            if progress.phase != .queued, progress.phase != .connecting { state.hasStarted = true }
+        }
+    }
+
+    /// Does the work of a call.
+    ///
+    /// - Throws: What `work` throws; `call.timeout`, where the time of the call is over.
+    func bound(
+        _ call: Call, _ work: @escaping @Sendable () async throws(BridgeError) -> JSON
+    ) async throws(BridgeError) -> JSON {
+        guard let left = call.timeRemaining else { return try await work() }
+        let task = Task<Result<JSON, BridgeError>, Never>(executorPreference: call.plugin.executor) {
+            do throws(BridgeError) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        // A short time is not taken up by the margin.
+        let timer = call.plugin.timer(after: left - min(Self.margin, left / 4)) {
+            self.state.withLock { $0.isOver = true }
+            task.cancel()
+        }
+        defer { timer.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        if case .failure(let error) = result, error.code == .callCancelled, let timeout { throw timeout }
+        return try result.get()
+    }
+
+    /// The error of a call whose time is over; nil: it is not.
+    private var timeout: BridgeError? {
+        let state = state.withLock { $0 }
+        guard state.isOver else { return nil }
+        var data: JSONObject = ["started": .bool(state.hasStarted)]
+        data["phase"] = state.phase.map { .string($0.rawValue) }
+        let place = state.phase.map { ": it was \($0.rawValue)" } ?? ""
+        return BridgeError(
+            .callTimeout, "the fetch did not end within the call's timeout\(place)", data: .object(data),
+            isTransient: true)
+    }
+}

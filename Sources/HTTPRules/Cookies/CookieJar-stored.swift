@@ -1,0 +1,19 @@
+extension CookieJar {
+    /// A cookie and the version in which it came to be as it is.
+    public struct Stored: Hashable, Sendable {
+        /// The cookie.
+        public var cookie: Cookie
+        /// The version.
+        public var version: UInt64
+
+        /// A stored cookie.
+        ///
+        /// - Parameters:
+        ///   - cookie: The cookie.
+        ///   - version: The version.
+        public init(cookie: Cookie, version: UInt64) {
+            self.cookie = cookie
+            self.version = version
+        }
+    }
+}
