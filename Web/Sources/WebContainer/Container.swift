@@ -4,6 +4,7 @@ internal import BridgeJSON
 internal import MainLoop
 internal import PageBridge
 internal import WebKitViews
+internal import WebProfiles
 
 /// The pages of one profile.
 @MainActor
@@ -17,6 +18,7 @@ public final class Container {
     public private(set) var pages: [Int: Page] = [:]
     /// How many views wait, and how many pages are open.
     public private(set) var pool: ViewPool
+    private let packages: PackageServer?
     private var waiting: [Page] = []
     private var filling: LoopSource?
     private var lastNumber = 0
@@ -34,6 +36,9 @@ public final class Container {
         self.settings = settings
         engine = WebEngine(settings.storage)
         pool = ViewPool(target: settings.warmViews, maximum: settings.maximumPages)
+        packages = settings.packages.map { PackageServer($0, policy: settings.view.contentSecurityPolicy) }
+        packages?.container = self
+        if let packages { engine.serve(PageOrigin.packageScheme) { [weak packages] in packages?.take($0) } }
     }
 
     // MARK: Pages
@@ -58,6 +63,7 @@ public final class Container {
     public func close(_ page: Page) {
         guard pages[page.number] === page else { return }
         publish("web.closed", page, [:])
+        packages?.leave(page.number)
         pages[page.number] = nil
         pool.closed()
         page.end()
@@ -95,6 +101,9 @@ public final class Container {
         pool.lost()
         page.end()
     }
+
+    /// A page begins to load another document.
+    func leavePackages(_ page: Page) { packages?.leave(page.number) }
 
     // MARK: Events
 

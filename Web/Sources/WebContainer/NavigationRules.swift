@@ -10,6 +10,8 @@ public struct NavigationRules: Sendable, Hashable {
         case refuse(String)
         /// The desktop's browser opens it.
         case external
+        /// It is a signal of WebViewJavascriptBridge to its container, and goes nowhere.
+        case ignore
     }
 
     /// Where frames may go.
@@ -27,6 +29,9 @@ public struct NavigationRules: Sendable, Hashable {
         self.external = external
     }
 
+    /// Hosts that no name has, and a scheme of its own.
+    private static let signals = ["https://__bridge_loaded__", "https://__wvjb_queue_message__", "wvjbscheme://"]
+
     /// Decides about a navigation. The engine does not tell frames from the page: the rules bind both.
     ///
     /// - Parameters:
@@ -36,6 +41,7 @@ public struct NavigationRules: Sendable, Hashable {
     public func decide(_ uri: String, isForNewWindow: Bool = false, isUserGesture: Bool = false) -> Decision {
         // These have the content of the page that makes them, or none.
         if uri == "about:blank" || uri == "about:srcdoc" { return isForNewWindow ? .refuse("new windows") : .go }
+        if Self.signals.contains(where: { uri.hasPrefix($0) }) { return .ignore }
         let origin = PageOrigin(ofURI: uri)
         if let origin, allowed.contains(origin), !isForNewWindow { return .go }
         if case .web? = origin, external == .open, isUserGesture { return .external }

@@ -12,6 +12,7 @@ extension Page: WebViewDelegate {
         switch step {
         case .started:
             denied = nil
+            container?.leavePackages(self)
             publish("web.navigation.started", ["uri": uri])
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
         case .committed:
@@ -36,7 +37,7 @@ extension Page: WebViewDelegate {
             ])
         if let denied { return waiters.end(denied) }
         guard !failure.isCancelled else { return waiters.end(.cancelled) }
-        waiters.end(.failed(uri: failure.uri, message: failure.message))
+        waiters.end(LoadProblem(failure))
         view.show(ErrorPage.text("This page cannot be shown", failure.message, failure.uri), inPlaceOf: failure.uri)
     }
 
@@ -47,6 +48,7 @@ extension Page: WebViewDelegate {
             request.uri, isForNewWindow: request.isForNewWindow, isUserGesture: request.isUserGesture)
         switch decision {
         case .go: return true
+        case .ignore: break
         case .external: Desktop.open(request.uri)
         case .refuse(let rule):
             denied = .denied(uri: request.uri, rule: rule)
