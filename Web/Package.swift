@@ -73,6 +73,9 @@ let package = Package(
             swiftSettings: strict),
 
         // MARK: Tests
+        .executableTarget(name: "engine-probe", dependencies: ["CWebKitGTK"], path: "Tests/EngineProbe"),
+        .testTarget(
+            name: "WebFacts", dependencies: ["engine-probe", trestle("TestSupport")], swiftSettings: strict),
         .testTarget(
             name: "WebProfilesTests", dependencies: ["WebProfiles", trestle("TestSupport"), trestle("TOMLDocument")],
             swiftSettings: strict),
