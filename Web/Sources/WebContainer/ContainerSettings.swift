@@ -12,7 +12,7 @@ public struct ContainerSettings: Sendable {
     /// Who gets the bridge; always among those allowed.
     public var lent: Set<PageOrigin>
     /// What pages with the bridge find.
-    public var scripts = PageScripts()
+    public var bridgeScripts = BridgeScripts()
     /// How windows are shown.
     public var window = WebWindow.Settings()
     /// How much larger than usual documents are shown.
@@ -40,7 +40,7 @@ public struct ContainerSettings: Sendable {
         self.socket = socket
         navigation = NavigationRules(allowed: Set(profile.allow + profile.bridge), external: profile.external)
         lent = Set(profile.bridge)
-        scripts = PageScripts(Set(profile.dialects), urlSchemes: profile.urlSchemes, exports: profile.exports)
+        bridgeScripts = BridgeScripts(Set(profile.dialects), urlSchemes: profile.urlSchemes, exports: profile.exports)
         window.width = profile.size.width
         window.height = profile.size.height
         window.isKiosk = profile.isKiosk

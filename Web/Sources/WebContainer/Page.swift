@@ -34,14 +34,14 @@ public final class Page {
         window = WebWindow(view, settings.window)
         watch = PageWatch(settings.recovery, world: container.world)
         view.zoom = settings.zoom
-        addScripts(settings.scripts, settings.lent, world: container.world)
+        addScripts(settings.bridgeScripts, settings.lent, world: container.world)
         view.delegate = self
         bridge.delegate = self
         watch.page = self
         window.onCloseRequest = { [weak self] in self?.close() }
     }
 
-    private func addScripts(_ scripts: PageScripts, _ lent: Set<PageOrigin>, world: String) {
+    private func addScripts(_ scripts: BridgeScripts, _ lent: Set<PageOrigin>, world: String) {
         guard !lent.isEmpty else { return }
         let patterns = lent.map(\.pattern)
         view.add(UserScript(scripts.porter, world: world, patterns: patterns))

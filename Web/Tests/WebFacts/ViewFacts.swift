@@ -10,8 +10,15 @@ struct ViewFacts {
         let probe = try EngineProbe()
         try probe.page(
             "page.html",
-            "(async () => { history.pushState({}, '', 'a'); await tell(1); location.hash = 'b'; await tell(2); tell('end'); })();"
-        )
+            """
+            (async () => {
+                history.pushState({}, "", "a");
+                await tell(1);
+                location.hash = "b";
+                await tell(2);
+                tell("end");
+            })();
+            """)
         let addresses = try probe.show("app://one/page.html").lines("uri")
         #expect(addresses.contains("app://one/a") && addresses.contains("app://one/a#b"))
     }

@@ -2,10 +2,11 @@
 webkit.messageHandlers.cordova ??= {
     postMessage([id, service, action, args]) {
         const task = `${service}.${action}`;
-        const isObject = args.length === 1 && typeof args[0] === "object" && args[0] !== null && !Array.isArray(args[0]);
+        const [first] = args;
+        const isObject = args.length === 1 && typeof first === "object" && first !== null && !Array.isArray(first);
         // Positional parameters become options by the task's schema.
         const message = isObject || args.length === 0
-            ? { task, options: args[0] ?? {} }
+            ? { task, options: first ?? {} }
             : { jsonrpc: "2.0", method: task, params: args };
         if (id === "INVALID") return shim.send(message);
         shim.call(message, (result, error) => {

@@ -2,7 +2,7 @@ internal import BridgeJSON
 public import WebProfiles
 
 /// The scripts of the bridge, with the dialects of a profile.
-public struct PageScripts: Sendable, Hashable {
+public struct BridgeScripts: Sendable, Hashable {
     /// Where the dialects stand in both scripts.
     private static let place = "/* dialects */"
 
