@@ -2,7 +2,8 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup page-script build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
-	install uninstall test-install deb test-service newcomer format generate lint docs web test-web
+	install uninstall test-install deb test-service newcomer format generate lint docs web test-web demo-web \
+	deb-web
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -40,6 +41,14 @@ test: setup ## Run all tests; only failures and the last line are shown
 web: ## Build trestle-web, the container of pages, for release, into Web/.build
 	@scripts/setup.sh pkg-config:pkg-config libwebkitgtk-6.0-dev
 	@scripts/quietly.sh swift build -c release --package-path Web --product trestle-web
+
+demo-web: build web page-script ## Show a page that calls tasks; PICTURE=FILE writes a picture of it instead
+	@scripts/setup.sh xvfb-run:xvfb
+	@scripts/demo-web $(if $(PICTURE),--screenshot $(PICTURE))
+
+deb-web: web ## Pack trestle-web as a Debian package, into .build/deb
+	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev
+	@scripts/deb-web
 
 test-web: setup page-script ## Run the tests of trestle-web, on a screen that nobody sees
 	@scripts/setup.sh pkg-config:pkg-config Xvfb:xvfb dbus-daemon:dbus-daemon libwebkitgtk-6.0-dev

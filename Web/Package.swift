@@ -68,7 +68,8 @@ let package = Package(
             name: "trestle-web",
             dependencies: [
                 "MainLoop", "WebContainer", "WebKitViews", "WebPackages", "WebProfiles", "WebTasks",
-                trestle("BridgeClient"), trestle("BridgeJSON"), trestle("OfflinePackages"), argumentParser,
+                trestle("BridgeClient"), trestle("BridgeJSON"), trestle("OfflinePackages"), trestle("ServiceManager"),
+                argumentParser,
             ],
             swiftSettings: strict),
 
@@ -94,6 +95,7 @@ let package = Package(
                 trestle("OfflinePackages"), trestle("PrivateDaemon"),
                 trestle("TestSupport"),
             ],
-            path: "Tests/ProgramTests", exclude: ["Support/page_server.py"], swiftSettings: strict),
+            path: "Tests/ProgramTests", exclude: ["Support/odd_server.py", "Support/page_server.py"],
+            swiftSettings: strict),
     ]
 )

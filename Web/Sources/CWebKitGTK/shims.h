@@ -21,6 +21,42 @@ static inline gboolean trestle_is_response_policy_decision(gpointer object) {
     return WEBKIT_IS_RESPONSE_POLICY_DECISION(object);
 }
 
+/// What a permission request asks for, as bits in the order of `PermissionKind`; 0: something unknown.
+static inline unsigned trestle_permission_bits(gpointer request) {
+    unsigned bits = 0;
+    if (WEBKIT_IS_GEOLOCATION_PERMISSION_REQUEST(request)) bits |= 1u << 0;
+    if (WEBKIT_IS_NOTIFICATION_PERMISSION_REQUEST(request)) bits |= 1u << 1;
+    if (WEBKIT_IS_USER_MEDIA_PERMISSION_REQUEST(request)) {
+        WebKitUserMediaPermissionRequest *media = WEBKIT_USER_MEDIA_PERMISSION_REQUEST(request);
+        if (webkit_user_media_permission_is_for_video_device(media)) bits |= 1u << 2;
+        if (webkit_user_media_permission_is_for_audio_device(media)) bits |= 1u << 3;
+        if (webkit_user_media_permission_is_for_display_device(media)) bits |= 1u << 4;
+    }
+    if (WEBKIT_IS_CLIPBOARD_PERMISSION_REQUEST(request)) bits |= 1u << 5;
+    if (WEBKIT_IS_POINTER_LOCK_PERMISSION_REQUEST(request)) bits |= 1u << 6;
+    if (WEBKIT_IS_DEVICE_INFO_PERMISSION_REQUEST(request)) bits |= 1u << 7;
+    if (WEBKIT_IS_MEDIA_KEY_SYSTEM_PERMISSION_REQUEST(request)) bits |= 1u << 8;
+    if (WEBKIT_IS_WEBSITE_DATA_ACCESS_PERMISSION_REQUEST(request)) bits |= 1u << 9;
+    return bits;
+}
+
+/// The SHA-256 of a certificate, in hexadecimal; freed with g_free().
+static inline char *trestle_certificate_sha256(gpointer certificate) {
+    GByteArray *der = NULL;
+    g_object_get(certificate, "certificate", &der, NULL);
+    if (!der) return NULL;
+    char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, der->data, der->len);
+    g_byte_array_unref(der);
+    return sum;
+}
+
+/// Whether a response is to be kept as a file, as its server says.
+static inline gboolean trestle_is_attachment(WebKitURIResponse *response) {
+    SoupMessageHeaders *headers = webkit_uri_response_get_http_headers(response);
+    const char *value = headers ? soup_message_headers_get_one(headers, "Content-Disposition") : NULL;
+    return value && g_ascii_strncasecmp(value, "attachment", 10) == 0;
+}
+
 static inline GType trestle_boolean_type(void) { return G_TYPE_BOOLEAN; }
 static inline GType trestle_string_type(void) { return G_TYPE_STRING; }
 static inline GType trestle_object_type(void) { return G_TYPE_OBJECT; }

@@ -6,6 +6,8 @@ public enum ObjectProperty {
     case object(GObjectBox)
     case string(String)
     case truth(Bool)
+    /// A boxed value, which is copied, and its type by its number in GObject.
+    case boxed(type: UInt, UnsafeMutableRawPointer)
 }
 
 extension GObjectBox {
@@ -43,6 +45,9 @@ extension GObjectBox {
         case .truth(let truth):
             g_value_init(&value, trestle_boolean_type())
             g_value_set_boolean(&value, truth ? 1 : 0)
+        case .boxed(let type, let pointer):
+            g_value_init(&value, GType(type))
+            g_value_set_boxed(&value, pointer)
         }
         return value
     }

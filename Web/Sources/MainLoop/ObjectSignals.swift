@@ -30,6 +30,21 @@ public struct SignalArguments {
     /// - Parameter index: Which argument.
     public func enumeration(_ index: Int) -> UInt32 { UInt32(bitPattern: g_value_get_enum(value(index))) }
 
+    /// A pointer to what is no object.
+    ///
+    /// - Parameter index: Which argument.
+    public func pointer(_ index: Int) -> UnsafeMutableRawPointer? { g_value_get_pointer(value(index)) }
+
+    /// A whole number.
+    ///
+    /// - Parameter index: Which argument.
+    public func integer(_ index: Int) -> Int { Int(g_value_get_int(value(index))) }
+
+    /// A number without sign.
+    ///
+    /// - Parameter index: Which argument.
+    public func number(_ index: Int) -> UInt32 { g_value_get_uint(value(index)) }
+
     /// A text; empty where it is null.
     ///
     /// - Parameter index: Which argument.
@@ -49,7 +64,20 @@ extension GObjectBox {
     ///   - signal: The name, with its detail.
     ///   - handler: What is called. What it returns is the answer of signals that ask for a truth value.
     public func connect(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Bool) {
-        let box = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+        attach(signal, SignalHandler { .truth(handler($0)) })
+    }
+
+    /// As ``connect(_:_:)``, for signals that ask for an object.
+    ///
+    /// - Parameters:
+    ///   - signal: The name, with its detail.
+    ///   - handler: What is called; nil: there is no object.
+    public func connectObject(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> GObjectBox?) {
+        attach(signal, SignalHandler { .object(handler($0)) })
+    }
+
+    private func attach(_ signal: String, _ handler: SignalHandler) {
+        let box = Unmanaged.passRetained(handler).toOpaque()
         let closure = g_closure_new_simple(UInt32(MemoryLayout<GClosure>.size), box)
         g_closure_set_marshal(closure, SignalHandler.marshal)
         g_closure_add_finalize_notifier(closure, box) { box, _ in LoopBody.release(box) }
@@ -72,18 +100,33 @@ extension GObjectBox {
 /// A handler that a closure of GObject holds.
 @MainActor
 private final class SignalHandler {
-    private let handler: @MainActor (SignalArguments) -> Bool
+    /// What a signal is answered with.
+    enum Answer {
+        case truth(Bool)
+        case object(GObjectBox?)
+    }
 
-    init(_ handler: @escaping @MainActor (SignalArguments) -> Bool) { self.handler = handler }
+    private let handler: @MainActor (SignalArguments) -> Answer
+
+    init(_ handler: @escaping @MainActor (SignalArguments) -> Answer) { self.handler = handler }
+
+    private func call(_ arguments: SignalArguments, _ result: UnsafeMutablePointer<GValue>?) {
+        switch handler(arguments) {
+        case .truth(let truth):
+            guard let result, g_type_check_value_holds(result, trestle_boolean_type()) != 0 else { return }
+            g_value_set_boolean(result, truth ? 1 : 0)
+        case .object(let object):
+            guard let result, g_type_check_value_holds(result, trestle_object_type()) != 0 else { return }
+            g_value_set_object(result, object?.raw)
+        }
+    }
 
     nonisolated static let marshal: GClosureMarshal = { closure, result, count, values, _, _ in
         guard let box = closure?.pointee.data, let values else { return }
         // Signals of these objects are emitted on the main thread; the values live until this returns.
         let unmanaged = Unmanaged<SignalHandler>.fromOpaque(box)
         nonisolated(unsafe) let arguments = SignalArguments(values: values, count: Int(count))
-        let answer = MainActor.assumeIsolated { unmanaged.takeUnretainedValue().handler(arguments) }
-        if let result, g_type_check_value_holds(result, trestle_boolean_type()) != 0 {
-            g_value_set_boolean(result, answer ? 1 : 0)
-        }
+        nonisolated(unsafe) let value = result
+        MainActor.assumeIsolated { unmanaged.takeUnretainedValue().call(arguments, value) }
     }
 }

@@ -1,6 +1,6 @@
 // PageBridge: the bridge of the document that a view shows. Lines go between the page's porter and a socket of the
 // document's own, unread; the daemon checks them, counts them and decides about them.
-internal import BridgeJSON
+public import BridgeJSON
 internal import MainLoop
 public import WebProfiles
 
@@ -24,6 +24,7 @@ public final class PageBridge {
     private var session: PageSession
     private var link: PageLink?
     private var retry: LoopSource?
+    private var completions: [Int: @MainActor (JSON?) -> Void] = [:]
     /// Who carries its texts.
     public weak var delegate: (any PageBridgeDelegate)?
 
@@ -63,6 +64,30 @@ public final class PageBridge {
     /// - Parameter outcome: The post's.
     public func finish(_ outcome: PostOutcome) { perform(outcome.actions) }
 
+    // MARK: The container's own calls
+
+    /// Calls a task on the session of the document, once the daemon has taken its hello.
+    ///
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - options: Its options.
+    ///   - completion: Gets the result once, later; nil where the call failed, or its document has gone.
+    /// - Returns: The call's number; nil: the document has no session.
+    public func call(_ task: String, _ options: JSON, _ completion: @escaping @MainActor (JSON?) -> Void) -> Int? {
+        guard let call = session.call(task, options) else { return nil }
+        completions[call.number] = completion
+        perform(call.actions)
+        return call.number
+    }
+
+    /// Cancels such a call, whose completion is not called then.
+    ///
+    /// - Parameter call: Its number.
+    public func cancel(_ call: Int) {
+        guard completions.removeValue(forKey: call) != nil else { return }
+        perform(session.cancel(call))
+    }
+
     private func perform(_ actions: [PageSession.Action]) {
         for action in actions { perform(action) }
         link?.setPaused(session.isFull)
@@ -79,6 +104,7 @@ public final class PageBridge {
         case .opened(let origin, let session):
             delegate?.pageBridge(self, openedFor: origin, session: session)
         case .refused(let origin, let reason): delegate?.pageBridge(self, refused: origin, because: reason)
+        case .ended(let call, let result): completions.removeValue(forKey: call)?(result)
         case .close: delegate?.pageBridgeClosed(self)
         }
     }

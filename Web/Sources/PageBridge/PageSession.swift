@@ -1,3 +1,4 @@
+internal import BridgeJSON
 internal import WebProfiles
 
 /// The bridge of the document that a view shows, as a state machine: what the page posts, what the engine commits and
@@ -22,6 +23,8 @@ struct PageSession {
         case opened(PageOrigin, session: Int64?)
         /// The document gets none.
         case refused(origin: String, reason: String)
+        /// A call of the container's own has ended; without a result, it failed.
+        case ended(call: Int, result: JSON?)
         /// The daemon closed the page.
         case close
     }
@@ -53,6 +56,7 @@ struct PageSession {
     private var undelivered: [UInt8] = []
     private var isPulling = false
     private var pauses = RetryPauses()
+    private var own: OwnCalls
 
     /// A view without a document.
     ///
@@ -64,6 +68,7 @@ struct PageSession {
         self.lent = lent
         self.userAgent = userAgent
         hello = HelloLine(secret: secret)
+        own = OwnCalls(secret: secret)
     }
 
     /// Whether so much waits for the page that nothing more is to be read for it.
@@ -76,8 +81,8 @@ struct PageSession {
         committed = uri.flatMap { PageOrigin(ofURI: $0) }
         pages = PageDescription(uri: uri)
         let hadDocument = !document.isEmpty
-        leave()
-        return hadDocument ? [.disconnect] : []
+        let ended = leave()
+        return (hadDocument ? [.disconnect] : []) + ended
     }
 
     /// The address or the title of the document changed.
@@ -88,7 +93,7 @@ struct PageSession {
         return [.send(hello.update(pages))]
     }
 
-    private mutating func leave() {
+    private mutating func leave() -> [Action] {
         phase = .absent
         document = []
         origin = nil
@@ -96,7 +101,32 @@ struct PageSession {
         undelivered = []
         isPulling = false
         pauses = RetryPauses()
+        return endOwnCalls()
     }
+
+    // MARK: The container's own calls
+
+    /// Calls a task on the document's session; nil where there is no session and none is on its way.
+    mutating func call(_ task: String, _ options: JSON) -> (number: Int, actions: [Action])? {
+        switch phase {
+        case .absent, .refused, .lost: return nil
+        case .opening:
+            guard let call = own.begin(task, options) else { return nil }
+            own.hold(call.number, call.line)
+            return (call.number, [])
+        case .open:
+            guard let call = own.begin(task, options) else { return nil }
+            return (call.number, [.send(call.line)])
+        }
+    }
+
+    /// Cancels such a call. It does not end by an action then.
+    mutating func cancel(_ call: Int) -> [Action] {
+        guard let line = own.cancel(call) else { return [] }
+        return [.send(line)]
+    }
+
+    private mutating func endOwnCalls() -> [Action] { own.end().map { .ended(call: $0, result: nil) } }
 
     // MARK: The page
 
@@ -115,11 +145,10 @@ struct PageSession {
     }
 
     private mutating func begin(_ message: PageMessage) -> [Action] {
-        let hadDocument = !document.isEmpty
-        leave()
+        var actions: [Action] = document.isEmpty ? [] : [.disconnect]
+        actions += leave()
         document = message.document
         let text = String(decoding: message.text, as: UTF8.self)
-        var actions: [Action] = hadDocument ? [.disconnect] : []
         guard let origin = try? PageOrigin(text), origin == committed else {
             return actions + [refuse(text, "the document's origin is not that of the view's address")]
         }
@@ -160,7 +189,7 @@ struct PageSession {
             phase = .open
             pauses = RetryPauses()
             var actions: [Action] = origin.map { [.opened($0, session: answer.session)] } ?? []
-            actions += waiting.takeAll().map { .send($0) }
+            actions += (own.takeHeld() + waiting.takeAll()).map { .send($0) }
             return actions + pass(answer.rest)
         }
         let text = origin?.text ?? ""
@@ -168,12 +197,14 @@ struct PageSession {
         let answers = waiting.takeAll().flatMap {
             PageLine.answers(to: $0, code: refusal.code, message: refusal.message)
         }
-        return [.disconnect, .refused(origin: text, reason: refusal.message)] + deliver(answers)
+        return [.disconnect, .refused(origin: text, reason: refusal.message)] + endOwnCalls() + deliver(answers)
     }
 
     private mutating func pass(_ lines: [UInt8]) -> [Action] {
         guard case .open = phase, !lines.isEmpty else { return [] }
-        return deliver(lines) + (PageLine.containsClose(lines) ? [.close] : [])
+        let (answers, rest) = own.takeAnswers(lines)
+        let ended = answers.map { Action.ended(call: $0.number, result: $0.result) }
+        return ended + deliver(rest) + (PageLine.containsClose(rest) ? [.close] : [])
     }
 
     /// The connection ended, or none could be made.
@@ -182,10 +213,10 @@ struct PageSession {
         case .absent, .refused, .lost: return []
         case .opening:
             phase = .lost
-            return [.retry(after: pauses.next())]
+            return endOwnCalls() + [.retry(after: pauses.next())]
         case .open:
             phase = .lost
-            return deliver(PageLine.lost) + [.retry(after: pauses.next())]
+            return endOwnCalls() + deliver(PageLine.lost) + [.retry(after: pauses.next())]
         }
     }
 

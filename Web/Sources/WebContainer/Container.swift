@@ -1,9 +1,9 @@
 // WebContainer: windows with pages, each with its bridge; where pages may go, what they ask, and what becomes of those
 // that crash.
-internal import BridgeJSON
+public import BridgeJSON
 internal import MainLoop
 internal import PageBridge
-internal import WebKitViews
+public import WebKitViews
 internal import WebProfiles
 
 /// The pages of one profile.
@@ -19,6 +19,21 @@ public final class Container {
     /// How many views wait, and how many pages are open.
     public private(set) var pool: ViewPool
     private let packages: PackageServer?
+    /// The downloads; nil: there are none.
+    public private(set) var downloads: Downloads?
+    /// What clients have added to documents to come.
+    public var scripts = PageScripts() {
+        didSet { renewScripts() }
+    }
+    /// What pages are told.
+    public var parameters: Parameters {
+        didSet { renewScripts() }
+    }
+    /// What servers see as the user agent; nil: what the command line says.
+    public var userAgent: WebView.UserAgent? {
+        didSet { for page in waiting + pages.values { page.view.setUserAgent(userAgent ?? .own) } }
+    }
+    var pins = CertificatePins()
     private var waiting: [Page] = []
     private var filling: LoopSource?
     private var lastNumber = 0
@@ -26,17 +41,22 @@ public final class Container {
     public var onLastClosed: (@MainActor () -> Void)?
     /// Hears of what happens.
     public var onEvent: (@MainActor (ContainerEvent) -> Void)?
-    /// Asks the user for a page; nil: questions are declined.
-    public var onPanel: (@MainActor (PanelQuestion) async -> PanelAnswer)?
+    /// Asks for a name and a password; nil: nobody has them.
+    public var onCredentials: (@MainActor (JSON) async -> JSON?)?
+    /// Asks the user for pages that have no session; nil: their questions are declined.
+    public var onPanel: (@MainActor (JSON) async -> JSON?)?
 
     /// A container without pages. The display must be there.
     ///
     /// - Parameter settings: What it is made with.
     public init(_ settings: ContainerSettings) {
         self.settings = settings
-        engine = WebEngine(settings.storage)
+        engine = WebEngine(settings.storage, memoryMegabytes: settings.memoryMegabytes)
         pool = ViewPool(target: settings.warmViews, maximum: settings.maximumPages)
+        parameters = settings.parameters
         packages = settings.packages.map { PackageServer($0, policy: settings.view.contentSecurityPolicy) }
+        if let folder = settings.downloads { downloads = Downloads(folder, self) }
+        engine.onDownload { [weak self] in self?.downloads?.begin($0) ?? false }
         packages?.container = self
         if let packages { engine.serve(PageOrigin.packageScheme) { [weak packages] in packages?.take($0) } }
     }
@@ -71,9 +91,67 @@ public final class Container {
         if pages.isEmpty { onLastClosed?() }
     }
 
-    private func makePage() -> Page {
+    /// A page for a window that another one opens, whose window is shown later; nil: as many are open as may be.
+    func open(relatedTo opener: Page) -> Page? {
+        guard pool.admitNew() else { return nil }
+        let page = makePage(opener)
+        pages[page.number] = page
+        return page
+    }
+
+    private func makePage(_ opener: Page? = nil) -> Page {
         lastNumber += 1
-        return Page(number: lastNumber, in: self)
+        return Page(number: lastNumber, in: self, opener: opener)
+    }
+
+    private func renewScripts() {
+        for page in waiting + pages.values { page.renewScripts() }
+    }
+
+    /// Allows a certificate that the engine does not trust; false where too many hosts have one.
+    ///
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - sha256: The certificate's SHA-256 in hexadecimal.
+    public func allowCertificate(_ host: String, sha256: String) -> Bool {
+        guard pins.allow(host, sha256) else { return false }
+        if let failure = pins.lastFailure(of: host), pins.isAllowed(failure) { engine.trust(failure) }
+        return true
+    }
+
+    /// What the engine keeps of sites.
+    ///
+    /// - Parameter types: The kinds that are asked for.
+    /// - Throws: Why the engine does not tell.
+    public func dataRecords(_ types: [WebsiteDataType]) async throws(EngineError) -> [WebsiteDataRecord] {
+        try await engine.dataRecords(types)
+    }
+
+    /// Removes what the engine keeps.
+    ///
+    /// - Parameters:
+    ///   - types: The kinds.
+    ///   - names: The sites; nil: all.
+    ///   - age: Only what was changed within this time; nil: all.
+    /// - Throws: Why it was not removed.
+    public func removeData(
+        _ types: [WebsiteDataType], names: Set<String>?, within age: Duration?
+    ) async throws(EngineError) {
+        try await engine.removeData(types, names: names, within: age)
+    }
+
+    /// Another start of the program named an address, or none: the first page comes to the front. One where pages may
+    /// go is loaded in it.
+    ///
+    /// - Parameter uri: The address.
+    public func opened(_ uri: String?) {
+        guard let page = pages.values.min(by: { $0.number < $1.number }) else { return }
+        page.window.show()
+        guard let uri else { return }
+        onEvent?(ContainerEvent(name: "lifecycle.opened", data: ["uri": .string(uri)]))
+        page.tell("lifecycle.opened", ["uri": .string(uri)])
+        // Whether it can be loaded, the page says.
+        if settings.navigation.decide(uri) == .go { Task { try? await page.load(uri) } }
     }
 
     // MARK: Views that wait
@@ -108,9 +186,12 @@ public final class Container {
     // MARK: Events
 
     /// Tells what happened to a page that is shown.
-    func publish(_ name: String, _ page: Page, _ members: JSONObject) {
-        guard pages[page.number] === page else { return }
-        var data: JSONObject = ["view": .number(JSONNumber(Int64(page.number)))]
+    func publish(_ name: String, _ page: Page?, _ members: JSONObject) {
+        var data = JSONObject()
+        if let page {
+            guard pages[page.number] === page else { return }
+            data["view"] = .number(JSONNumber(Int64(page.number)))
+        }
         for (key, value) in members { data[key] = value }
         onEvent?(ContainerEvent(name: name, data: .object(data)))
     }

@@ -16,21 +16,3 @@ public struct ContainerEvent: Sendable, Hashable {
         pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
     }
 }
-
-/// A question of a page's to its user.
-public struct PanelQuestion: Sendable, Hashable {
-    /// `alert`, `confirm` or `prompt`.
-    public var kind: String
-    /// What the page says.
-    public var message: String
-    /// What a prompt begins with.
-    public var defaultText: String?
-}
-
-/// What the user said.
-public enum PanelAnswer: Sendable, Hashable {
-    /// Agreed, with what was written.
-    case accepted(text: String?)
-    /// Did not.
-    case declined
-}

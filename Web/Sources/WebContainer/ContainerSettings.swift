@@ -25,6 +25,18 @@ public struct ContainerSettings: Sendable {
     public var recovery = Recovery.Rules()
     /// Where offline packages are; nil: there are none.
     public var packages: PackageLibrary?
+    /// Who answers what pages ask.
+    public var panels = Profile.Panels.daemon
+    /// How long a document may take to come.
+    public var loadTimeout = Duration.seconds(30)
+    /// Who may use what.
+    public var permissions: [PermissionKind: Set<PageOrigin>] = [:]
+    /// Where downloads are kept; nil: there are none.
+    public var downloads: String?
+    /// The memory of each web process in MiB, beyond which it is ended; nil: the engine decides.
+    public var memoryMegabytes: Int?
+    /// What pages are told.
+    public var parameters = Parameters()
     /// Views that wait for a page.
     public var warmViews = 0
     /// Pages that may be open.
@@ -38,12 +50,21 @@ public struct ContainerSettings: Sendable {
     ///   - storage: The folder of what outlives the process, where the profile has that.
     public init(_ profile: Profile, socket: String, storage: String?) {
         self.socket = socket
-        navigation = NavigationRules(allowed: Set(profile.allow + profile.bridge), external: profile.external)
+        navigation = NavigationRules(
+            allowed: Set(profile.allow + profile.bridge), external: profile.external, windows: profile.windows)
         lent = Set(profile.bridge)
         bridgeScripts = BridgeScripts(Set(profile.dialects), urlSchemes: profile.urlSchemes, exports: profile.exports)
         window.width = profile.size.width
         window.height = profile.size.height
         window.isKiosk = profile.isKiosk
+        window.exitKey = profile.exitKey
+        loadTimeout = profile.loadTimeout
+        downloads = profile.downloadFolder
+        memoryMegabytes = profile.memoryMegabytes
+        permissions = Dictionary(
+            uniqueKeysWithValues: PermissionKind.allCases.map { kind in
+                (kind, Set(profile.permissions[kind.rawValue]))
+            })
         zoom = Double(profile.zoom) / 100
         view.contentSecurityPolicy = profile.contentSecurityPolicy
         if profile.isPersistent, let storage { self.storage = .folder(storage) }
@@ -51,6 +72,7 @@ public struct ContainerSettings: Sendable {
         recovery.within = profile.reloadsWithin
         recovery.unresponsive = profile.unresponsive
         recovery.isBlankChecked = profile.isBlankChecked
+        panels = profile.panels
         warmViews = profile.warmViews
         maximumPages = profile.maximumViews
     }

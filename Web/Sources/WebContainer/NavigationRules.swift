@@ -12,21 +12,29 @@ public struct NavigationRules: Sendable, Hashable {
         case external
         /// It is a signal of WebViewJavascriptBridge to its container, and goes nowhere.
         case ignore
+        /// The desktop's browser opens it, if the user agrees.
+        case ask
     }
 
     /// Where frames may go.
     public var allowed: Set<PageOrigin>
     /// What happens to links that lead elsewhere.
     public var external: Profile.External
+    /// What happens to new windows.
+    public var windows: Profile.Windows
 
     /// Rules.
     ///
     /// - Parameters:
     ///   - allowed: Where frames may go.
     ///   - external: What happens to links that lead elsewhere.
-    public init(allowed: Set<PageOrigin>, external: Profile.External = .refuse) {
+    ///   - windows: What happens to new windows.
+    public init(
+        allowed: Set<PageOrigin>, external: Profile.External = .refuse, windows: Profile.Windows = .refuse
+    ) {
         self.allowed = allowed
         self.external = external
+        self.windows = windows
     }
 
     /// Hosts that no name has, and a scheme of its own.
@@ -40,11 +48,20 @@ public struct NavigationRules: Sendable, Hashable {
     ///   - isUserGesture: The user caused it.
     public func decide(_ uri: String, isForNewWindow: Bool = false, isUserGesture: Bool = false) -> Decision {
         // These have the content of the page that makes them, or none.
-        if uri == "about:blank" || uri == "about:srcdoc" { return isForNewWindow ? .refuse("new windows") : .go }
+        let isRefused = isForNewWindow && windows == .refuse
+        if uri == "about:blank" || uri == "about:srcdoc" || uri.isEmpty && isForNewWindow {
+            return isRefused ? .refuse("windows") : .go
+        }
         if Self.signals.contains(where: { uri.hasPrefix($0) }) { return .ignore }
         let origin = PageOrigin(ofURI: uri)
-        if let origin, allowed.contains(origin), !isForNewWindow { return .go }
-        if case .web? = origin, external == .open, isUserGesture { return .external }
-        return .refuse(isForNewWindow ? "new windows" : origin == nil ? "addresses without an origin" : "allow")
+        if let origin, allowed.contains(origin), !isRefused { return .go }
+        if case .web? = origin, isUserGesture {
+            switch external {
+            case .refuse: break
+            case .open: return .external
+            case .ask: return .ask
+            }
+        }
+        return .refuse(isRefused ? "windows" : origin == nil ? "addresses without an origin" : "allow")
     }
 }

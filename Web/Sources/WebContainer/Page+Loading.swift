@@ -11,7 +11,24 @@ extension Page {
         if let rules = container?.settings.navigation, case .refuse(let rule) = rules.decide(uri) {
             throw .denied(uri: uri, rule: rule)
         }
-        try await wait(untilFinished) { $0.view.load(uri) }
+        let parameters = container?.parameters ?? Parameters()
+        try await wait(untilFinished) { $0.view.load(parameters.address(uri), headers: parameters.headers(uri)) }
+    }
+
+    /// Goes to an earlier or a later document.
+    ///
+    /// - Parameters:
+    ///   - steps: How many documents: below 0 to earlier ones.
+    ///   - untilFinished: Whether all that the document needs is waited for.
+    /// - Returns: Whether there is such a document.
+    /// - Throws: Why it is not there.
+    public func go(steps: Int, untilFinished: Bool = false) async throws(LoadProblem) -> Bool {
+        var exists = true
+        try await wait(untilFinished) { page in
+            exists = page.view.go(steps: steps)
+            if !exists { page.waiters.finished() }
+        }
+        return exists
     }
 
     /// Loads the document again.
@@ -27,6 +44,9 @@ extension Page {
     private func wait(_ untilFinished: Bool, _ begin: @MainActor (Page) -> Void) async throws(LoadProblem) {
         let problem = await withCheckedContinuation { continuation in
             waiters.end(.cancelled)
+            // A page that waits for an answer would not go on to the load.
+            withdrawQuestion()
+            errorPage = .none
             waiters.add(untilFinished ? .finished : .committed, continuation)
             begin(self)
         }

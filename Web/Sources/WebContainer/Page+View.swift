@@ -8,14 +8,17 @@ extension Page: WebViewDelegate {
 
     /// As `WebViewDelegate` says.
     public func webView(_ view: WebView, load step: LoadStep) {
+        if errorPage != .none { return errorPage(step) }
         let uri: JSON = .string(view.uri ?? "")
         switch step {
         case .started:
             denied = nil
             container?.leavePackages(self)
+            startTimer()
             publish("web.navigation.started", ["uri": uri])
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
         case .committed:
+            loadTimer.stop()
             leaveDocument(view.uri)
             publish("web.navigation.committed", ["uri": uri])
             waiters.committed()
@@ -26,36 +29,23 @@ extension Page: WebViewDelegate {
         }
     }
 
-    /// As `WebViewDelegate` says.
-    public func webView(_ view: WebView, failed failure: LoadFailure) {
-        publish(
-            "web.navigation.failed",
-            [
-                "uri": .string(failure.uri), "domain": .string(failure.domain),
-                "code": failure.isCancelled ? "cancelled" : .number(JSONNumber(Int64(failure.number))),
-                "message": .string(failure.message),
-            ])
-        if let denied { return waiters.end(denied) }
-        guard !failure.isCancelled else { return waiters.end(.cancelled) }
-        waiters.end(LoadProblem(failure))
-        view.show(ErrorPage.text("This page cannot be shown", failure.message, failure.uri), inPlaceOf: failure.uri)
+    /// The steps of the error page are nobody's business; with the next load it has gone.
+    private func errorPage(_ step: LoadStep) {
+        switch (step, errorPage) {
+        case (.started, .shown):
+            errorPage = .none
+            webView(view, load: step)
+        case (.committed, _): leaveDocument(nil)
+        case (.finished, _): errorPage = .shown
+        default: break
+        }
     }
 
     /// As `WebViewDelegate` says.
-    public func webView(_ view: WebView, decide request: NavigationRequest) -> Bool {
-        guard let rules = container?.settings.navigation else { return false }
-        let decision = rules.decide(
-            request.uri, isForNewWindow: request.isForNewWindow, isUserGesture: request.isUserGesture)
-        switch decision {
-        case .go: return true
-        case .ignore: break
-        case .external: Desktop.open(request.uri)
-        case .refuse(let rule):
-            denied = .denied(uri: request.uri, rule: rule)
-            publish("web.navigation.denied", ["uri": .string(request.uri), "rule": .string(rule)])
-        }
-        return false
-    }
+    public func webView(_ view: WebView, failed failure: LoadFailure) { fail(failure) }
+
+    /// As `WebViewDelegate` says.
+    public func webView(_ view: WebView, decide request: NavigationRequest) -> Bool { decide(request) }
 
     /// As `WebViewDelegate` says.
     public func webView(_ view: WebView, asks dialog: consuming ScriptDialog) { ask(dialog) }
@@ -63,13 +53,14 @@ extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
     public func webView(_ view: WebView, processEnded end: ProcessEnd) {
         leaveDocument(nil)
+        loadTimer.stop()
         waiters.end(.gone)
         watch.crashed(end.rawValue)
     }
 
     /// As `WebViewDelegate` says.
     public func webViewTitleChanged(_ view: WebView) {
-        window.setTitle(view.title)
+        if windowTitle == nil { window.setTitle(view.title) }
         describe()
         publish("web.title", ["title": .string(view.title)])
     }
@@ -77,27 +68,37 @@ extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
     public func webViewAddressChanged(_ view: WebView) {
         describe()
-        publish("web.history", ["uri": .string(view.uri ?? "")])
+        publish("web.history", ["uri": .string(view.uri ?? ""), "kind": .string(historyKind())])
     }
 
     /// As `WebViewDelegate` says.
-    public func webViewProgressChanged(_ view: WebView) {}
+    public func webViewProgressChanged(_ view: WebView) {
+        let value = view.progress
+        // The last one is told whenever it comes.
+        guard errorPage == .none, value == 1 || progress.admits(at: watch.now) else { return }
+        publish("web.progress", ["progress": JSONNumber(value).map { JSON.number($0) } ?? JSON.null])
+    }
 
     /// As `WebViewDelegate` says.
     public func webViewClosed(_ view: WebView) { close() }
-}
 
-/// The page that is shown where there is none.
-enum ErrorPage {
-    static func text(_ title: String, _ message: String, _ uri: String) -> String {
-        """
-        <!doctype html><meta charset="utf-8"><title>\(escaped(title))</title>
-        <style>body { font: 1.2em sans-serif; margin: 20vh auto; max-width: 30em; }</style>
-        <h1>\(escaped(title))</h1><p>\(escaped(message))</p><p><a href="\(escaped(uri))">Try again</a></p>
-        """
+    /// As `WebViewDelegate` says.
+    public func webView(_ view: WebView, mayUse kind: PermissionKind) -> Bool { isAllowed(kind) }
+
+    /// As `WebViewDelegate` says.
+    public func webView(_ view: WebView, authenticates question: consuming AuthenticationQuestion) {
+        authenticate(question)
     }
 
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
-    }
+    /// As `WebViewDelegate` says.
+    public func webView(_ view: WebView, distrusts failure: CertificateFailure) { distrust(failure) }
+
+    /// As `WebViewDelegate` says.
+    public func webView(_ view: WebView, opens request: NavigationRequest) -> WebView? { open(request) }
+
+    /// As `WebViewDelegate` says.
+    public func webViewReadyToShow(_ view: WebView) { show() }
+
+    /// As `WebViewDelegate` says.
+    public func webViewMayDownload(_ view: WebView) -> Bool { container?.settings.downloads != nil }
 }

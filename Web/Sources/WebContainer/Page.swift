@@ -12,7 +12,8 @@ public final class Page {
     public let view: WebView
     /// The number of its document's session; nil: it has none.
     public private(set) var session: Int64?
-    let window: WebWindow
+    /// Its window.
+    public let window: WebWindow
     let bridge: PageBridge
     weak var container: Container?
     /// The porter's message that is always on its way.
@@ -22,30 +23,72 @@ public final class Page {
     var denied: LoadProblem?
     /// The question that the page waits for an answer to.
     var dialog: ScriptDialog?
+    /// Counts questions, so that an answer finds its own.
     var dialogNumber = 0
+    /// The call that asks it on the document's session.
+    var dialogCall: Int?
+    /// The user has already asked for the end of the window.
+    private var isClosing = false
     let watch: PageWatch
 
-    init(number: Int, in container: Container) {
+    /// The question of a server's that is not answered yet.
+    var credentials: AuthenticationQuestion?
+    var credentialNumber = 0
+    let loadTimer: LoadTimer
+    var errorPage = ErrorPageState.none
+    var progress = RateLimit(.milliseconds(100))
+    /// Where its document stands among those that were shown.
+    var position = (back: 0, hasLater: false)
+    /// The title that a client gave the window.
+    public var windowTitle: String? {
+        didSet { window.setTitle(windowTitle ?? view.title) }
+    }
+
+    init(number: Int, in container: Container, opener: Page? = nil) {
         self.number = number
         self.container = container
         let settings = container.settings
-        view = WebView(container.engine, settings.view, world: container.world)
+        view = WebView(container.engine, settings.view, world: container.world, opener: opener?.view)
+        loadTimer = LoadTimer(settings.loadTimeout)
         bridge = PageBridge(socket: settings.socket, lent: settings.lent, userAgent: view.userAgent)
         window = WebWindow(view, settings.window)
         watch = PageWatch(settings.recovery, world: container.world)
         view.zoom = settings.zoom
-        addScripts(settings.bridgeScripts, settings.lent, world: container.world)
+        renewScripts()
+        if let userAgent = container.userAgent { view.setUserAgent(userAgent) }
         view.delegate = self
         bridge.delegate = self
         watch.page = self
-        window.onCloseRequest = { [weak self] in self?.close() }
+        window.onSightChange = { [weak self] in self?.sightChanged() }
+        window.onCloseRequest = { [weak self] in self?.userCloses() }
     }
 
-    private func addScripts(_ scripts: BridgeScripts, _ lent: Set<PageOrigin>, world: String) {
-        guard !lent.isEmpty else { return }
-        let patterns = lent.map(\.pattern)
-        view.add(UserScript(scripts.porter, world: world, patterns: patterns))
-        view.add(UserScript(scripts.shim, patterns: patterns))
+    /// The user closes the window. The page may ask first; the second time, it is not asked.
+    private func userCloses() {
+        guard !isClosing, !isAsking else { return close() }
+        isClosing = true
+        view.tryClose()
+    }
+
+    /// Gives documents to come the bridge, and what clients have added.
+    func renewScripts() {
+        guard let container else { return }
+        view.removeScripts()
+        let (lent, bridge) = (container.settings.lent, container.settings.bridgeScripts)
+        if !lent.isEmpty {
+            let patterns = lent.map(\.pattern)
+            view.add(UserScript(bridge.porter, world: container.world, patterns: patterns))
+            view.add(UserScript(bridge.shim, patterns: patterns))
+        }
+        if let telling = PageScripts.telling(container.parameters) { view.add(telling) }
+        for (_, entry) in container.scripts.entries.sorted(by: { $0.key < $1.key }) {
+            switch entry.kind {
+            case .script: view.add(entry.script)
+            case .style:
+                view.addStyle(
+                    entry.script.source, isForAllFrames: entry.script.isForAllFrames, patterns: entry.script.patterns)
+            }
+        }
     }
 
     /// Has the view's process started, without a window.
@@ -62,6 +105,7 @@ public final class Page {
 
     func end() {
         watch.stop()
+        loadTimer.stop()
         leaveDocument(nil)
         waiters.end(.gone)
         view.delegate = nil
@@ -71,7 +115,9 @@ public final class Page {
     /// The document is another one now, or none.
     func leaveDocument(_ uri: String?) {
         pull = nil
-        dialog = nil
+        withdrawQuestion()
+        isClosing = false
+        credentials = nil
         session = nil
         bridge.commit(uri)
     }
@@ -79,6 +125,15 @@ public final class Page {
     func describe() { bridge.describe(PageDescription(uri: view.uri, title: view.title)) }
 
     func publish(_ name: String, _ members: JSONObject = [:]) { container?.publish(name, self, members) }
+
+    /// Publishes an event on the session of the document, which plugins know as the page's.
+    func tell(_ event: String, _ data: JSON = [:]) {
+        // A page without a session has nobody to tell.
+        _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in }
+    }
+
+    /// The window came into sight, or went out of it.
+    private func sightChanged() { tell(window.isInSight ? "lifecycle.foreground" : "lifecycle.background") }
 
     /// Takes what the porter posted.
     func take(_ text: [UInt8], _ reply: consuming ScriptReply) {

@@ -27,7 +27,8 @@ final class PageWatch {
         self.world = world
     }
 
-    private var now: Duration { beginning.duration(to: .now) }
+    /// The time since the page was made.
+    var now: Duration { beginning.duration(to: .now) }
 
     /// Begins to ask for signs of life.
     func start() {
@@ -85,8 +86,7 @@ final class PageWatch {
         case .reload: page.view.reload()
         case .giveUp:
             let uri = page.view.uri ?? "about:blank"
-            let text = ErrorPage.text("This page has crashed", "It was loaded again, and crashed again.", uri)
-            page.view.show(text, inPlaceOf: uri)
+            page.showError("This page has crashed", "It was loaded again, and crashed again.", uri)
         case .ask: ask(page)
         case .endProcess:
             page.publish("web.unresponsive")

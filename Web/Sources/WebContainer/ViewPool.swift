@@ -47,6 +47,14 @@ public struct ViewPool: Sendable, Hashable {
         return .warm
     }
 
+    /// A page that needs a view of its own is to be opened; false: as many are open as may be.
+    public mutating func admitNew() -> Bool {
+        guard open < maximum else { return false }
+        open += 1
+        coldStarts += 1
+        return true
+    }
+
     /// A page was closed.
     public mutating func closed() { open -= 1 }
 

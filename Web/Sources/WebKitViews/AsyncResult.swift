@@ -16,6 +16,11 @@ public struct EngineError: Error, Sendable, Hashable, CustomStringConvertible {
         description = error?.pointee.message.map { String(cString: $0) } ?? "the engine does not say why"
         if let error { g_error_free(error) }
     }
+
+    /// Copies an error that a signal hands out.
+    init(copying error: UnsafeMutableRawPointer?) {
+        self.init(owning: error.flatMap { g_error_copy($0.assumingMemoryBound(to: GError.self)) })
+    }
 }
 
 /// A closure that gets the result of an asynchronous function of GLib's once.

@@ -49,17 +49,24 @@ public struct UserScript: Sendable, Hashable {
         let time =
             moment == .start
             ? WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_START : WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_END
-        let texts = patterns.map { $0.map { strdup($0) } + [nil] }
-        defer { for text in texts ?? [] { free(text) } }
-        let list = texts.map { $0.map { UnsafePointer($0) } }
-        let script =
-            if let world {
-                webkit_user_script_new_for_world(source, frames, time, world, list, nil)
-            } else {
-                webkit_user_script_new(source, frames, time, list, nil)
-            }
-        guard let script else { preconditionFailure("WebKit makes a script") }
-        body(script)
-        webkit_user_script_unref(script)
+        Self.withList(patterns) { list in
+            let script =
+                if let world {
+                    webkit_user_script_new_for_world(source, frames, time, world, list, nil)
+                } else {
+                    webkit_user_script_new(source, frames, time, list, nil)
+                }
+            guard let script else { preconditionFailure("WebKit makes a script") }
+            body(script)
+            webkit_user_script_unref(script)
+        }
+    }
+
+    /// Hands texts to `body` as C has lists of them: with a null behind the last.
+    static func withList(_ texts: [String]?, _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Void) {
+        guard let texts else { return body(nil) }
+        let copies = texts.map { strdup($0) } + [nil]
+        defer { for copy in copies { free(copy) } }
+        copies.map { UnsafePointer($0) }.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 }

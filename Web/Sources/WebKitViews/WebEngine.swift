@@ -23,10 +23,11 @@ public final class WebEngine {
 
     /// An engine. The display must be there.
     ///
-    /// - Parameter storage: What is kept.
-    public init(_ storage: Storage) {
-        guard let context = webkit_web_context_new() else { preconditionFailure("WebKit makes a context") }
-        self.context = GObjectBox(owning: UnsafeMutableRawPointer(context))
+    /// - Parameters:
+    ///   - storage: What is kept.
+    ///   - memoryMegabytes: The memory of each web process, beyond which it is ended; nil: the engine decides.
+    public init(_ storage: Storage, memoryMegabytes: Int? = nil) {
+        context = Self.makeContext(memoryMegabytes)
         let session =
             switch storage {
             case .ephemeral: webkit_network_session_new_ephemeral()
@@ -35,5 +36,26 @@ public final class WebEngine {
         guard let session else { preconditionFailure("WebKit makes a session") }
         self.session = GObjectBox(owning: UnsafeMutableRawPointer(session))
         webkit_network_session_set_tls_errors_policy(session, WEBKIT_TLS_ERRORS_POLICY_FAIL)
+        // Passwords are the business of whoever answers for them.
+        webkit_network_session_set_persistent_credential_storage_enabled(session, 0)
+    }
+
+    private static func makeContext(_ memoryMegabytes: Int?) -> GObjectBox {
+        guard let memoryMegabytes else {
+            guard let context = webkit_web_context_new() else { preconditionFailure("WebKit makes a context") }
+            return GObjectBox(owning: UnsafeMutableRawPointer(context))
+        }
+        guard let settings = webkit_memory_pressure_settings_new() else {
+            preconditionFailure("WebKit makes settings")
+        }
+        defer { webkit_memory_pressure_settings_free(settings) }
+        webkit_memory_pressure_settings_set_memory_limit(settings, UInt32(clamping: memoryMegabytes))
+        // A process is ended at the limit, as the profile says; the engine's own factor is 1.5 of it or none.
+        webkit_memory_pressure_settings_set_kill_threshold(settings, 1)
+        webkit_memory_pressure_settings_set_poll_interval(settings, 2)
+        let type = UInt(webkit_memory_pressure_settings_get_type())
+        return GObjectBox(
+            type: UInt(webkit_web_context_get_type()),
+            [("memory-pressure-settings", .boxed(type: type, UnsafeMutableRawPointer(settings)))])
     }
 }

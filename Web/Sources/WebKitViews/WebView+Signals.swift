@@ -15,14 +15,6 @@ extension WebView {
             delegate?.webView(self, failed: LoadFailure(error, uri: arguments.string(2)))
             return true
         }
-        object.connect("load-failed-with-tls-errors") { [weak self] arguments in
-            guard let self else { return true }
-            let failure = LoadFailure(
-                uri: arguments.string(1), domain: "tls", number: Int(arguments.flags(3)),
-                message: "the certificate is not trusted", isCancelled: false)
-            delegate?.webView(self, failed: failure)
-            return true
-        }
         object.connect("decide-policy") { [weak self] in self?.decide($0) ?? false }
         object.connect("script-dialog") { [weak self] arguments in
             guard let self, let dialog = arguments.boxed(1) else { return false }
@@ -39,17 +31,6 @@ extension WebView {
             self.map { $0.delegate?.webViewProgressChanged($0) }
         }
         object.observe("close") { [weak self] _ in self.map { $0.delegate?.webViewClosed($0) } }
-        // Pages may neither choose files of the machine nor use its devices unless something above allows it.
-        object.connect("permission-request") { arguments in
-            guard let request = arguments.object(1) else { return false }
-            webkit_permission_request_deny(OpaquePointer(request))
-            return true
-        }
-        object.connect("run-file-chooser") { arguments in
-            guard let request = arguments.object(1) else { return false }
-            webkit_file_chooser_request_cancel(OpaquePointer(request))
-            return true
-        }
     }
 
     private func posted(_ arguments: SignalArguments) -> Bool {
@@ -61,29 +42,38 @@ extension WebView {
         return true
     }
 
-    /// Answers about navigations and new windows. Responses are shown where the engine can, and refused otherwise: there
-    /// are no downloads.
+    /// Answers about navigations, new windows and responses.
     private func decide(_ arguments: SignalArguments) -> Bool {
         guard let object = arguments.object(1) else { return false }
         let decision = object.assumingMemoryBound(to: WebKitPolicyDecision.self)
         guard trestle_is_navigation_policy_decision(object) != 0 else {
-            let isShown = webkit_response_policy_decision_is_mime_type_supported(OpaquePointer(object)) != 0
-            if isShown { webkit_policy_decision_use(decision) } else { webkit_policy_decision_ignore(decision) }
+            decideResponse(OpaquePointer(object), decision)
             return true
         }
         let action = webkit_navigation_policy_decision_get_navigation_action(OpaquePointer(object))
-        let uri = webkit_uri_request_get_uri(webkit_navigation_action_get_request(action))
         let request = NavigationRequest(
-            uri: uri.map { String(cString: $0) } ?? "",
-            isForNewWindow: arguments.enumeration(2) == WEBKIT_POLICY_DECISION_TYPE_NEW_WINDOW_ACTION.rawValue,
-            isUserGesture: webkit_navigation_action_is_user_gesture(action) != 0,
-            isRedirect: webkit_navigation_action_is_redirect(action) != 0)
+            action,
+            isForNewWindow: arguments.enumeration(2) == WEBKIT_POLICY_DECISION_TYPE_NEW_WINDOW_ACTION.rawValue)
         if delegate?.webView(self, decide: request) ?? false {
             webkit_policy_decision_use(decision)
         } else {
             webkit_policy_decision_ignore(decision)
         }
         return true
+    }
+
+    /// What the engine can show is shown, unless it is meant as a file. Files are kept where downloads are allowed.
+    private func decideResponse(_ response: OpaquePointer, _ decision: UnsafeMutablePointer<WebKitPolicyDecision>) {
+        let isShown =
+            webkit_response_policy_decision_is_mime_type_supported(response) != 0
+            && trestle_is_attachment(webkit_response_policy_decision_get_response(response)) == 0
+        if isShown {
+            webkit_policy_decision_use(decision)
+        } else if delegate?.webViewMayDownload(self) ?? false {
+            webkit_policy_decision_download(decision)
+        } else {
+            webkit_policy_decision_ignore(decision)
+        }
     }
 }
 

@@ -10,6 +10,8 @@ public final class WebView {
     let object: GObjectBox
     let content: GObjectBox
     private let engine: WebEngine
+    /// Whether a right click shows the engine's menu.
+    public var hasContextMenu = true
     /// Who hears of the view.
     public weak var delegate: (any WebViewDelegate)?
 
@@ -19,20 +21,26 @@ public final class WebView {
     ///   - engine: What it shares with others.
     ///   - settings: What it is made with.
     ///   - world: The isolated world whose scripts may post. Nothing is registered in the page's world.
-    public init(_ engine: WebEngine, _ settings: ViewSettings, world: String) {
+    ///   - opener: The view whose page opens this one, and whose process it shares.
+    public init(_ engine: WebEngine, _ settings: ViewSettings, world: String, opener: WebView? = nil) {
         guard let manager = webkit_user_content_manager_new() else { preconditionFailure("WebKit makes a manager") }
         content = GObjectBox(owning: UnsafeMutableRawPointer(manager))
         self.engine = engine
         var properties: [(String, ObjectProperty)] = [
-            ("web-context", .object(engine.context)), ("network-session", .object(engine.session)),
             ("user-content-manager", .object(content)), ("settings", .object(settings.made)),
         ]
+        if let opener {
+            properties.append(("related-view", .object(opener.object)))
+        } else {
+            properties += [("web-context", .object(engine.context)), ("network-session", .object(engine.session))]
+        }
         if let policy = settings.contentSecurityPolicy {
             properties.append(("default-content-security-policy", .string(policy)))
         }
         object = GObjectBox(type: UInt(webkit_web_view_get_type()), properties)
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, Self.handler, world)
         connectSignals()
+        connectRequests()
     }
 
     var pointer: UnsafeMutablePointer<WebKitWebView> { object.pointer(to: WebKitWebView.self) }
@@ -44,6 +52,27 @@ public final class WebView {
     /// - Parameter script: The script.
     public func add(_ script: UserScript) {
         script.withMade { webkit_user_content_manager_add_script(content.opaque, $0) }
+    }
+
+    /// Adds a style to documents to come.
+    ///
+    /// - Parameters:
+    ///   - style: The style sheet.
+    ///   - isForAllFrames: Whether frames have it too.
+    ///   - patterns: The patterns of the documents that have it; nil: all.
+    public func addStyle(_ style: String, isForAllFrames: Bool, patterns: [String]?) {
+        UserScript.withList(patterns) { list in
+            let frames = isForAllFrames ? WEBKIT_USER_CONTENT_INJECT_ALL_FRAMES : WEBKIT_USER_CONTENT_INJECT_TOP_FRAME
+            let sheet = webkit_user_style_sheet_new(style, frames, WEBKIT_USER_STYLE_LEVEL_USER, list, nil)
+            webkit_user_content_manager_add_style_sheet(content.opaque, sheet)
+            webkit_user_style_sheet_unref(sheet)
+        }
+    }
+
+    /// Removes all scripts and styles: documents to come have none.
+    public func removeScripts() {
+        webkit_user_content_manager_remove_all_scripts(content.opaque)
+        webkit_user_content_manager_remove_all_style_sheets(content.opaque)
     }
 
     // MARK: Loading
@@ -72,19 +101,8 @@ public final class WebView {
     /// Ends a load.
     public func stop() { webkit_web_view_stop_loading(pointer) }
 
-    /// Goes to an earlier document; false where there is none.
-    public func goBack() -> Bool {
-        guard webkit_web_view_can_go_back(pointer) != 0 else { return false }
-        webkit_web_view_go_back(pointer)
-        return true
-    }
-
-    /// Goes to a later document; false where there is none.
-    public func goForward() -> Bool {
-        guard webkit_web_view_can_go_forward(pointer) != 0 else { return false }
-        webkit_web_view_go_forward(pointer)
-        return true
-    }
+    /// Closes the page, which may ask its user first: then `webViewClosed` of the delegate follows, or nothing.
+    public func tryClose() { webkit_web_view_try_close(pointer) }
 
     /// Ends the web process.
     public func endProcess() { webkit_web_view_terminate_web_process(pointer) }

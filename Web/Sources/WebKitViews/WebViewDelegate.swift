@@ -18,6 +18,22 @@ public struct LoadFailure: Error, Sendable, Hashable {
     public var message: String
     /// Another load, a policy or a call ended it.
     public var isCancelled: Bool
+
+    /// A failure.
+    ///
+    /// - Parameters:
+    ///   - uri: The address.
+    ///   - domain: Whose error it is.
+    ///   - number: Its number there.
+    ///   - message: What it says.
+    ///   - isCancelled: Whether another load, a policy or a call ended it.
+    public init(uri: String, domain: String, number: Int, message: String, isCancelled: Bool) {
+        self.uri = uri
+        self.domain = domain
+        self.number = number
+        self.message = message
+        self.isCancelled = isCancelled
+    }
 }
 
 /// Something that a frame of a view is about to navigate to. The engine does not tell which frame.
@@ -63,4 +79,16 @@ public protocol WebViewDelegate: AnyObject {
     func webViewProgressChanged(_ view: WebView)
     /// The page closes itself.
     func webViewClosed(_ view: WebView)
+    /// Whether a page may use something.
+    func webView(_ view: WebView, mayUse kind: PermissionKind) -> Bool
+    /// A server asks for a name and a password.
+    func webView(_ view: WebView, authenticates question: consuming AuthenticationQuestion)
+    /// A certificate is not trusted.
+    func webView(_ view: WebView, distrusts failure: CertificateFailure)
+    /// A page opens a window: the view for it, whose opener is this one; nil: there is none.
+    func webView(_ view: WebView, opens request: NavigationRequest) -> WebView?
+    /// The window of such a view may be shown.
+    func webViewReadyToShow(_ view: WebView)
+    /// Whether a response may be kept as a file.
+    func webViewMayDownload(_ view: WebView) -> Bool
 }

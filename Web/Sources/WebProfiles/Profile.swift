@@ -10,6 +10,24 @@ public struct Profile: Sendable, Hashable {
         case refuse
         /// The desktop's browser opens those of http and https that a user followed.
         case open
+        /// As `open`, after the user has agreed.
+        case ask
+    }
+
+    /// What happens to new windows that pages open.
+    public enum Windows: String, Sendable, CaseIterable {
+        /// They do not open.
+        case refuse
+        /// Each is a page of its own, under the same rules.
+        case view
+    }
+
+    /// Whether there must be a daemon.
+    public enum Daemon: String, Sendable, CaseIterable {
+        /// Pages are shown without, and get their bridge when there is one.
+        case optional
+        /// Without one the program ends.
+        case required
     }
 
     /// Who answers `alert`, `confirm` and `prompt`.
@@ -38,6 +56,22 @@ public struct Profile: Sendable, Hashable {
         }
     }
 
+    /// The origins that may use something, by the permission's name.
+    public struct Permissions: Sendable, Hashable {
+        private var lists: [String: [PageOrigin]] = [:]
+
+        /// Nobody may use anything.
+        public init() {}
+
+        /// The origins that have a permission.
+        ///
+        /// - Parameter name: The permission's name.
+        public subscript(_ name: String) -> [PageOrigin] {
+            get { lists[name] ?? [] }
+            set { lists[name] = newValue.isEmpty ? nil : newValue }
+        }
+    }
+
     /// The address of the first page.
     public var start: String?
     /// Where frames may go.
@@ -46,6 +80,20 @@ public struct Profile: Sendable, Hashable {
     public var bridge: [PageOrigin] = []
     /// What happens to links that lead elsewhere.
     public var external = External.refuse
+    /// What happens to new windows.
+    public var windows = Windows.refuse
+    /// Whether there must be a daemon.
+    public var daemon = Daemon.optional
+    /// How long a document may take to come.
+    public var loadTimeout = Duration.seconds(30)
+    /// The origins that may use something, by the permission's name.
+    public var permissions = Permissions()
+    /// Where downloads are kept; nil: there are none.
+    public var downloadFolder: String?
+    /// The keys that close a kiosk's window, as GTK writes them.
+    public var exitKey: String?
+    /// The memory of each web process in MiB, beyond which it is ended; 0: the engine decides.
+    public var memory = 0
     /// The content security policy of documents that bring none.
     public var contentSecurityPolicy: String?
     /// What pages with the bridge find besides `WebBridge`.
@@ -84,6 +132,15 @@ public struct Profile: Sendable, Hashable {
     public var events: [String] = [
         "web.crashed", "web.unresponsive", "web.responsive", "web.blank", "web.closed", "web.navigation.*",
     ]
+
+    /// The permissions that a profile may give.
+    public static let permissionNames = [
+        "geolocation", "notifications", "camera", "microphone", "display", "clipboard", "pointer_lock", "device_info",
+        "media_keys", "storage_access", "files", "print",
+    ]
+
+    /// ``memory``, where the profile bounds it.
+    public var memoryMegabytes: Int? { memory > 0 ? memory : nil }
 
     /// The defaults.
     public init() {}

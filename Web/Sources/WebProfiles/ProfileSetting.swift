@@ -37,59 +37,85 @@ struct ProfileSetting: Sendable {
     var name: String { key.firstIndex(of: ".").map { String(key[key.index(after: $0)...]) } ?? key }
 
     /// All of them, those of a table together.
-    static let all: [ProfileSetting] = [
-        ProfileSetting(
-            "start", .optionalText, \.start, "The address of the first page.", example: "\"https://notes.example/\""),
-        ProfileSetting(
-            "allow", .list(of: .origin), \.allow,
-            "Where pages and their frames may go: exact origins, with their ports.",
-            example: "[\"https://notes.example\", \"https://login.example\"]"),
-        ProfileSetting(
-            "bridge", .list(of: .origin), \.bridge, "Which of these origins get the bridge.",
-            example: "[\"https://notes.example\"]"),
-        ProfileSetting(
-            "external", .choice, \.external,
-            "What happens to links of http and https that lead elsewhere: refuse, or open in the desktop's browser."),
-        ProfileSetting(
-            "csp", .optionalText, \.contentSecurityPolicy,
-            "The content security policy of documents that bring none of their own.",
-            example: "\"default-src 'self'; frame-src 'none'\""),
-        ProfileSetting(
-            "panels", .choice, \.panels, "Who answers alert, confirm and prompt: daemon, by the task Alert, or none."),
-        ProfileSetting(
-            "dialects", .list(of: .choice), \.dialects,
-            "What pages with the bridge find besides WebBridge: the calls of other bridges.",
-            example: "[\"messageHandlers\", \"webViewJavascriptBridge\", \"capacitor\", \"cordova\", \"url\"]"),
-        ProfileSetting(
-            "url_schemes", .list(of: .text), \.urlSchemes,
-            "The schemes of links that are calls, where url is among the dialects; also in dialects.url_schemes of the "
-                + "daemon."),
-        ProfileSetting(
-            "exports", .list(of: .pageExport), \.exports,
-            "Objects and functions that pages with the bridge find, and the tasks that these call.",
-            example: "[{ name = \"app\", methods = { scan = \"scanner.scan\" } }, { name = \"echo\", task = \"Echo\" }]"
-        ),
-        ProfileSetting(
-            "packages.keys", .list(of: .packageKey), \.packageKeys,
-            "Whose offline packages are used: the public keys that sign them.", example: "[]"),
-        ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),
-        ProfileSetting(
-            "window.kiosk", .truth, \.isKiosk, "Whether windows have the whole screen, and no decoration."),
-        ProfileSetting("window.zoom", .count(in: 25...400), \.zoom, "How large documents are shown, in percent."),
-        ProfileSetting(
-            "storage.persistent", .truth, \.isPersistent, "Whether cookies and storage outlive the process."),
-        ProfileSetting(
-            "recovery.reloads", .count(in: 0...100), \.reloads,
-            "How often a page that crashed is loaded again; then it is an error page."),
-        ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),
-        ProfileSetting(
-            "recovery.unresponsive", .duration, \.unresponsive, "After how much silence a page counts as hung."),
-        ProfileSetting(
-            "recovery.blank_check", .truth, \.isBlankChecked, "Whether a page that shows nothing is loaded once more."),
-        ProfileSetting("pool.warm", .count(in: 0...8), \.warmViews, "How many views wait for a page."),
-        ProfileSetting("pool.max", .count(in: 1...64), \.maximumViews, "How many pages may be open."),
-        ProfileSetting(
-            "tasks.pages", .list(of: .text), \.pageTasks, "The tasks web.… that pages may call about themselves."),
-        ProfileSetting("tasks.events", .list(of: .text), \.events, "Which events web.… are published."),
-    ]
+    static let all: [ProfileSetting] =
+        [
+            ProfileSetting(
+                "start", .optionalText, \.start, "The address of the first page.", example: "\"https://notes.example/\""
+            ),
+            ProfileSetting(
+                "allow", .list(of: .origin), \.allow,
+                "Where pages and their frames may go: exact origins, with their ports.",
+                example: "[\"https://notes.example\", \"https://login.example\"]"),
+            ProfileSetting(
+                "bridge", .list(of: .origin), \.bridge, "Which of these origins get the bridge.",
+                example: "[\"https://notes.example\"]"),
+            ProfileSetting(
+                "external", .choice, \.external,
+                "What happens to links of http and https that lead elsewhere: refuse, open in the desktop's browser, or ask."
+            ),
+            ProfileSetting(
+                "windows", .choice, \.windows, "What happens to windows that pages open: refuse, or view, a page each."),
+            ProfileSetting(
+                "daemon", .choice, \.daemon, "Whether pages are shown without a daemon: optional, or required."),
+            ProfileSetting(
+                "csp", .optionalText, \.contentSecurityPolicy,
+                "The content security policy of documents that bring none of their own.",
+                example: "\"default-src 'self'; frame-src 'none'\""),
+            ProfileSetting(
+                "panels", .choice, \.panels,
+                "Who answers alert, confirm and prompt: daemon, by the task Alert, or none."),
+            ProfileSetting(
+                "dialects", .list(of: .choice), \.dialects,
+                "What pages with the bridge find besides WebBridge: the calls of other bridges.",
+                example: "[\"messageHandlers\", \"webViewJavascriptBridge\", \"capacitor\", \"cordova\", \"url\"]"),
+            ProfileSetting(
+                "url_schemes", .list(of: .text), \.urlSchemes,
+                "The schemes of links that are calls, where url is among the dialects; also in dialects.url_schemes of the "
+                    + "daemon."),
+            ProfileSetting(
+                "exports", .list(of: .pageExport), \.exports,
+                "Objects and functions that pages with the bridge find, and the tasks that these call.",
+                example:
+                    "[{ name = \"app\", methods = { scan = \"scanner.scan\" } }, { name = \"echo\", task = \"Echo\" }]"
+            ),
+            ProfileSetting(
+                "packages.keys", .list(of: .packageKey), \.packageKeys,
+                "Whose offline packages are used: the public keys that sign them.", example: "[]"),
+            ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),
+            ProfileSetting(
+                "window.kiosk", .truth, \.isKiosk, "Whether windows have the whole screen, and no decoration."),
+            ProfileSetting(
+                "window.exit_key", .optionalText, \.exitKey, "The keys that close a kiosk's window.",
+                example: "\"<Control><Alt>q\""),
+            ProfileSetting("window.zoom", .count(in: 25...400), \.zoom, "How large documents are shown, in percent."),
+            ProfileSetting(
+                "storage.persistent", .truth, \.isPersistent, "Whether cookies and storage outlive the process."),
+            ProfileSetting(
+                "recovery.reloads", .count(in: 0...100), \.reloads,
+                "How often a page that crashed is loaded again; then it is an error page."),
+            ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),
+            ProfileSetting(
+                "recovery.unresponsive", .duration, \.unresponsive, "After how much silence a page counts as hung."),
+            ProfileSetting(
+                "recovery.blank_check", .truth, \.isBlankChecked,
+                "Whether a page that shows nothing is loaded once more."),
+            ProfileSetting("navigation.timeout", .duration, \.loadTimeout, "How long a document may take to come."),
+            ProfileSetting(
+                "downloads.folder", .optionalText, \.downloadFolder,
+                "Where downloads are kept; without it there are none.",
+                example: "\"/home/me/Downloads\""),
+            ProfileSetting("pool.warm", .count(in: 0...8), \.warmViews, "How many views wait for a page."),
+            ProfileSetting("pool.max", .count(in: 1...64), \.maximumViews, "How many pages may be open."),
+            ProfileSetting(
+                "pool.memory", .count(in: 0...65_536), \.memory,
+                "The memory of each web process in MiB, beyond which it is ended; 0: the engine decides."),
+            ProfileSetting(
+                "tasks.pages", .list(of: .text), \.pageTasks, "The tasks web.… that pages may call about themselves."),
+            ProfileSetting("tasks.events", .list(of: .text), \.events, "Which events web.… are published."),
+        ]
+        + Profile.permissionNames.map { name in
+            ProfileSetting(
+                "permissions.\(name)", .list(of: .origin), \.permissions[name],
+                "The origins whose pages may use this: \(name).")
+        }
 }

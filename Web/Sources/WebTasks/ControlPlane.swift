@@ -26,7 +26,8 @@ public final class ControlPlane {
         self.container = container
         pageTasks = Set(profile.pageTasks)
         publish(profile.events)
-        if profile.panels == .daemon { container.onPanel = { await Self.ask($0, bridge) } }
+        container.onCredentials = { try? await bridge.call("ui.credentials", $0, as: JSON.self) }
+        container.onPanel = { try? await bridge.call("Alert", $0, as: JSON.self) }
     }
 
     private func publish(_ patterns: [String]) {
@@ -39,15 +40,6 @@ public final class ControlPlane {
             // One that the daemon does not take is lost, as for every publisher.
             for await event in events { try? await bridge.publish(event.name, event.data) }
         }
-    }
-
-    private static func ask(_ question: PanelQuestion, _ bridge: Bridge) async -> PanelAnswer {
-        var options: JSONObject = ["kind": .string(question.kind), "content": .string(question.message)]
-        options["defaultText"] = question.defaultText.map { .string($0) }
-        guard let answer = try? await bridge.call("Alert", JSON.object(options), as: JSON.self),
-            answer["index"]?.int64Value == 0
-        else { return .declined }
-        return .accepted(text: answer["text"]?.stringValue)
     }
 
     // MARK: Who may

@@ -79,6 +79,9 @@ extension ControlPlane {
             return plane.state(page)
         }
         try await provideScripts()
+        try await provideHistoryAndWindows()
+        try await provideDocuments()
+        try await provideEngine()
         try await bridge.publish("web.ready", ["pid": .number(JSONNumber(Int64(getpid())))] as JSON)
     }
 
@@ -99,13 +102,13 @@ extension ControlPlane {
         return state(page)
     }
 
-    private func state(_ page: Page) -> ViewState {
+    func state(_ page: Page) -> ViewState {
         ViewState(
             view: page.number, uri: page.view.uri ?? "", title: page.view.title, session: page.session,
             isLoading: page.view.isLoading)
     }
 
-    private static func load(_ body: @MainActor () async throws(LoadProblem) -> Void) async throws {
+    static func load(_ body: @MainActor () async throws(LoadProblem) -> Void) async throws {
         do throws(LoadProblem) {
             try await body()
         } catch {

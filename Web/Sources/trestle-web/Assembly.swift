@@ -15,9 +15,13 @@ final class Assembly {
     private let profile: Profile
     private var status: Int32 = 0
     private var control: ControlPlane?
+    private let parameters: Parameters
+    /// Made first of all, before there are threads.
+    private let notifier = ServiceNotifier()
 
-    init(_ command: TrestleWeb, _ profile: Profile) {
+    init(_ command: TrestleWeb, _ profile: Profile, _ parameters: Parameters) {
         self.command = command
+        self.parameters = parameters
         self.profile = profile
     }
 
@@ -30,17 +34,34 @@ final class Assembly {
             command.complain(["there is no display; set DISPLAY or WAYLAND_DISPLAY, or run it under xvfb-run"])
             return EX_UNAVAILABLE
         }
+        let instance = makeInstance()
+        guard instance?.register() ?? true else {
+            instance?.handOver(command.uri.map { [$0] } ?? [])
+            return EX_OK
+        }
         let container = Container(settings)
+        instance?.onOpen = { uris in
+            for uri in uris { container.opened(uri) }
+            if uris.isEmpty { container.opened(nil) }
+        }
         container.onLastClosed = { MainLoop.quit() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
         Task {
             if !command.noTasks { await connect(container) }
         }
         Task { await show(start, container) }
+        notifier.ready()
         MainLoop.run()
+        notifier.stopping()
         for page in container.pages.values { page.close() }
-        withExtendedLifetime(signals) {}
+        withExtendedLifetime((signals, instance)) {}
         return status
+    }
+
+    /// The instance of a profile: there is one at a time, but for pictures.
+    private func makeInstance() -> SingleInstance? {
+        guard let profile = command.profile, command.screenshot == nil else { return nil }
+        return SingleInstance("io.trestle.Web.profile_\(profile)")
     }
 
     private var settings: ContainerSettings {
@@ -52,6 +73,7 @@ final class Assembly {
         var settings = ContainerSettings(
             profile, socket: command.socket ?? Bridge.defaultSocketPath, storage: folder)
         settings.packages = PackageLocation.path.map { PackageLibrary($0, keys: profile.packageKeys) }
+        settings.parameters = parameters
         settings.view.isForDevelopers = command.dev
         settings.view.userAgentSuffix = command.userAgentAppend
         return settings
@@ -61,12 +83,27 @@ final class Assembly {
     private func connect(_ container: Container) async {
         do throws(BridgeError) {
             let bridge = try await Bridge.connect(
-                socket: command.socket, configuration: .init(client: "trestle-web", waitForDaemon: true))
+                socket: command.socket,
+                configuration: .init(client: "trestle-web", waitForDaemon: profile.daemon == .optional))
+            if profile.daemon == .required { watch(bridge) }
             let control = ControlPlane(bridge, container, profile)
             self.control = control
             try await control.provide()
         } catch {
             command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
+            if profile.daemon == .required { end(EX_TEMPFAIL) }
+        }
+    }
+
+    /// Ends the program when the daemon's socket is gone. One that is restarted leaves its socket, or is waited for.
+    private func watch(_ bridge: Bridge) {
+        let socket = command.socket ?? Bridge.defaultSocketPath
+        Task {
+            for await state in bridge.states {
+                guard case .waiting = state, access(socket, F_OK) != 0 else { continue }
+                command.complain(["the daemon is gone, and the profile requires it: \(socket) is not there"])
+                return end(EX_TEMPFAIL)
+            }
         }
     }
 

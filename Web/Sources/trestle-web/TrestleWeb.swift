@@ -2,6 +2,7 @@
 import ArgumentParser
 import BridgeClient
 import Glibc
+import WebContainer
 import WebProfiles
 
 /// The command line that shows pages.
@@ -28,6 +29,7 @@ struct TrestleWeb: ParsableCommand {
             EXIT STATUS
               0  done, or every page was closed      1   the page could not be shown
               64  wrong usage                         69  there is no display
+              75  the daemon, which the profile requires, is gone
               78  the profile is wrong
             """)
 
@@ -52,6 +54,14 @@ struct TrestleWeb: ParsableCommand {
     var size: String?
     @Option(help: ArgumentHelp("What follows the engine's own user agent.", valueName: "text"))
     var userAgentAppend: String?
+    @Option(
+        name: .customLong("param"),
+        help: ArgumentHelp("A value that pages with a bridge are told. May be repeated.", valueName: "name=value"))
+    var parameters: [String] = []
+    @Option(
+        name: .customLong("param-in"),
+        help: ArgumentHelp("Where they are told it: url, header, js, with commas between them.", valueName: "places"))
+    var places = "js"
     @Option(help: ArgumentHelp("Writes a picture of the page as PNG, and ends.", valueName: "file"))
     var screenshot: String?
     @Flag(help: "The whole screen, without decoration.")
@@ -78,8 +88,28 @@ struct TrestleWeb: ParsableCommand {
         guard let start = profile.start else {
             throw ValidationError("there is no page to show; give its address, or a profile that has a start")
         }
-        let status = MainActor.assumeIsolated { Assembly(self, profile).run(start) }
+        let told = try told(profile.bridge)
+        let status = MainActor.assumeIsolated { Assembly(self, profile, told).run(start) }
         if status != 0 { throw ExitCode(status) }
+    }
+
+    /// What pages with a bridge are told.
+    func told(_ origins: [PageOrigin]) throws -> Parameters {
+        var told = Parameters()
+        told.origins = Set(origins)
+        for text in parameters {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+            guard parts.count == 2, Parameters.isName(parts[0]), Parameters.isValue(parts[1]) else {
+                throw ValidationError("--param: \(text) is no NAME=VALUE; a name has letters, digits, - and _")
+            }
+            told.values[parts[0]] = parts[1]
+        }
+        let names = places.split(separator: ",").map { String($0) }
+        told.places = Set(names.compactMap { Parameters.Place(rawValue: $0) })
+        guard told.places.count == names.count, !names.isEmpty else {
+            throw ValidationError("--param-in: \(places) is no list of url, header and js")
+        }
+        return told
     }
 
     /// What the profile's file says, and then the flags.

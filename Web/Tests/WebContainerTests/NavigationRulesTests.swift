@@ -37,10 +37,27 @@ import WebProfiles
         #expect(try rules(.refuse).decide("https://b.example/", isUserGesture: true) == .refuse("allow"))
     }
 
-    @Test("there are no new windows")
+    @Test("links that a user followed are asked about where the profile says so")
+    func ask() throws {
+        #expect(try rules(.ask).decide("https://b.example/", isUserGesture: true) == .ask)
+        #expect(try rules(.ask).decide("https://b.example/") == .refuse("allow"))
+        #expect(try rules(.ask).decide("mailto:a@b", isUserGesture: true) == .refuse("addresses without an origin"))
+    }
+
+    @Test("new windows go where pages may go, where the profile has them")
+    func allowedWindows() throws {
+        var rules = try rules()
+        rules.windows = .view
+        #expect(rules.decide("https://a.example/", isForNewWindow: true) == .go)
+        #expect(rules.decide("about:blank", isForNewWindow: true) == .go)
+        #expect(rules.decide("https://b.example/", isForNewWindow: true) == .refuse("allow"))
+        #expect(rules.decide("data:text/html,x", isForNewWindow: true) == .refuse("addresses without an origin"))
+    }
+
+    @Test("there are no new windows by default")
     func windows() throws {
-        #expect(try rules().decide("https://a.example/", isForNewWindow: true) == .refuse("new windows"))
-        #expect(try rules().decide("about:blank", isForNewWindow: true) == .refuse("new windows"))
+        #expect(try rules().decide("https://a.example/", isForNewWindow: true) == .refuse("windows"))
+        #expect(try rules().decide("about:blank", isForNewWindow: true) == .refuse("windows"))
         #expect(try rules(.open).decide("https://a.example/", isForNewWindow: true, isUserGesture: true) == .external)
     }
 }

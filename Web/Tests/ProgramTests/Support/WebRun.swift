@@ -103,14 +103,19 @@ final class WebRun {
     func start(_ arguments: String...) throws { try start(arguments) }
 
     /// Starts trestle-web with these arguments and the daemon's socket.
-    func start(_ arguments: [String]) throws {
-        process = try SpawnedProcess(
+    func start(_ arguments: [String]) throws { process = try spawn(arguments) }
+
+    /// Starts another trestle-web beside the first.
+    func spawn(_ arguments: [String]) throws -> SpawnedProcess {
+        try SpawnedProcess(
             PackageFolder.container, ["--socket", folder.socketPath, "--dev"] + arguments,
             environment: screen.environment + bus.environment + [
                 "HOME=\(home.path)", "XDG_RUNTIME_DIR=\(home.path)", "GDK_BACKEND=x11", "GSK_RENDERER=cairo",
             ], output: .file(errorPath), errors: .file(errorPath))
     }
 
+    /// The home of trestle-web's user.
+    var homePath: String { home.path }
     private var errorPath: String { home.file("errors") }
     /// What trestle-web has written to standard error.
     var errors: String { contents(of: errorPath) }

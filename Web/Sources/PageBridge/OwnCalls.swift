@@ -1,0 +1,80 @@
+internal import BridgeJSON
+
+/// The container's own calls on a document's connection, besides the hello: at most ``maximum`` at once. Their ids hold
+/// the secret that pages cannot guess; their answers never reach the page.
+struct OwnCalls: Sendable {
+    /// Calls at once. A page asks one question at a time.
+    static let maximum = 16
+    private static let idEnd = UInt8(ascii: "\"")
+
+    private let id: String
+    /// How the line of an answer begins.
+    private let beginning: [UInt8]
+    private var pending: Set<Int> = []
+    /// Lines that wait for the answer to the hello.
+    private var waiting: [(number: Int, line: [UInt8])] = []
+    private var lastNumber = 0
+
+    init(secret: String) {
+        id = "trestle-web-call:\(secret):"
+        beginning = Array("{\"callbackId\":\"\(id)".utf8)
+    }
+
+    /// A new call, with its line; nil: too many are pending.
+    mutating func begin(_ task: String, _ options: JSON) -> (number: Int, line: [UInt8])? {
+        guard pending.count < Self.maximum else { return nil }
+        lastNumber += 1
+        pending.insert(lastNumber)
+        let call: JSON = ["task": .string(task), "options": options, "callbackId": .string("\(id)\(lastNumber)")]
+        return (lastNumber, Array(call.text.utf8))
+    }
+
+    /// Keeps a call's line until the hello is answered.
+    mutating func hold(_ number: Int, _ line: [UInt8]) { waiting.append((number, line)) }
+
+    /// The lines that were kept.
+    mutating func takeHeld() -> [[UInt8]] {
+        defer { waiting = [] }
+        return waiting.map(\.line)
+    }
+
+    /// The line that cancels a call, which has no answer then; nil: the daemon need not hear of it.
+    mutating func cancel(_ number: Int) -> [UInt8]? {
+        guard pending.remove(number) != nil else { return nil }
+        if let index = waiting.firstIndex(where: { $0.number == number }) {
+            waiting.remove(at: index)
+            return nil
+        }
+        return Array((["cancel": .string("\(id)\(number)")] as JSON).text.utf8)
+    }
+
+    /// Takes the answers to these calls out of lines.
+    mutating func takeAnswers(_ lines: [UInt8]) -> (answers: [(number: Int, result: JSON?)], rest: [UInt8]) {
+        // The page's lines pass unread while nothing of these is pending. A cancelled call is still answered.
+        guard lastNumber > 0 else { return ([], lines) }
+        var answers: [(number: Int, result: JSON?)] = []
+        var rest: [UInt8] = []
+        for line in lines.split(separator: 0x0A) {
+            guard line.starts(with: beginning) else {
+                rest += line
+                rest.append(0x0A)
+                continue
+            }
+            let digits = line.dropFirst(beginning.count).prefix { $0 != Self.idEnd }
+            guard let number = Int(String(decoding: digits, as: UTF8.self)), let json = try? JSON(parsing: Array(line)),
+                json["result"] != nil || json["error"] != nil, pending.remove(number) != nil
+            else { continue }
+            answers.append((number, json["result"]))
+        }
+        return (answers, rest)
+    }
+
+    /// Ends all: the connection is gone.
+    mutating func end() -> [Int] {
+        defer {
+            pending = []
+            waiting = []
+        }
+        return pending.sorted()
+    }
+}

@@ -1,0 +1,108 @@
+internal import BridgeJSON
+internal import WebKitViews
+
+extension Page {
+    /// Decides about a navigation of a frame, and tells of one that is refused.
+    func decide(_ request: NavigationRequest) -> Bool {
+        guard let rules = container?.settings.navigation else { return false }
+        let decision = rules.decide(
+            request.uri, isForNewWindow: request.isForNewWindow, isUserGesture: request.isUserGesture)
+        switch decision {
+        case .go: return true
+        case .ignore: break
+        case .external: Desktop.open(request.uri)
+        case .ask: askAboutBrowser(request.uri)
+        case .refuse(let rule):
+            denied = .denied(uri: request.uri, rule: rule)
+            publish("web.navigation.denied", ["uri": .string(request.uri), "rule": .string(rule)])
+        }
+        if request.isForNewWindow { tellWindow(request.uri, isAllowed: false) }
+        return false
+    }
+
+    /// Has the desktop's browser open an address, if the user agrees.
+    private func askAboutBrowser(_ uri: String) {
+        let question = PanelQuestion(kind: "confirm", message: "Open \(uri) in the browser?", origin: origin)
+        _ = ask(question) { answer in
+            if case .accepted = answer { Desktop.open(uri) }
+        }
+    }
+
+    /// The view for a window that a page opens: a page of its own, under the same rules; nil: there is none.
+    func open(_ request: NavigationRequest) -> WebView? {
+        let page = container?.open(relatedTo: self)
+        tellWindow(request.uri, isAllowed: page != nil)
+        return page?.view
+    }
+
+    private func tellWindow(_ uri: String, isAllowed: Bool) {
+        publish("web.window.requested", ["uri": .string(uri), "allowed": .bool(isAllowed)])
+    }
+
+    // MARK: Failures
+
+    /// A load begins: it has as long as the profile says.
+    func startTimer() {
+        loadTimer.start { [weak self] in
+            guard let self else { return }
+            let failure = loadTimer.failure(view.uri ?? "")
+            view.stop()
+            fail(failure)
+        }
+    }
+
+    /// A load has failed: whoever waits for it hears of it, and the user sees a page that offers to try again.
+    func fail(_ failure: LoadFailure) {
+        guard !loadTimer.isEcho(failure), errorPage != .loading || !failure.isCancelled else { return }
+        loadTimer.stop()
+        publish(
+            "web.navigation.failed",
+            [
+                "uri": .string(failure.uri), "domain": .string(failure.domain), "code": failure.code,
+                "message": .string(failure.message),
+            ])
+        if let denied { return waiters.end(denied) }
+        guard !failure.isCancelled else { return waiters.end(.cancelled) }
+        waiters.end(LoadProblem(failure))
+        showError("This page cannot be shown", failure.message, failure.uri)
+    }
+
+    /// Shows the error page in place of a document.
+    func showError(_ title: String, _ message: String, _ uri: String) {
+        errorPage = .loading
+        view.show(ErrorPage.text(title, message, uri), inPlaceOf: uri)
+    }
+
+    /// A certificate is not trusted. One that was allowed is, and the page is loaded again.
+    func distrust(_ failure: CertificateFailure) {
+        if let container, container.pins.isAllowed(failure) {
+            container.engine.trust(failure)
+            view.load(failure.uri)
+            return
+        }
+        container?.pins.note(failure)
+        publish(
+            "web.tls.failed",
+            [
+                "uri": .string(failure.uri), "errors": .array(failure.errors.map { .string($0) }),
+                "sha256": .string(failure.sha256),
+            ])
+        fail(
+            LoadFailure(
+                uri: failure.uri, domain: "tls", number: 0,
+                message: "the certificate is not trusted: \(failure.errors.joined(separator: ", "))",
+                isCancelled: false))
+    }
+}
+
+extension LoadFailure {
+    /// What events say: `cancelled`, `timeout`, `untrusted`, or the engine's number.
+    var code: JSON {
+        if isCancelled { return "cancelled" }
+        switch domain {
+        case "timeout": return "timeout"
+        case "tls": return "untrusted"
+        default: return .number(JSONNumber(Int64(number)))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import BridgeJSON
+internal import WebKitViews
+internal import WebProfiles
+
+extension Page {
+    /// Whether the profile lets the document's origin use something.
+    func isAllowed(_ kind: PermissionKind) -> Bool {
+        guard let permissions = container?.settings.permissions, let uri = view.uri else { return false }
+        let origin = PageOrigin(ofURI: uri)
+        let isAllowed = origin.map { permissions[kind]?.contains($0) ?? false } ?? false
+        publish(
+            "web.permission",
+            [
+                "kind": .string(kind.rawValue), "origin": .string(origin?.text ?? "null"), "allowed": .bool(isAllowed),
+            ])
+        return isAllowed
+    }
+
+    /// A server asks for a name and a password: whoever provides `ui.credentials` answers.
+    func authenticate(_ question: consuming AuthenticationQuestion) {
+        guard let ask = container?.onCredentials else { return }
+        let options: JSON = [
+            "realm": .string(question.realm), "host": .string(question.host),
+            "port": .number(JSONNumber(Int64(question.port))), "retry": .bool(question.isRetry),
+            "proxy": .bool(question.isForProxy), "view": .number(JSONNumber(Int64(number))),
+        ]
+        credentialNumber += 1
+        let number = credentialNumber
+        credentials = consume question
+        // A person takes the time that a person takes.
+        loadTimer.stop()
+        Task { [weak self] in
+            let answer = await ask(options)
+            self?.answerCredentials(number, answer)
+        }
+    }
+
+    private func answerCredentials(_ number: Int, _ answer: JSON?) {
+        guard number == credentialNumber, let question = credentials.take() else { return }
+        guard let user = answer?["user"]?.stringValue, let password = answer?["password"]?.stringValue else { return }
+        question.answer(user: user, password: password)
+    }
+}

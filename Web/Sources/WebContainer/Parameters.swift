@@ -1,0 +1,90 @@
+public import WebProfiles
+
+/// Public parameters: values that pages of some origins are told, at the places that are named.
+public struct Parameters: Sendable, Hashable {
+    /// Where they are told.
+    public enum Place: String, Sendable, Hashable, CaseIterable, Codable {
+        /// Behind the address of documents that the container loads.
+        case url
+        /// Headers of the requests of these.
+        case header
+        /// `TrestleParameters`, before the first script of each document.
+        case js
+    }
+
+    /// The values by their names.
+    public var values: [String: String] = [:]
+    /// Where they are told.
+    public var places: Set<Place> = [.js]
+    /// Who is told; nobody else learns them.
+    public var origins: Set<PageOrigin> = []
+
+    /// None.
+    public init() {}
+
+    /// Whether a text can be a parameter's name at every place.
+    ///
+    /// - Parameter name: The text.
+    public static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// Whether a text can be a parameter's value at every place: without control characters, of 4,096 bytes at most.
+    ///
+    /// - Parameter value: The text.
+    public static func isValue(_ value: String) -> Bool {
+        value.utf8.count <= 4_096 && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
+
+    private func isFor(_ uri: String, _ place: Place) -> Bool {
+        guard places.contains(place), !values.isEmpty, let origin = PageOrigin(ofURI: uri) else { return false }
+        return origins.contains(origin)
+    }
+
+    /// An address with the parameters that belong behind it. One that the address has already stays as it is.
+    ///
+    /// - Parameter uri: The address.
+    public func address(_ uri: String) -> String {
+        guard isFor(uri, .url) else { return uri }
+        let fragment = uri.firstIndex(of: "#") ?? uri.endIndex
+        let query = uri[..<fragment].firstIndex(of: "?")
+        let present = Set(
+            query.map { uri[uri.index(after: $0)..<fragment] }?.split(separator: "&")
+                .map { String($0.prefix { $0 != "=" }) } ?? [])
+        let added = values.filter { !present.contains($0.key) }.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\(Self.escaped($0.value))" }.joined(separator: "&")
+        guard !added.isEmpty else { return uri }
+        let separator = query == nil ? "?" : uri[..<fragment].hasSuffix("?") ? "" : "&"
+        return "\(uri[..<fragment])\(separator)\(added)\(uri[fragment...])"
+    }
+
+    /// The headers of the request of an address.
+    ///
+    /// - Parameter uri: The address.
+    public func headers(_ uri: String) -> [(String, String)] {
+        guard isFor(uri, .header) else { return [] }
+        return values.sorted { $0.key < $1.key }.map { ($0.key, Self.escaped($0.value)) }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                UInt8(ascii: "~"):
+                return String(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                return "%\(digits.count == 1 ? "0" : "")\(digits)"
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,147 @@
+internal import CWebKitGTK
+internal import MainLoop
+
+/// What the engine keeps of a site.
+public struct WebsiteDataRecord: Sendable, Hashable {
+    /// The site, as the engine names it: most often a domain.
+    public var name: String
+    /// The kinds of what is kept.
+    public var types: [WebsiteDataType]
+}
+
+/// The kinds of what the engine keeps.
+public enum WebsiteDataType: String, Sendable, Hashable, CaseIterable, Codable {
+    case memoryCache = "memory-cache"
+    case diskCache = "disk-cache"
+    case offlineCache = "offline-cache"
+    case sessionStorage = "session-storage"
+    case localStorage = "local-storage"
+    case indexedDatabases = "indexed-databases"
+    case cookies
+    case deviceIDs = "device-ids"
+    case hsts
+    case trackingPrevention = "tracking-prevention"
+    case serviceWorkers = "service-workers"
+    case domCache = "dom-cache"
+
+    fileprivate var flag: WebKitWebsiteDataTypes {
+        switch self {
+        case .memoryCache: WEBKIT_WEBSITE_DATA_MEMORY_CACHE
+        case .diskCache: WEBKIT_WEBSITE_DATA_DISK_CACHE
+        case .offlineCache: WEBKIT_WEBSITE_DATA_OFFLINE_APPLICATION_CACHE
+        case .sessionStorage: WEBKIT_WEBSITE_DATA_SESSION_STORAGE
+        case .localStorage: WEBKIT_WEBSITE_DATA_LOCAL_STORAGE
+        case .indexedDatabases: WEBKIT_WEBSITE_DATA_INDEXEDDB_DATABASES
+        case .cookies: WEBKIT_WEBSITE_DATA_COOKIES
+        case .deviceIDs: WEBKIT_WEBSITE_DATA_DEVICE_ID_HASH_SALT
+        case .hsts: WEBKIT_WEBSITE_DATA_HSTS_CACHE
+        case .trackingPrevention: WEBKIT_WEBSITE_DATA_ITP
+        case .serviceWorkers: WEBKIT_WEBSITE_DATA_SERVICE_WORKER_REGISTRATIONS
+        case .domCache: WEBKIT_WEBSITE_DATA_DOM_CACHE
+        }
+    }
+
+    fileprivate static func flags(_ types: [WebsiteDataType]) -> WebKitWebsiteDataTypes {
+        WebKitWebsiteDataTypes(types.reduce(0) { $0 | $1.flag.rawValue })
+    }
+}
+
+extension WebEngine {
+    private var manager: OpaquePointer? { webkit_network_session_get_website_data_manager(session.opaque) }
+
+    /// What is kept of which sites.
+    ///
+    /// - Parameter types: The kinds that are asked for.
+    /// - Throws: Why the engine does not tell.
+    public func dataRecords(_ types: [WebsiteDataType]) async throws(EngineError) -> [WebsiteDataRecord] {
+        try await fetch(types) { $0.map(Self.record) }
+    }
+
+    private static func record(_ data: OpaquePointer) -> WebsiteDataRecord {
+        let flags = webkit_website_data_get_types(data).rawValue
+        return WebsiteDataRecord(
+            name: webkit_website_data_get_name(data).map { String(cString: $0) } ?? "",
+            types: WebsiteDataType.allCases.filter { flags & $0.flag.rawValue != 0 })
+    }
+
+    /// Lists what is kept; the records are released behind `body`.
+    private func fetch<R: Sendable>(
+        _ types: [WebsiteDataType], _ body: @escaping @MainActor ([OpaquePointer]) -> R
+    ) async throws(EngineError) -> R {
+        let manager = manager
+        let result: Result<R, EngineError> = await withCheckedContinuation { continuation in
+            let data = AsyncResult.pointer { outcome in
+                var error: UnsafeMutablePointer<GError>?
+                let list = webkit_website_data_manager_fetch_finish(manager, outcome, &error)
+                if let error { return continuation.resume(returning: .failure(EngineError(owning: error))) }
+                var records: [OpaquePointer] = []
+                var item = list
+                while let entry = item {
+                    entry.pointee.data.map { records.append(OpaquePointer($0)) }
+                    item = entry.pointee.next
+                }
+                continuation.resume(returning: .success(body(records)))
+                for record in records { webkit_website_data_unref(record) }
+                g_list_free(list)
+            }
+            webkit_website_data_manager_fetch(
+                manager, WebsiteDataType.flags(types), nil, AsyncResult.callback, data)
+        }
+        return try result.get()
+    }
+
+    /// Removes what is kept.
+    ///
+    /// - Parameters:
+    ///   - types: The kinds.
+    ///   - names: The sites, as the engine names them; nil: all.
+    ///   - age: Only what was changed within this time; nil: all. The engine has it for all sites at once alone.
+    /// - Throws: Why it was not removed.
+    public func removeData(
+        _ types: [WebsiteDataType], names: Set<String>? = nil, within age: Duration? = nil
+    ) async throws(EngineError) {
+        guard let names else { return try await clear(types, within: age) }
+        let manager = manager
+        let found: [GRecord] = try await fetch(types) { records in
+            records.filter { names.contains(Self.record($0).name) }.map { GRecord($0) }
+        }
+        guard !found.isEmpty else { return }
+        let result: Result<Void, EngineError> = await withCheckedContinuation { continuation in
+            let data = AsyncResult.pointer { outcome in
+                var error: UnsafeMutablePointer<GError>?
+                let isDone = webkit_website_data_manager_remove_finish(manager, outcome, &error) != 0
+                continuation.resume(returning: isDone ? .success(()) : .failure(EngineError(owning: error)))
+            }
+            var list: UnsafeMutablePointer<GList>?
+            for record in found { list = g_list_prepend(list, UnsafeMutableRawPointer(record.raw)) }
+            webkit_website_data_manager_remove(
+                manager, WebsiteDataType.flags(types), list, nil, AsyncResult.callback, data)
+            g_list_free(list)
+        }
+        withExtendedLifetime(found) {}
+        try result.get()
+    }
+
+    private func clear(_ types: [WebsiteDataType], within age: Duration?) async throws(EngineError) {
+        let manager = manager
+        let microseconds = GTimeSpan(age.map { $0.components.seconds * 1_000_000 } ?? 0)
+        let result: Result<Void, EngineError> = await withCheckedContinuation { continuation in
+            let data = AsyncResult.pointer { outcome in
+                var error: UnsafeMutablePointer<GError>?
+                let isDone = webkit_website_data_manager_clear_finish(manager, outcome, &error) != 0
+                continuation.resume(returning: isDone ? .success(()) : .failure(EngineError(owning: error)))
+            }
+            webkit_website_data_manager_clear(
+                manager, WebsiteDataType.flags(types), microseconds, nil, AsyncResult.callback, data)
+        }
+        try result.get()
+    }
+}
+
+/// A reference to a record of the engine's.
+@MainActor
+private final class GRecord {
+    let raw: OpaquePointer
+    init(_ raw: OpaquePointer) { self.raw = webkit_website_data_ref(raw) }
+    isolated deinit { webkit_website_data_unref(raw) }
+}

@@ -1,0 +1,106 @@
+internal import BridgeClient
+internal import BridgeJSON
+internal import WebContainer
+internal import WebKitViews
+
+struct CertificateOptions: Codable, Sendable {
+    var host: String
+    var sha256: String
+}
+
+struct DownloadOptions: Codable, Sendable {
+    var download: Int
+}
+
+struct DataOptions: Codable, Sendable {
+    var types: [WebsiteDataType]?
+    var names: [String]?
+    /// Seconds: only what was changed within these.
+    var within: Int?
+}
+
+extension ControlPlane {
+    func provideEngine() async throws(BridgeError) {
+        try await provide("web.tls.allow", "Trusts a certificate for its host, until the container ends.") {
+            (plane, options: CertificateOptions, call) in
+            try plane.admit(call)
+            return try plane.allow(options)
+        }
+        try await provide("web.downloads.list", "Lists the downloads that go on.") { (plane, _: NoOptions, call) in
+            try plane.admit(call)
+            return ["downloads": .array(plane.container.downloads?.list ?? [])] as JSON
+        }
+        try await provide("web.downloads.cancel", "Ends a download.") { (plane, options: DownloadOptions, call) in
+            try plane.admit(call)
+            guard plane.container.downloads?.cancel(options.download) == true else {
+                throw BridgeError("download.not_found", "no download \(options.download) goes on")
+            }
+            return [:] as JSON
+        }
+        try await provide("web.data.records", "Tells what the engine keeps of which sites.") {
+            (plane, options: DataOptions, call) in
+            try plane.admit(call)
+            return try await plane.records(options)
+        }
+        try await provide("web.data.remove", "Removes what the engine keeps of sites.") {
+            (plane, options: DataOptions, call) in
+            try plane.admit(call)
+            return try await plane.remove(options)
+        }
+        try await provide("web.pool", "Tells how many views wait and are shown.") { (plane, _: NoOptions, call) in
+            try plane.admit(call)
+            let pool = plane.container.pool
+            return [
+                "warm": Self.number(pool.warm), "visible": Self.number(pool.open),
+                "starting": Self.number(pool.missing),
+                "warmStarts": Self.number(pool.warmStarts), "coldStarts": Self.number(pool.coldStarts),
+                "maximum": Self.number(pool.maximum),
+            ] as JSON
+        }
+    }
+
+    private static func number(_ count: Int) -> JSON { .number(JSONNumber(Int64(count))) }
+
+    private func allow(_ options: CertificateOptions) throws -> JSON {
+        let sha256 = options.sha256.lowercased()
+        guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit), !options.host.isEmpty else {
+            throw BridgeError(.optionsInvalid, "sha256 has 64 hexadecimal digits", data: ["path": "$.sha256"])
+        }
+        guard container.allowCertificate(options.host, sha256: sha256) else {
+            throw BridgeError(.quotaExceeded, "too many hosts have a certificate that was allowed")
+        }
+        return [:]
+    }
+
+    private func records(_ options: DataOptions) async throws -> JSON {
+        let records = try await engine { () async throws(EngineError) in
+            try await self.container.dataRecords(options.types ?? WebsiteDataType.allCases)
+        }
+        return [
+            "records": .array(
+                records.sorted { $0.name < $1.name }.map { record in
+                    ["name": .string(record.name), "types": .array(record.types.map { .string($0.rawValue) })]
+                })
+        ]
+    }
+
+    private func remove(_ options: DataOptions) async throws -> JSON {
+        guard options.names == nil || options.within == nil else {
+            throw BridgeError(.optionsInvalid, "the engine has `within` for all sites at once alone; leave one out")
+        }
+        try await engine { () async throws(EngineError) in
+            try await self.container.removeData(
+                options.types ?? WebsiteDataType.allCases, names: options.names.map { Set($0) },
+                within: options.within.map { .seconds($0) })
+        }
+        return [:]
+    }
+
+    private func engine<R: Sendable>(_ body: @MainActor () async throws(EngineError) -> R) async throws -> R {
+        do throws(EngineError) {
+            return try await body()
+        } catch {
+            throw BridgeError("engine.failed", "the engine could not do it: \(error)")
+        }
+    }
+}

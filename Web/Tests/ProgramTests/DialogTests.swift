@@ -1,0 +1,151 @@
+import BridgeClient
+import BridgeJSON
+import TestSupport
+import Testing
+
+@Suite(
+    "Dialogs of pages", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
+struct DialogTests {
+    /// Starts trestle-web with a page that says when it was loaded, and waits for its tasks.
+    private func start(_ run: WebRun, _ arguments: String...) async throws {
+        let origin = run.server.origins[0]
+        try run.server.serve("page.html", script: "WebBridge.call('test.report', 'loaded');", body: "<p>text")
+        try run.start(arguments + ["--bridge", origin, "\(origin)/page.html"])
+        _ = try await run.report()
+        try await run.awaitTasks()
+    }
+
+    /// Presents alerts by never answering, and tells of each that came, and of each that was taken away.
+    private func holdAlerts(_ run: WebRun) async throws -> (shown: AsyncStream<JSON>, gone: AsyncStream<JSON>) {
+        let (shown, shows) = AsyncStream.makeStream(of: JSON.self)
+        let (gone, goes) = AsyncStream.makeStream(of: JSON.self)
+        try await run.bridge.register("ui.alert") { (options: JSON, call) -> JSON in
+            shows.yield(["options": options, "origin": .string(call.caller.origin)])
+            await withTaskCancellationHandler {
+                for await _ in AsyncStream<Never>.makeStream().stream {}
+            } onCancel: {
+                goes.yield(options)
+            }
+            throw CancellationError()
+        }
+        return (shown, gone)
+    }
+
+    @Test("alert, confirm, prompt to native; handler called exactly once: on the page's own session, with its answer")
+    func session() async throws {
+        try await WebRun.with { run in
+            try await start(run)
+            let origin = run.server.origins[0]
+            let (shown, shows) = AsyncStream.makeStream(of: String.self)
+            try await run.bridge.register("ui.alert") { (options: JSON, call) -> JSON in
+                shows.yield("\(call.caller.origin) \(options["title"]?.stringValue ?? "")")
+                return options["kind"] == "prompt" ? ["index": 0, "text": "typed"] : ["index": 0]
+            }
+            let value = try await run.bridge.call(
+                "web.evaluate", ["script": "return [alert('a') === undefined, confirm('b'), prompt('c', 'd')]"] as JSON,
+                as: JSON.self)
+            #expect(value == ["result": [true, true, "typed"]])
+            var alerts = shown.makeAsyncIterator()
+            for _ in 0..<3 { #expect(await alerts.next(isolation: #isolation) == "\(origin) \(origin)") }
+        }
+    }
+
+    @Test("a page without a bridge asks by the container's own connection, and the title says who asks")
+    func withoutBridge() async throws {
+        try await WebRun.with { run in
+            try await start(run)
+            let (origin, other) = (run.server.origins[0], run.server.origins[1])
+            #expect(origin != other)
+            let (shown, shows) = AsyncStream.makeStream(of: String.self)
+            try await run.bridge.register("ui.alert") { (options: JSON, call) -> JSON in
+                shows.yield("\(call.caller.origin) \(options["title"]?.stringValue ?? "")")
+                return ["index": 0]
+            }
+            try run.server.serve("plain.html", script: "")
+            try run.stop()
+            try run.start(["--bridge", origin, "--allow", other, "\(other)/plain.html"])
+            try await run.awaitTasks()
+            let value = try await run.bridge.call(
+                "web.evaluate", ["script": "return confirm('b')"] as JSON, as: JSON.self)
+            #expect(value == ["result": true])
+            var alerts = shown.makeAsyncIterator()
+            #expect(await alerts.next(isolation: #isolation) == "local \(other)")
+        }
+    }
+
+    @Test(
+        "a dialog is closed, and its alert taken away, when the view navigates, when its page closes and when it dies")
+    func closed() async throws {
+        try await WebRun.with { run in
+            try run.write(profile: "[pool]\nwarm = 0\n", named: "cold")
+            try await start(run, "--profile", "cold")
+            let origin = run.server.origins[0]
+            let held = try await holdAlerts(run)
+            var (shown, gone) = (held.shown.makeAsyncIterator(), held.gone.makeAsyncIterator())
+            let page: JSON = ["uri": .string("\(origin)/page.html")]
+
+            try await ask(run, "first")
+            #expect(await shown.next(isolation: #isolation)?["options"]?["content"] == "first")
+            _ = try await run.bridge.call("web.navigate", page, as: JSON.self)
+            #expect(await gone.next(isolation: #isolation)?["content"] == "first")
+            _ = try await run.report()
+
+            try await ask(run, "second")
+            #expect(await shown.next(isolation: #isolation)?["options"]?["content"] == "second")
+            try run.killWebProcesses()
+            #expect(await gone.next(isolation: #isolation)?["content"] == "second")
+            _ = try await run.report()
+
+            try await ask(run, "third")
+            #expect(await shown.next(isolation: #isolation)?["options"]?["content"] == "third")
+            _ = try await run.bridge.call("web.close", as: JSON.self)
+            #expect(await gone.next(isolation: #isolation)?["content"] == "third")
+            #expect(try run.end() == .exited(0))
+        }
+    }
+
+    /// Has the page ask by `alert`, without waiting for the end of it.
+    private func ask(_ run: WebRun, _ text: String) async throws {
+        _ = try await run.bridge.call(
+            "web.evaluate", ["script": .string("setTimeout(() => alert('\(text)'), 0)")] as JSON, as: JSON.self)
+    }
+
+    @Test("with panels = \"none\" questions are declined, and nobody is asked")
+    func none() async throws {
+        try await WebRun.with { run in
+            try run.write(profile: "panels = \"none\"\n", named: "silent")
+            try await start(run, "--profile", "silent")
+            try await run.bridge.register("ui.alert") { (_: JSON, _) -> JSON in ["index": 0] }
+            let value = try await run.bridge.call(
+                "web.evaluate", ["script": "return [confirm('b'), prompt('c', 'd')]"] as JSON, as: JSON.self)
+            #expect(value == ["result": [false, nil]])
+        }
+    }
+
+    @Test("leave page? is a confirm where the page asks for it: the page stays, or goes")
+    func leave() async throws {
+        try await WebRun.with { run in
+            try await start(run)
+            let (origin, bridge) = (run.server.origins[0], run.bridge)
+            let (shown, shows) = AsyncStream.makeStream(of: JSON.self)
+            try await bridge.register("ui.alert") { (options: JSON, _) -> JSON in
+                shows.yield(options)
+                return ["index": 0]
+            }
+            try run.server.serve("next.html", script: "WebBridge.call('test.report', 'next');")
+            _ = try await bridge.call(
+                "web.evaluate",
+                [
+                    "script": .string(
+                        """
+                        addEventListener("beforeunload", (event) => event.preventDefault());
+                        location = "\(origin)/next.html";
+                        """)
+                ] as JSON, as: JSON.self)
+            #expect(try await run.report() == Report(origin: origin, value: "next"))
+            var alerts = shown.makeAsyncIterator()
+            #expect(await alerts.next(isolation: #isolation)?["kind"] == "confirm")
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import BridgeClient
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+    "Scripts, parameters, history, downloads and data of pages", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: WebRun.isPossible && OddServer.isPossible, "\(WebRun.needs); needs openssl"))
+struct DocumentTests {
+    @Test("user scripts, start/end, main frame/all, remove all: added ones run in documents to come, of their origins")
+    func scripts() async throws {
+        try await WebRun.with { run in
+            let (origin, other) = (run.server.origins[0], run.server.origins[1])
+            try await run.startPage("--allow", other)
+            try run.server.serve("plain.html", script: "", body: "<b>bold</b>")
+            let added = try await run.bridge.call(
+                "web.scripts.add",
+                ["source": "globalThis.added = 1;", "origins": .array([.string(origin)])] as JSON, as: JSON.self)
+            _ = try await run.bridge.call(
+                "web.styles.add", ["source": "b { color: rgb(1, 2, 3) }"] as JSON, as: JSON.self)
+            let look = "return [globalThis.added ?? 0, getComputedStyle(document.querySelector('b')).color]"
+            _ = try await run.navigate("\(origin)/plain.html", finished: true)
+            #expect(try await run.evaluate(look) == [1, "rgb(1, 2, 3)"])
+            // The engine's patterns have no ports: the script is kept from another port's documents all the same.
+            _ = try await run.navigate("\(other)/plain.html", finished: true)
+            #expect(try await run.evaluate(look) == [0, "rgb(1, 2, 3)"])
+            _ = try await run.bridge.call("web.scripts.remove", added, as: JSON.self)
+            _ = try await run.bridge.call("web.styles.remove", ["all": true] as JSON, as: JSON.self)
+            _ = try await run.navigate("\(origin)/plain.html", finished: true)
+            #expect(try await run.evaluate(look) == [0, "rgb(0, 0, 0)"])
+            await run.expect("web.scripts.remove", added, "script.not_found")
+            let bridged = try await run.evaluate("return typeof webkit.messageHandlers.bridge")
+            #expect(bridged == "object")
+        }
+    }
+
+    @Test("public parameters at several places: the address, headers and a script, for the listed origins alone")
+    func parameters() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            let other = run.server.origins[1]
+            try await run.startPage("--allow", odd.origin, "--allow", other)
+            _ = try await run.bridge.call(
+                "web.parameters.set",
+                [
+                    "values": ["x-token": "a b"], "in": ["url", "header", "js"],
+                    "origins": .array([.string(odd.origin)]),
+                ] as JSON, as: JSON.self)
+            _ = try await run.navigate("\(odd.origin)/headers?y=1", finished: true)
+            let text = try await run.evaluate("return document.body.innerText.toLowerCase()").stringValue ?? ""
+            #expect(text.hasPrefix("/headers?y=1&x-token=a%20b"))
+            #expect(text.contains("x-token: a%20b"))
+            let told = try await run.evaluate("return [TrestleParameters, Object.isFrozen(TrestleParameters)]")
+            #expect(told == [["x-token": "a b"], true])
+            try run.server.serve("plain.html", script: "")
+            let state = try await run.navigate("\(other)/plain.html", finished: true)
+            #expect(state["uri"]?.stringValue == "\(other)/plain.html")
+            #expect(try await run.evaluate("return typeof TrestleParameters") == "undefined")
+        }
+    }
+
+    @Test("--param and --param-in tell the first page")
+    func parameterFlags() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try run.server.serve(
+                "page.html", script: "WebBridge.call('test.report', [TrestleParameters, location.search]);")
+            try run.start(
+                "--param", "k=v", "--param-in", "url,js", "--bridge", origin, "\(origin)/page.html")
+            #expect(try await run.report().value == [["k": "v"], "?k=v"])
+        }
+    }
+
+    @Test("user agent append, replace: from the next load on")
+    func userAgent() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            try await run.startPage("--allow", odd.origin)
+            for (options, expected) in [
+                (["append": "Extra/1"] as JSON, "extra/1"), (["replace": "Only/2"], "user-agent: only/2"),
+            ] {
+                _ = try await run.bridge.call("web.userAgent.set", options, as: JSON.self)
+                _ = try await run.navigate("\(odd.origin)/headers", finished: true)
+                let text = try await run.evaluate("return document.body.innerText.toLowerCase()").stringValue
+                #expect(text?.contains(expected) == true, "\(expected)")
+            }
+            await run.expect("web.userAgent.set", ["append": "a", "replace": "b"], "options.invalid")
+        }
+    }
+
+    @Test("history shim (pushState, replaceState, popstate): web.history says how the address changed")
+    func history() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try await run.startPage(profile: "[tasks]\nevents = [\"web.history\"]\n")
+            var changes = try await run.bridge.subscribe(to: "web.history").makeAsyncIterator()
+            for (script, kind, address) in [
+                ("history.pushState(1, '', '?a')", "push", "?a"), ("location.hash = 'f'", "push", "?a#f"),
+                ("history.replaceState(2, '', '?b')", "replace", "?b"), ("history.go(-2)", "backforward", ""),
+            ] {
+                _ = try await run.evaluate("setTimeout(() => { \(script) })")
+                let change = try await changes.next()?.data
+                #expect(change?["kind"]?.stringValue == kind, "\(script)")
+                #expect(change?["uri"]?.stringValue == "\(origin)/page.html\(address)", "\(script)")
+            }
+        }
+    }
+
+    @Test("web.back and web.forward go through the documents, and say where there is none")
+    func backAndForward() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try await run.startPage()
+            try run.server.serve("second.html", script: "")
+            await run.expect("web.back", [:], "history.none")
+            _ = try await run.navigate("\(origin)/second.html", finished: true)
+            let back = try await run.bridge.call("web.back", as: JSON.self)
+            #expect(back["uri"]?.stringValue == "\(origin)/page.html")
+            let forward = try await run.bridge.call("web.forward", as: JSON.self)
+            #expect(forward["uri"]?.stringValue == "\(origin)/second.html")
+            await run.expect("web.forward", [:], "history.none")
+            await run.expect("web.back", ["steps": 0], "options.invalid")
+        }
+    }
+
+    @Test("progress, title, icon: progress ends with 1, and the window has the title that it is given")
+    func progressAndWindow() async throws {
+        try await WebRun.with { run in
+            try await run.startPage(profile: "[tasks]\nevents = [\"web.progress\", \"web.title\"]\n")
+            var steps = try await run.bridge.subscribe(to: "web.progress").makeAsyncIterator()
+            try run.server.serve("second.html", script: "")
+            _ = try await run.navigate("\(run.server.origins[0])/second.html", finished: true)
+            while let step = try await steps.next(), step.data["progress"] != 1 {}
+            let set = try await run.bridge.call(
+                "web.window.set", ["title": "mine", "size": "640x480", "zoom": 1.5] as JSON, as: JSON.self)
+            #expect(set["title"] == "mine" && set["size"] == "640x480" && set["zoom"] == 1.5)
+            _ = try await run.bridge.call("web.title.set", ["title": ""] as JSON, as: JSON.self)
+            #expect(try await run.bridge.call("web.window.get", as: JSON.self)["title"] == "second.html")
+            await run.expect("web.window.set", ["zoom": 100], "options.invalid")
+        }
+    }
+
+    @Test("downloads: denied by default; else into the folder, under a harmless name, and never over a file")
+    func downloads() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            let allow = "allow = [\"\(odd.origin)\"]\n"
+            try await run.startPage(
+                profile: allow + "[downloads]\nfolder = \"\(run.homePath)\"\n[tasks]\nevents = [\"web.download.*\"]\n")
+            var events = try await run.bridge.subscribe(to: "web.download.*").makeAsyncIterator()
+            for name in ["_.x_evil.txt", "_.x_evil (1).txt"] {
+                _ = try? await run.navigate("\(odd.origin)/file")
+                while let event = try await events.next() {
+                    guard event.name == "web.download.finished" else {
+                        #expect(event.name != "web.download.failed")
+                        continue
+                    }
+                    let path = "\(run.homePath)/\(name)"
+                    #expect(event.data["path"]?.stringValue == path)
+                    #expect(contents(of: path).utf8.count == 10_000)
+                    break
+                }
+            }
+            await run.expect("web.downloads.cancel", ["download": 99], "download.not_found")
+        }
+    }
+
+    @Test("without a folder nothing is downloaded")
+    func noDownloads() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            try await run.startPage("--allow", odd.origin)
+            var events = try await run.bridge.subscribe(to: "web.navigation.failed").makeAsyncIterator()
+            _ = try? await run.navigate("\(odd.origin)/file")
+            #expect(try await events.next()?.data["code"] == "cancelled")
+            let list = try await run.bridge.call("web.downloads.list", as: JSON.self)
+            #expect(list == ["downloads": []])
+        }
+    }
+
+    @Test("cache policy, clear by type, host, date: web.data.records and web.data.remove")
+    func data() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            _ = try await run.evaluate("document.cookie = 'a=1; max-age=1000'")
+            let records = try await run.bridge.call(
+                "web.data.records", ["types": ["cookies"]] as JSON, as: JSON.self)
+            #expect(records["records"]?.arrayValue?.contains { $0["name"] == "127.0.0.1" } == true)
+            _ = try await run.bridge.call(
+                "web.data.remove", ["types": ["cookies"], "names": ["127.0.0.1"]] as JSON, as: JSON.self)
+            #expect(try await run.evaluate("return document.cookie") == "")
+            await run.expect("web.data.remove", ["names": ["x"], "within": 1], "options.invalid")
+        }
+    }
+
+    @Test("pool: global first view, visible, reusable: web.pool tells what waits and what is shown")
+    func pool() async throws {
+        try await WebRun.with { run in
+            try await run.startPage(profile: "[pool]\nwarm = 0\nmax = 3\n")
+            let pool = try await run.bridge.call("web.pool", as: JSON.self)
+            #expect(pool["visible"] == 1 && pool["maximum"] == 3 && pool["coldStarts"] == 1)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import BridgeClient
+import BridgeJSON
+import TestSupport
+import Testing
+
+@Suite(
+    "Instances of trestle-web", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
+struct InstanceTests {
+    @Test("a second start of a profile hands its address to the first, which tells of it and shows it, and ends with 0")
+    func single() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try await run.startPage(profile: "[tasks]\nevents = [\"lifecycle.*\"]\n")
+            try run.server.serve("second.html", script: "WebBridge.call('test.report', 'second');")
+            var openings = try await run.bridge.subscribe(to: "lifecycle.opened").makeAsyncIterator()
+            let second = try run.spawn(["--profile", "test", "\(origin)/second.html"])
+            #expect(try second.wait() == .exited(0))
+            #expect(try await openings.next()?.data == ["uri": .string("\(origin)/second.html")])
+            #expect(try await run.report().value == "second")
+        }
+    }
+
+    @Test("lifecycle: foreground, background: told on the page's own session")
+    func lifecycle() async throws {
+        try await WebRun.with(
+            rules: { origins in
+                """
+                [[rule]]
+                allow = "publish"
+                names = "lifecycle.*"
+                origin = "\(origins[0])"
+                """
+            }
+        ) { run in
+            try await run.startPage()
+            var events = try await run.bridge.subscribe(to: "lifecycle.*").makeAsyncIterator()
+            for (isVisible, name) in [(false, "lifecycle.background"), (true, "lifecycle.foreground")] {
+                _ = try await run.bridge.call("web.window.set", ["visible": .bool(isVisible)] as JSON, as: JSON.self)
+                #expect(try await events.next()?.name == name)
+            }
+        }
+    }
+
+    @Test("where the profile requires a daemon, its absence ends trestle-web with 75")
+    func required() async throws {
+        try await WebRun.with { run in
+            try run.write(profile: "daemon = \"required\"\n", named: "needy")
+            let ended = try run.spawn([
+                "--socket", "\(run.homePath)/nowhere", "--profile", "needy", "\(run.server.origins[0])/page.html",
+            ])
+            #expect(try ended.wait() == .exited(75))
+        }
+    }
+
+    @Test("a picture of an address where nothing listens ends with 1, and says why")
+    func refusedConnection() async throws {
+        try await WebRun.with { run in
+            let ended = try run.spawn(["--screenshot", "\(run.homePath)/page.png", "http://127.0.0.1:1/"])
+            #expect(try ended.wait() == .exited(1))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import BridgeClient
+import BridgeJSON
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(
+    "Navigation of pages", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: WebRun.isPossible && OddServer.isPossible, "\(WebRun.needs); needs openssl"))
+struct NavigationTests {
+    @Test("decide about a navigation: links elsewhere go to the desktop's browser, at once or when the user agrees")
+    func external() async throws {
+        for (external, answer) in [("open", 0), ("ask", 0)] {
+            try await WebRun.with { run in
+                let other = run.server.origins[1]
+                let opened = try run.installBrowser()
+                try await run.bridge.register("ui.alert") { (_: JSON, _) -> JSON in
+                    ["index": .number(JSONNumber(Int64(answer)))]
+                }
+                try await run.startPage(profile: "external = \"\(external)\"\n")
+                _ = try await run.evaluate("setTimeout(() => { location = '\(other)/elsewhere'; })")
+                #expect(try opened.line() == "\(other)/elsewhere", "\(external)")
+            }
+        }
+    }
+
+    @Test("load: start, redirect, commit, finish, fail, cancelled are events in this order")
+    func steps() async throws {
+        try await WebRun.with { run in
+            let (origin, other) = (run.server.origins[0], run.server.origins[1])
+            try await run.startPage()
+            var events = try await run.bridge.subscribe(to: "web.navigation.*").makeAsyncIterator()
+            let target = "\(origin)/page.html"
+            _ = try await run.navigate("\(origin)/redirect?\(target)", finished: true)
+            for step in ["started", "redirected", "committed", "finished"] {
+                let event = try await events.next()
+                #expect(event?.name == "web.navigation.\(step)")
+            }
+            _ = try await run.report()
+            await run.expect("web.navigate", ["uri": .string("\(origin)/redirect?\(other)/")], "navigation.denied")
+            var names: [String] = []
+            while let event = try await events.next() {
+                names.append(event.name)
+                if event.name == "web.navigation.failed" {
+                    #expect(event.data["code"] == "cancelled")
+                    break
+                }
+            }
+            #expect(names.contains("web.navigation.denied"))
+        }
+    }
+
+    @Test("a main load that fails shows a page that offers to try again; a document that does not come in time fails")
+    func timeout() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            try await run.startPage(
+                profile: "allow = [\"\(odd.origin)\"]\n[navigation]\ntimeout = \"300ms\"\n")
+            var failures = try await run.bridge.subscribe(to: "web.navigation.failed").makeAsyncIterator()
+            await run.expect("web.navigate", ["uri": .string("\(odd.origin)/waits")], "load.failed")
+            #expect(try await failures.next()?.data["code"] == "timeout")
+            _ = try await run.navigate("\(run.server.origins[0])/page.html", finished: true)
+            _ = try await run.report()
+            await run.expect("web.navigate", ["uri": .string("http://127.0.0.1:1/")], "navigation.denied")
+        }
+    }
+
+    @Test("new windows: denied by default, and with windows = \"view\" a page each, under the same rules")
+    func windows() async throws {
+        for isView in [false, true] {
+            try await WebRun.with { run in
+                let (origin, other) = (run.server.origins[0], run.server.origins[1])
+                try await run.startPage(
+                    profile: "\(isView ? "windows = \"view\"\n" : "")[tasks]\nevents = [\"web.*\"]\n")
+                try run.server.serve("opened.html", script: "WebBridge.call('test.report', opener !== null);")
+                var requests = try await run.bridge.subscribe(to: "web.window.requested").makeAsyncIterator()
+                _ = try await run.evaluate("setTimeout(() => { window.open('\(origin)/opened.html'); })", view: 1)
+                #expect(try await requests.next()?.data["allowed"] == .bool(isView))
+                guard isView else { return }
+                #expect(try await run.report() == Report(origin: origin, value: true))
+                let views = try await run.bridge.call("web.views", as: JSON.self)
+                #expect(views["views"]?.arrayValue?.count == 2)
+                _ = try await run.evaluate("setTimeout(() => { window.open('\(other)/opened.html'); })", view: 1)
+                #expect(try await requests.next()?.data["allowed"] == false)
+            }
+        }
+    }
+
+    @Test("certificates: refused, with an event; web.tls.allow trusts one for its host")
+    func certificates() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            try await run.startPage(
+                profile: "allow = [\"\(odd.secureOrigin)\"]\n[tasks]\nevents = [\"web.tls.failed\"]\n")
+            var failures = try await run.bridge.subscribe(to: "web.tls.failed").makeAsyncIterator()
+            await run.expect("web.navigate", ["uri": .string("\(odd.secureOrigin)/")], "load.failed")
+            let failure = try await failures.next()?.data ?? JSON.null
+            #expect(failure["errors"]?.arrayValue?.contains("unknown-ca") == true)
+            let sha256 = failure["sha256"] ?? JSON.null
+            _ = try await run.bridge.call(
+                "web.tls.allow", ["host": "127.0.0.1", "sha256": sha256] as JSON, as: JSON.self)
+            #expect(try await run.navigate("\(odd.secureOrigin)/", finished: true)["title"] == "odd")
+        }
+    }
+
+    @Test("HTTP authentication: ui.credentials answers, hears of a retry, and without an answer the load ends")
+    func authentication() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            try await run.startPage(profile: "allow = [\"\(odd.origin)\"]\n")
+            let (asked, asks) = AsyncStream.makeStream(of: JSON.self)
+            try await run.bridge.register("ui.credentials") { (options: JSON, _) -> JSON in
+                asks.yield(options)
+                return ["user": "me", "password": options["retry"] == true ? "secret" : "wrong"]
+            }
+            #expect(try await run.navigate("\(odd.origin)/asks", finished: true)["title"] == "let in")
+            var questions = asked.makeAsyncIterator()
+            let first = await questions.next(isolation: #isolation) ?? JSON.null
+            #expect(first["realm"] == "the realm" && first["host"] == "127.0.0.1" && first["retry"] == false)
+            #expect(await questions.next(isolation: #isolation)?["retry"] == true)
+        }
+    }
+
+    @Test("file chooser, permissions, print, full screen: denied by default, allowed by profile and origin")
+    func permissions() async throws {
+        for isAllowed in [false, true] {
+            try await WebRun.with { run in
+                let origin = run.server.origins[0]
+                try await run.startPage(
+                    profile: "[tasks]\nevents = [\"web.permission\"]\n"
+                        + (isAllowed ? "[permissions]\nnotifications = [\"\(origin)\"]\n" : ""))
+                var decisions = try await run.bridge.subscribe(to: "web.permission").makeAsyncIterator()
+                let state = try await run.evaluate("return await Notification.requestPermission()")
+                #expect(state == .string(isAllowed ? "granted" : "denied"))
+                let decision = try await decisions.next()?.data ?? JSON.null
+                #expect(decision["kind"] == "notifications" && decision["allowed"] == .bool(isAllowed))
+                #expect(decision["origin"]?.stringValue == origin)
+            }
+        }
+    }
+}
