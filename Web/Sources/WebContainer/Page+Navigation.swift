@@ -29,6 +29,8 @@ extension Page {
 
     /// The view for a window that a page opens: a page of its own, under the same rules; nil: there is none.
     func open(_ request: NavigationRequest) -> WebView? {
+        // The engine does not ask about the navigation of window.open() first.
+        guard decide(request) else { return nil }
         let page = container?.open(relatedTo: self)
         tellWindow(request.uri, isAllowed: page != nil)
         return page?.view
@@ -61,7 +63,11 @@ extension Page {
                 "message": .string(failure.message),
             ])
         if let denied { return waiters.end(denied) }
-        guard !failure.isCancelled else { return waiters.end(.cancelled) }
+        guard !failure.isCancelled else {
+            // The load that a client's took the place of.
+            if !awaitsStart { waiters.end(.cancelled) }
+            return
+        }
         waiters.end(.failed(uri: failure.uri, message: failure.message))
         showError("This page cannot be shown", failure.message, failure.uri)
     }

@@ -13,6 +13,7 @@ extension Page: WebViewDelegate {
         switch step {
         case .started:
             denied = nil
+            awaitsStart = false
             startTimer()
             publish("web.navigation.started", ["uri": uri])
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
@@ -20,10 +21,10 @@ extension Page: WebViewDelegate {
             loadTimer.stop()
             leaveDocument(view.uri)
             publish("web.navigation.committed", ["uri": uri])
-            waiters.committed()
+            if !awaitsStart { waiters.committed() }
         case .finished:
             publish("web.navigation.finished", ["uri": uri])
-            waiters.finished()
+            if !awaitsStart { waiters.finished() }
             watch.loaded()
         }
     }
@@ -66,6 +67,7 @@ extension Page: WebViewDelegate {
 
     /// As `WebViewDelegate` says.
     public func webViewAddressChanged(_ view: WebView) {
+        settle()
         describe()
         publish("web.history", ["uri": .string(view.uri ?? ""), "kind": .string(historyKind())])
     }

@@ -55,7 +55,7 @@ struct NavigationTests {
         try await WebRun.with { run in
             let odd = try OddServer()
             try await run.startPage(
-                profile: "allow = [\"\(odd.origin)\"]\n[navigation]\ntimeout = \"300ms\"\n")
+                profile: "allow = [\"\(odd.origin)\"]\n[navigation]\ntimeout = \"15s\"\n")
             var failures = try await run.bridge.subscribe(to: "web.navigation.failed").makeAsyncIterator()
             await run.expect("web.navigate", ["uri": .string("\(odd.origin)/waits")], "load.failed")
             #expect(try await failures.next()?.data["code"] == "timeout")
