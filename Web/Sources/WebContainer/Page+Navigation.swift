@@ -54,7 +54,7 @@ extension Page {
 
     /// A load has failed: whoever waits for it hears of it, and the user sees a page that offers to try again.
     func fail(_ failure: LoadFailure) {
-        guard !loadTimer.isEcho(failure), errorPage != .loading || !failure.isCancelled else { return }
+        guard !loadTimer.isEcho(failure), !isOfErrorPage(failure) else { return }
         loadTimer.stop()
         publish(
             "web.navigation.failed",
@@ -72,9 +72,16 @@ extension Page {
         showError("This page cannot be shown", failure.message, failure.uri)
     }
 
+    /// Whether a failure says that another load took the place of the error page.
+    private func isOfErrorPage(_ failure: LoadFailure) -> Bool {
+        guard failure.isCancelled else { return false }
+        return errorPage == .loading || failedURI != nil && [failedURI, "about:blank"].contains(failure.uri)
+    }
+
     /// Shows the error page in place of a document.
     func showError(_ title: String, _ message: String, _ uri: String) {
         errorPage = .loading
+        failedURI = uri
         view.show(ErrorPage.text(title, message, uri), inPlaceOf: uri)
     }
 

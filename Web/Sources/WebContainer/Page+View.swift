@@ -19,6 +19,7 @@ extension Page: WebViewDelegate {
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
         case .committed:
             loadTimer.stop()
+            if view.uri != failedURI { failedURI = nil }
             leaveDocument(view.uri)
             publish("web.navigation.committed", ["uri": uri])
             if !awaitsStart { waiters.committed() }

@@ -40,6 +40,8 @@ public final class Page {
     var credentialNumber = 0
     let loadTimer: LoadTimer
     var errorPage = ErrorPageState.none
+    /// The address of the last document that the error page took the place of; nil: another one came since.
+    var failedURI: String?
     var progress = RateLimit(.milliseconds(100))
     /// Where its document stands among those that were shown.
     var position = (back: 0, hasLater: false)
