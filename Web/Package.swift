@@ -14,6 +14,14 @@ func trestle(_ name: String) -> Target.Dependency { .product(name: name, package
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// The JavaScript of the module PageBridge.
+let bridgeScripts =
+    ["porter", "shim"].map { "Scripts/\($0).js" }
+    + [
+        "capacitor", "cordova", "exports", "functions", "messageHandlers", "urlCalls", "webBridge",
+        "webViewJavascriptBridge",
+    ].map { "Dialects/\($0).js" }
+
 let package = Package(
     name: "Web",
     products: [.executable(name: "trestle-web", targets: ["trestle-web"])],
@@ -29,19 +37,26 @@ let package = Package(
         // MARK: Ground floor
         .target(name: "MainLoop", dependencies: ["CWebKitGTK", trestle("EventLoop")], swiftSettings: strict),
         .target(
-            name: "WebProfiles", dependencies: [trestle("FileTrust"), trestle("TOMLDocument"), trestle("WebOrigins")],
+            name: "WebProfiles",
+            dependencies: [
+                trestle("FileTrust"), trestle("OfflinePackages"), trestle("TOMLDocument"), trestle("WebOrigins"),
+            ],
             swiftSettings: strict),
+        .target(name: "WebPackages", dependencies: [trestle("OfflinePackages")], swiftSettings: strict),
 
         // MARK: The engine, and the bridge of one document
         .target(name: "WebKitViews", dependencies: ["CWebKitGTK", "MainLoop"], swiftSettings: strict),
         .target(
             name: "PageBridge", dependencies: ["MainLoop", "WebProfiles", trestle("BridgeJSON")],
-            resources: [.embedInCode("Scripts/porter.js"), .embedInCode("Scripts/shim.js")], swiftSettings: strict),
+            resources: bridgeScripts.map { .embedInCode($0) }, swiftSettings: strict),
 
         // MARK: The container
         .target(
             name: "WebContainer",
-            dependencies: ["MainLoop", "PageBridge", "WebKitViews", "WebProfiles", trestle("BridgeJSON")],
+            dependencies: [
+                "MainLoop", "PageBridge", "WebKitViews", "WebPackages", "WebProfiles", trestle("BridgeJSON"),
+                trestle("OfflinePackages"),
+            ],
             swiftSettings: strict),
         .target(
             name: "WebTasks",
@@ -52,14 +67,22 @@ let package = Package(
         .executableTarget(
             name: "trestle-web",
             dependencies: [
-                "MainLoop", "WebContainer", "WebKitViews", "WebProfiles", "WebTasks", trestle("BridgeClient"),
-                trestle("BridgeJSON"), trestle("ServiceManager"), argumentParser,
+                "MainLoop", "WebContainer", "WebKitViews", "WebPackages", "WebProfiles", "WebTasks",
+                trestle("BridgeClient"), trestle("BridgeJSON"), trestle("OfflinePackages"), trestle("ServiceManager"),
+                argumentParser,
             ],
             swiftSettings: strict),
 
         // MARK: Tests
+        .executableTarget(name: "engine-probe", dependencies: ["CWebKitGTK"], path: "Tests/EngineProbe"),
+        .testTarget(
+            name: "WebFacts", dependencies: ["engine-probe", trestle("TestSupport")], swiftSettings: strict),
         .testTarget(
             name: "WebProfilesTests", dependencies: ["WebProfiles", trestle("TestSupport"), trestle("TOMLDocument")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "WebPackagesTests",
+            dependencies: ["WebPackages", trestle("OfflinePackages"), trestle("TestSupport")],
             swiftSettings: strict),
         .testTarget(
             name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")],
@@ -69,7 +92,7 @@ let package = Package(
             name: "trestle-webTests",
             dependencies: [
                 "trestle-web", trestle("BridgeClient"), trestle("BridgeJSON"), trestle("EventLoop"),
-                trestle("PrivateDaemon"),
+                trestle("OfflinePackages"), trestle("PrivateDaemon"),
                 trestle("TestSupport"),
             ],
             path: "Tests/ProgramTests", exclude: ["Support/odd_server.py", "Support/page_server.py"],

@@ -133,4 +133,24 @@ struct PackageStoreTests {
         #expect(throws: PackageFault.self) { try install(try archive(22), into: store) }
         #expect(try text(store.packages["notes"]?.current) == "3")
     }
+
+    @Test("A program that only reads a store finds the version that is used, and changes nothing")
+    func reads() throws {
+        let folder = try TemporaryFolder()
+        let store = try store(folder)
+        let key = Fixture.key.publicKey
+        func current(_ id: String, keys: [PackageKey]) throws -> InstalledPackage {
+            try PackageStore.current(id, at: folder.file("store"), keys: keys)
+        }
+        for version in 1...2 { try install(try archive(version), into: store) }
+        mkdir(folder.file("store/.unfinished"), 0o700)
+        #expect(try text(try current("notes", keys: [key])) == "2")
+        #expect(access(folder.file("store/.unfinished"), F_OK) == 0)
+        _ = try store.rollBack("notes")
+        #expect(try text(try current("notes", keys: [key])) == "1")
+        for id in ["none", "..", "../store/notes", ""] {
+            #expect { try current(id, keys: [key]) } throws: { ($0 as? PackageFault)?.reason == .missing }
+        }
+        #expect { try current("notes", keys: []) } throws: { ($0 as? PackageFault)?.reason == .key }
+    }
 }

@@ -89,7 +89,7 @@ public struct PackageHead: Sendable, Hashable {
         for accepted in accepts { try Self.check(accepted) }
     }
 
-    private static func isID(_ text: String) -> Bool {
+    static func isID(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard let first = bytes.first, let last = bytes.last, bytes.count <= 64, !text.contains("..") else {
             return false

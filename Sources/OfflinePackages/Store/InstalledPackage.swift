@@ -60,4 +60,13 @@ public struct PackageFileReader: Sendable {
     /// - Returns: None at the end.
     /// - Throws: `storage`.
     public func read(upTo count: Int) throws(PackageFault) -> [UInt8] { try file.read(upTo: count) }
+
+    /// A descriptor of the file, for those who read it otherwise. They close it.
+    ///
+    /// - Throws: `storage`.
+    public func descriptor() throws(PackageFault) -> Int32 {
+        let copy = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .system("cannot be opened once more", file.path) }
+        return copy
+    }
 }

@@ -144,7 +144,7 @@ public final class PackageStore: Sendable {
         return versions.current
     }
 
-    private static func missing(_ id: String) -> PackageFault {
+    static func missing(_ id: String) -> PackageFault {
         PackageFault(.missing, "there is no package \(PlainName.shown(id))")
     }
 

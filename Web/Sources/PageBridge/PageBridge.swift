@@ -20,11 +20,6 @@ public protocol PageBridgeDelegate: AnyObject {
 /// The bridge of one view: one session, and one socket, for each document.
 @MainActor
 public final class PageBridge {
-    /// The porter: for the isolated world, at the start of documents, in the top frame alone.
-    public static let porter = String(decoding: PackageResources.porter_js, as: UTF8.self)
-    /// The shim: for the page's world, in the same documents.
-    public static let shim = String(decoding: PackageResources.shim_js, as: UTF8.self)
-
     private let socket: String
     private var session: PageSession
     private var link: PageLink?

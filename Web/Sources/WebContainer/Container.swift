@@ -4,6 +4,7 @@ public import BridgeJSON
 internal import MainLoop
 internal import PageBridge
 public import WebKitViews
+internal import WebProfiles
 
 /// The pages of one profile.
 @MainActor
@@ -17,6 +18,7 @@ public final class Container {
     public private(set) var pages: [Int: Page] = [:]
     /// How many views wait, and how many pages are open.
     public private(set) var pool: ViewPool
+    private let packages: PackageServer?
     /// The downloads; nil: there are none.
     public private(set) var downloads: Downloads?
     /// What clients have added to documents to come.
@@ -52,8 +54,11 @@ public final class Container {
         engine = WebEngine(settings.storage, memoryMegabytes: settings.memoryMegabytes)
         pool = ViewPool(target: settings.warmViews, maximum: settings.maximumPages)
         parameters = settings.parameters
+        packages = settings.packages.map { PackageServer($0, policy: settings.view.contentSecurityPolicy) }
         if let folder = settings.downloads { downloads = Downloads(folder, self) }
         engine.onDownload { [weak self] in self?.downloads?.begin($0) ?? false }
+        packages?.container = self
+        if let packages { engine.serve(PageOrigin.packageScheme) { [weak packages] in packages?.take($0) } }
     }
 
     // MARK: Pages
@@ -78,6 +83,7 @@ public final class Container {
     public func close(_ page: Page) {
         guard pages[page.number] === page else { return }
         publish("web.closed", page, [:])
+        packages?.leave(page.number)
         pages[page.number] = nil
         pool.closed()
         page.end()
@@ -173,6 +179,9 @@ public final class Container {
         pool.lost()
         page.end()
     }
+
+    /// A page begins to load another document.
+    func leavePackages(_ page: Page) { packages?.leave(page.number) }
 
     // MARK: Events
 

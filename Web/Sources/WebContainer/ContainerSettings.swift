@@ -1,4 +1,6 @@
+public import PageBridge
 public import WebKitViews
+public import WebPackages
 public import WebProfiles
 
 /// What a container is made with.
@@ -9,6 +11,8 @@ public struct ContainerSettings: Sendable {
     public var navigation: NavigationRules
     /// Who gets the bridge; always among those allowed.
     public var lent: Set<PageOrigin>
+    /// What pages with the bridge find.
+    public var bridgeScripts = BridgeScripts()
     /// How windows are shown.
     public var window = WebWindow.Settings()
     /// How much larger than usual documents are shown.
@@ -19,6 +23,8 @@ public struct ContainerSettings: Sendable {
     public var storage = WebEngine.Storage.ephemeral
     /// What is done about pages that crash, hang or stay blank.
     public var recovery = Recovery.Rules()
+    /// Where offline packages are; nil: there are none.
+    public var packages: PackageLibrary?
     /// Who answers what pages ask.
     public var panels = Profile.Panels.daemon
     /// How long a document may take to come.
@@ -47,6 +53,7 @@ public struct ContainerSettings: Sendable {
         navigation = NavigationRules(
             allowed: Set(profile.allow + profile.bridge), external: profile.external, windows: profile.windows)
         lent = Set(profile.bridge)
+        bridgeScripts = BridgeScripts(Set(profile.dialects), urlSchemes: profile.urlSchemes, exports: profile.exports)
         window.width = profile.size.width
         window.height = profile.size.height
         window.isKiosk = profile.isKiosk

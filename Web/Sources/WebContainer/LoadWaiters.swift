@@ -4,6 +4,8 @@ public enum LoadProblem: Error, Sendable, Hashable {
     case denied(uri: String, rule: String)
     /// It could not be had.
     case failed(uri: String, message: String)
+    /// The offline package cannot be shown.
+    case package(PackageProblem, uri: String, message: String)
     /// Another load took its place.
     case cancelled
     /// The web process has ended, or the page was closed.

@@ -10,6 +10,8 @@ public struct NavigationRules: Sendable, Hashable {
         case refuse(String)
         /// The desktop's browser opens it.
         case external
+        /// It is a signal of WebViewJavascriptBridge to its container, and goes nowhere.
+        case ignore
         /// The desktop's browser opens it, if the user agrees.
         case ask
     }
@@ -35,6 +37,9 @@ public struct NavigationRules: Sendable, Hashable {
         self.windows = windows
     }
 
+    /// Hosts that no name has, and a scheme of its own.
+    private static let signals = ["https://__bridge_loaded__", "https://__wvjb_queue_message__", "wvjbscheme://"]
+
     /// Decides about a navigation. The engine does not tell frames from the page: the rules bind both.
     ///
     /// - Parameters:
@@ -47,6 +52,7 @@ public struct NavigationRules: Sendable, Hashable {
         if uri == "about:blank" || uri == "about:srcdoc" || uri.isEmpty && isForNewWindow {
             return isRefused ? .refuse("windows") : .go
         }
+        if Self.signals.contains(where: { uri.hasPrefix($0) }) { return .ignore }
         let origin = PageOrigin(ofURI: uri)
         if let origin, allowed.contains(origin), !isRefused { return .go }
         if case .web? = origin, isUserGesture {

@@ -1,3 +1,4 @@
+internal import MainLoop
 internal import WebKitViews
 
 extension Page {
@@ -41,12 +42,31 @@ extension Page {
         try await wait(untilFinished) { $0.view.reload(bypassingCache: bypassingCache) }
     }
 
+    /// Ends a load, and whoever waits for it.
+    public func stop() {
+        view.stop()
+        waiters.end(.cancelled)
+    }
+
+    /// The address has changed. Where a client's load was within the document, there are no steps to wait for.
+    func settle() {
+        guard awaitsStart else { return }
+        // The engine tells of the address before it says whether it loads.
+        settling = .timer(after: .milliseconds(1)) { [weak self] in
+            guard let self, awaitsStart, !view.isLoading else { return }
+            awaitsStart = false
+            waiters.finished()
+        }
+    }
+
     private func wait(_ untilFinished: Bool, _ begin: @MainActor (Page) -> Void) async throws(LoadProblem) {
         let problem = await withCheckedContinuation { continuation in
             waiters.end(.cancelled)
             // A page that waits for an answer would not go on to the load.
             withdrawQuestion()
             errorPage = .none
+            denied = nil
+            awaitsStart = true
             waiters.add(untilFinished ? .finished : .committed, continuation)
             begin(self)
         }

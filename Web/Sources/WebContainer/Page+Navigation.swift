@@ -9,6 +9,7 @@ extension Page {
             request.uri, isForNewWindow: request.isForNewWindow, isUserGesture: request.isUserGesture)
         switch decision {
         case .go: return true
+        case .ignore: break
         case .external: Desktop.open(request.uri)
         case .ask: askAboutBrowser(request.uri)
         case .refuse(let rule):
@@ -29,6 +30,8 @@ extension Page {
 
     /// The view for a window that a page opens: a page of its own, under the same rules; nil: there is none.
     func open(_ request: NavigationRequest) -> WebView? {
+        // The engine does not ask about the navigation of window.open() first.
+        guard decide(request) else { return nil }
         let page = container?.open(relatedTo: self)
         tellWindow(request.uri, isAllowed: page != nil)
         return page?.view
@@ -52,7 +55,7 @@ extension Page {
 
     /// A load has failed: whoever waits for it hears of it, and the user sees a page that offers to try again.
     func fail(_ failure: LoadFailure) {
-        guard !loadTimer.isEcho(failure), errorPage != .loading || !failure.isCancelled else { return }
+        guard !loadTimer.isEcho(failure), !isOfErrorPage(failure) else { return }
         loadTimer.stop()
         publish(
             "web.navigation.failed",
@@ -61,14 +64,25 @@ extension Page {
                 "message": .string(failure.message),
             ])
         if let denied { return waiters.end(denied) }
-        guard !failure.isCancelled else { return waiters.end(.cancelled) }
-        waiters.end(.failed(uri: failure.uri, message: failure.message))
+        guard !failure.isCancelled else {
+            // The load that a client's took the place of.
+            if !awaitsStart { waiters.end(.cancelled) }
+            return
+        }
+        waiters.end(LoadProblem(failure))
         showError("This page cannot be shown", failure.message, failure.uri)
+    }
+
+    /// Whether a failure says that another load took the place of the error page.
+    private func isOfErrorPage(_ failure: LoadFailure) -> Bool {
+        guard failure.isCancelled else { return false }
+        return errorPage == .loading || failedURI != nil && [failedURI, "about:blank"].contains(failure.uri)
     }
 
     /// Shows the error page in place of a document.
     func showError(_ title: String, _ message: String, _ uri: String) {
         errorPage = .loading
+        failedURI = uri
         view.show(ErrorPage.text(title, message, uri), inPlaceOf: uri)
     }
 

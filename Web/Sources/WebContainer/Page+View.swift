@@ -13,17 +13,20 @@ extension Page: WebViewDelegate {
         switch step {
         case .started:
             denied = nil
+            container?.leavePackages(self)
+            awaitsStart = false
             startTimer()
             publish("web.navigation.started", ["uri": uri])
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
         case .committed:
             loadTimer.stop()
+            if view.uri != failedURI { failedURI = nil }
             leaveDocument(view.uri)
             publish("web.navigation.committed", ["uri": uri])
-            waiters.committed()
+            if !awaitsStart { waiters.committed() }
         case .finished:
             publish("web.navigation.finished", ["uri": uri])
-            waiters.finished()
+            if !awaitsStart { waiters.finished() }
             watch.loaded()
         }
     }
@@ -66,6 +69,7 @@ extension Page: WebViewDelegate {
 
     /// As `WebViewDelegate` says.
     public func webViewAddressChanged(_ view: WebView) {
+        settle()
         describe()
         publish("web.history", ["uri": .string(view.uri ?? ""), "kind": .string(historyKind())])
     }

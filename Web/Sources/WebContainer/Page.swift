@@ -1,4 +1,5 @@
 internal import BridgeJSON
+internal import MainLoop
 public import PageBridge
 public import WebKitViews
 public import WebProfiles
@@ -19,6 +20,9 @@ public final class Page {
     /// The porter's message that is always on its way.
     private var pull: ScriptReply?
     var waiters = LoadWaiters()
+    /// A client's load was begun, and the engine has not said so yet: its steps are still those of an earlier one.
+    var awaitsStart = false
+    var settling: LoopSource?
     /// The last navigation that a rule forbade, and the rule.
     var denied: LoadProblem?
     /// The question that the page waits for an answer to.
@@ -36,6 +40,8 @@ public final class Page {
     var credentialNumber = 0
     let loadTimer: LoadTimer
     var errorPage = ErrorPageState.none
+    /// The address of the last document that the error page took the place of; nil: another one came since.
+    var failedURI: String?
     var progress = RateLimit(.milliseconds(100))
     /// Where its document stands among those that were shown.
     var position = (back: 0, hasLater: false)
@@ -74,11 +80,11 @@ public final class Page {
     func renewScripts() {
         guard let container else { return }
         view.removeScripts()
-        let lent = container.settings.lent
+        let (lent, bridge) = (container.settings.lent, container.settings.bridgeScripts)
         if !lent.isEmpty {
             let patterns = lent.map(\.pattern)
-            view.add(UserScript(PageBridge.porter, world: container.world, patterns: patterns))
-            view.add(UserScript(PageBridge.shim, patterns: patterns))
+            view.add(UserScript(bridge.porter, world: container.world, patterns: patterns))
+            view.add(UserScript(bridge.shim, patterns: patterns))
         }
         if let telling = PageScripts.telling(container.parameters) { view.add(telling) }
         for (_, entry) in container.scripts.entries.sorted(by: { $0.key < $1.key }) {

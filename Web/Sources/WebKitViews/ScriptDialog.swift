@@ -11,13 +11,16 @@ public struct ScriptDialog: ~Copyable {
     }
 
     private let dialog: OpaquePointer
+    /// Whether the engine still asks. It closes a dialog that is answered meanwhile by itself, and does not survive the
+    /// close of one. Used on the main thread alone, as all of this.
+    nonisolated(unsafe) static var isBeingAsked = false
 
     init(_ dialog: OpaquePointer) { self.dialog = webkit_script_dialog_ref(dialog) }
 
     deinit { release() }
 
     private func release() {
-        webkit_script_dialog_close(dialog)
+        if !Self.isBeingAsked { webkit_script_dialog_close(dialog) }
         webkit_script_dialog_unref(dialog)
     }
 

@@ -18,6 +18,8 @@ extension WebView {
         object.connect("decide-policy") { [weak self] in self?.decide($0) ?? false }
         object.connect("script-dialog") { [weak self] arguments in
             guard let self, let dialog = arguments.boxed(1) else { return false }
+            ScriptDialog.isBeingAsked = true
+            defer { ScriptDialog.isBeingAsked = false }
             delegate?.webView(self, asks: ScriptDialog(OpaquePointer(dialog)))
             return true
         }

@@ -1,5 +1,6 @@
 // WebProfiles: what a container shows, where its pages may go and who of them gets the bridge: origins, and profiles in
 // TOML files, checked before they are used.
+public import OfflinePackages
 
 /// What a container is to do; the values of a profile's file.
 public struct Profile: Sendable, Hashable {
@@ -95,6 +96,14 @@ public struct Profile: Sendable, Hashable {
     public var memory = 0
     /// The content security policy of documents that bring none.
     public var contentSecurityPolicy: String?
+    /// What pages with the bridge find besides `WebBridge`.
+    public var dialects: [PageDialect] = []
+    /// The schemes of links that are calls.
+    public var urlSchemes = ["jxaction"]
+    /// The objects and functions that pages with the bridge find.
+    public var exports: [PageExport] = []
+    /// Whose offline packages are used.
+    public var packageKeys: [PackageKey] = []
     /// Who answers panels.
     public var panels = Panels.daemon
     /// The size of windows.

@@ -64,6 +64,23 @@ struct ProfileSetting: Sendable {
             ProfileSetting(
                 "panels", .choice, \.panels,
                 "Who answers alert, confirm and prompt: daemon, by the task Alert, or none."),
+            ProfileSetting(
+                "dialects", .list(of: .choice), \.dialects,
+                "What pages with the bridge find besides WebBridge: the calls of other bridges.",
+                example: "[\"messageHandlers\", \"webViewJavascriptBridge\", \"capacitor\", \"cordova\", \"url\"]"),
+            ProfileSetting(
+                "url_schemes", .list(of: .text), \.urlSchemes,
+                "The schemes of links that are calls, where url is among the dialects; also in dialects.url_schemes of the "
+                    + "daemon."),
+            ProfileSetting(
+                "exports", .list(of: .pageExport), \.exports,
+                "Objects and functions that pages with the bridge find, and the tasks that these call.",
+                example:
+                    "[{ name = \"app\", methods = { scan = \"scanner.scan\" } }, { name = \"echo\", task = \"Echo\" }]"
+            ),
+            ProfileSetting(
+                "packages.keys", .list(of: .packageKey), \.packageKeys,
+                "Whose offline packages are used: the public keys that sign them.", example: "[]"),
             ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),
             ProfileSetting(
                 "window.kiosk", .truth, \.isKiosk, "Whether windows have the whole screen, and no decoration."),

@@ -1,3 +1,4 @@
+internal import OfflinePackages
 internal import TOMLDocument
 
 /// The values of settings, from TOML and to it.
@@ -50,6 +51,45 @@ extension ProfileValue where Value == PageOrigin {
         ProfileValue(
             expected: "an origin such as https://notes.example, with nothing behind it",
             read: { $0.string.flatMap { try? PageOrigin($0) } }, write: { quoted($0.text) })
+    }
+}
+
+extension ProfileValue where Value == PageExport {
+    /// An object or a function for pages.
+    static var pageExport: ProfileValue {
+        ProfileValue(
+            expected: "a table with a name, and with a task, or methods and their tasks",
+            read: { $0.table.flatMap { export($0) } }, write: { _ in nil })
+    }
+
+    private static func export(_ table: TOMLTable) -> PageExport? {
+        var export = PageExport(name: "", task: nil, methods: [])
+        for entry in table.entries {
+            switch entry.key {
+            case "name": export.name = entry.value.string ?? ""
+            case "task":
+                guard let task = entry.value.string, !task.isEmpty else { return nil }
+                export.task = task
+            case "methods":
+                for method in entry.value.table?.entries ?? [] {
+                    guard PageExport.isName(method.key), let task = method.value.string, !task.isEmpty else {
+                        return nil
+                    }
+                    export.methods.append(PageExport.Method(name: method.key, task: task))
+                }
+            default: return nil
+            }
+        }
+        return PageExport.isName(export.name) && (export.task != nil || !export.methods.isEmpty) ? export : nil
+    }
+}
+
+extension ProfileValue where Value == PackageKey {
+    /// A public key of packages.
+    static var packageKey: ProfileValue {
+        ProfileValue(
+            expected: "a public key, as trestle package key writes it to NAME.key.pub",
+            read: { $0.string.flatMap { PackageKey($0) } }, write: { quoted($0.description) })
     }
 }
 

@@ -45,7 +45,7 @@ extension ControlPlane {
             try await plane.go(options, call, direction: 1)
         }
         try await provide("web.stop", "Ends the load of a page.") { (plane, options: ViewOptions, call) in
-            try plane.page(options.view, call).view.stop()
+            try plane.page(options.view, call).stop()
             return JSON.object([:])
         }
         try await provide("web.window.set", "Changes the window of a page.") {

@@ -123,6 +123,10 @@ extension ControlPlane {
                 "navigation.denied", "no page may go to \(uri)", data: ["uri": .string(uri), "rule": .string(rule)])
         case .failed(let uri, let message):
             BridgeError("load.failed", "\(uri) cannot be loaded: \(message)", data: ["uri": .string(uri)])
+        case .package(let problem, let uri, let message):
+            BridgeError(
+                problem == .missing ? "package.not_found" : "package.invalid", "\(uri) cannot be shown: \(message)",
+                data: ["uri": .string(uri)])
         case .cancelled: BridgeError(.callCancelled, "another load took its place")
         case .gone: BridgeError("web.crashed", "the page's process has ended, or the page was closed")
         }

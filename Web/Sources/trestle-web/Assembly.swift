@@ -4,6 +4,7 @@ import Glibc
 import MainLoop
 import WebContainer
 import WebKitViews
+import WebPackages
 import WebProfiles
 import WebTasks
 
@@ -71,6 +72,7 @@ final class Assembly {
         }
         var settings = ContainerSettings(
             profile, socket: command.socket ?? Bridge.defaultSocketPath, storage: folder)
+        settings.packages = PackageLocation.path.map { PackageLibrary($0, keys: profile.packageKeys) }
         settings.parameters = parameters
         settings.view.isForDevelopers = command.dev
         settings.view.userAgentSuffix = command.userAgentAppend

@@ -5,8 +5,7 @@ import Glibc
 import WebContainer
 import WebProfiles
 
-/// The command line.
-@main
+/// The command line that shows pages.
 struct TrestleWeb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trestle-web",
@@ -22,6 +21,10 @@ struct TrestleWeb: ParsableCommand {
               trestle-web --screenshot page.png --size 1280x720 https://notes.example/
               trestle-web --print-config sample > ~/.config/trestle/web/lobby.toml
               trestle-web --check-config --profile lobby
+              trestle-web install --profile notes notes-1.2.0.tar.zst
+
+            Offline packages are installed by the commands install, list, remove and rollback; trestle-web install
+            --help says more.
 
             EXIT STATUS
               0  done, or every page was closed      1   the page could not be shown
@@ -149,9 +152,5 @@ struct TrestleWeb: ParsableCommand {
     }
 
     /// Writes lines to standard error.
-    func complain(_ lines: [String]) {
-        let bytes = lines.flatMap { Array("trestle-web: \($0)\n".utf8) }
-        // Where standard error is closed, nobody wants to know.
-        _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
-    }
+    func complain(_ lines: [String]) { Complaint.write(lines) }
 }

@@ -1,5 +1,6 @@
 import BridgeClient
 import BridgeJSON
+import Glibc
 import TestSupport
 import Testing
 
@@ -56,7 +57,8 @@ struct InstanceTests {
     @Test("a picture of an address where nothing listens ends with 1, and says why")
     func refusedConnection() async throws {
         try await WebRun.with { run in
-            let ended = try run.spawn(["--screenshot", "\(run.homePath)/page.png", "http://127.0.0.1:1/"])
+            let port = try UnusedPort()
+            let ended = try run.spawn(["--screenshot", "\(run.homePath)/page.png", "http://127.0.0.1:\(port.number)/"])
             #expect(try ended.wait() == .exited(1))
         }
     }

@@ -50,6 +50,7 @@
     }
 
     // Shim and porter come in either order: each calls the other. The element is in no tree, so that only they have it.
+    /* dialects */
     document.addEventListener("trestle-shim", (event) => {
         if (!port && event.relatedTarget) take(event.relatedTarget);
     });

@@ -1,14 +1,75 @@
-// The shim: what a page finds of the bridge, in the page's own world and before its scripts.
+// The shim: what a page finds of the bridge, in the page's own world and before its scripts. The container puts the
+// dialects of the profile in the place of the comment below.
 "use strict";
 (() => {
     const port = document.createElement("i");
     const send = port.dispatchEvent.bind(port);
     const Message = InputEvent;
+    // What each dialect does with a message: it returns true where the message is its own.
+    const takers = [];
+    // What waits for the answers to the shim's own calls, by their ids.
+    const waiting = new Map();
+    const prefix = "trestle-shim:";
+    let lastId = 0;
+
+    const shim = {
+        takers,
+        /** Sends a message, an object or a line. */
+        send(value) {
+            send(new Message("out", { data: typeof value === "string" ? value : JSON.stringify(value) }));
+        },
+        /** Sends a call; `callback(result, error)` gets its end. */
+        call(message, callback) {
+            lastId += 1;
+            const id = prefix + lastId;
+            waiting.set(id, callback);
+            shim.send({ ...message, [message.jsonrpc ? "id" : "callbackId"]: id });
+        },
+        /** The function of the page that a name such as `app.onScan` stands for; undefined: there is none. */
+        named(name) {
+            if (typeof name !== "string" || name === "") return undefined;
+            let owner;
+            let value = globalThis;
+            for (const part of name.split(".")) {
+                owner = value;
+                value = owner?.[part];
+            }
+            return typeof value === "function" ? value.bind(owner) : undefined;
+        },
+        /** Gives the page something under a name, unless it has something there. */
+        define(name, value) {
+            if (name in globalThis) return;
+            Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: true });
+        },
+    };
+
+    /** Ends a call of the shim's own. */
+    function end(message) {
+        const id = message.callbackId ?? message.id;
+        const callback = waiting.get(id);
+        if (!callback || "progress" in message) return callback !== undefined;
+        waiting.delete(id);
+        const { error } = message;
+        // In JSON-RPC the daemon's own code is in the error's data.
+        callback(message.result, message.jsonrpc && error ? { message: error.message, ...error.data } : error);
+        return true;
+    }
+
+    function lose() {
+        const error = { code: "session.closed", message: "the document's session was lost" };
+        const lost = [...waiting.values()];
+        waiting.clear();
+        for (const callback of lost) callback(undefined, error);
+        globalThis.WebBridge?.container?.sessionLost?.();
+    }
 
     function receive(line) {
-        const container = globalThis.WebBridge?.container;
-        if (line === "!lost") container?.sessionLost?.();
-        else if (line !== "") container?.receive(line);
+        if (line === "") return;
+        if (line === "!lost") return lose();
+        if (waiting.size === 0 && takers.length === 0) return void globalThis.WebBridge?.container?.receive(line);
+        const message = JSON.parse(line);
+        if (end(message) || takers.some((take) => take(message))) return;
+        globalThis.WebBridge?.container?.receive(line);
     }
 
     port.addEventListener("in", (event) => {
@@ -21,15 +82,12 @@
         }
     });
 
-    const bridge = {
-        postMessage(value) {
-            send(new Message("out", { data: typeof value === "string" ? value : JSON.stringify(value) }));
-        },
-    };
     const webkit = globalThis.webkit ?? {};
     webkit.messageHandlers ??= {};
-    webkit.messageHandlers.bridge ??= bridge;
+    webkit.messageHandlers.bridge ??= { postMessage: shim.send };
     Object.defineProperty(globalThis, "webkit", { value: webkit, configurable: true, writable: true });
+
+    /* dialects */
 
     const offer = () => document.dispatchEvent(new MouseEvent("trestle-shim", { relatedTarget: port }));
     document.addEventListener("trestle-porter", offer, { once: true });

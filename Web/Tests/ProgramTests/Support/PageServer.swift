@@ -48,6 +48,9 @@ final class PageServer {
         try folder.write(page, to: name)
     }
 
+    /// Serves a text as it is.
+    func serve(_ text: String, as name: String) throws { try folder.write(text, to: name) }
+
     /// Serves `reporter.html`, which reports what stands behind the `?` of its address.
     func serveReporter() throws {
         try serve(

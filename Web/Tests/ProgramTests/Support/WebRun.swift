@@ -126,6 +126,11 @@ final class WebRun {
         return report
     }
 
+    /// Runs trestle-web to its end, for the same user.
+    func command(_ arguments: String...) throws -> ProgramRun {
+        try TestSupport.run(PackageFolder.container, arguments, environment: ["HOME=\(home.path)"])
+    }
+
     /// Writes a profile of the user's.
     func write(profile text: String, named name: String) throws {
         var folder = ""

@@ -1,0 +1,16 @@
+// WebBridge for pages that bring no client library. One that they load takes its place.
+shim.define("WebBridge", {
+    call(task, options, callback) {
+        if (typeof options === "function") [options, callback] = [{}, options];
+        const ended = new Promise((done, failed) => {
+            shim.call({ task, options: options ?? {} }, (result, error) => {
+                callback?.(result ?? null, error ?? null);
+                if (error) failed(Object.assign(new Error(error.message), error));
+                else done(result);
+            });
+        });
+        // Where there is a callback, nobody has to look at the promise.
+        if (callback) ended.catch(() => {});
+        return ended;
+    },
+});

@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+
+@Suite(
+    "WebFacts: attacks on a porter, with the naive way as the control (section 4 of the design)", .serialized,
+    .timeLimit(.minutes(20)), .enabled(if: EngineProbe.isPossible, "\(EngineProbe.needs)"))
+struct AttackControls {
+    /// A porter that answers the event `ask`, and a page that has replaced what the porter uses.
+    private func tampering() throws -> EngineProbe {
+        let probe = try EngineProbe()
+        try probe.file(
+            "porter.js",
+            """
+            addEventListener("ask", () => {
+                webkit.messageHandlers.probe.postMessage(JSON.stringify({ origin: self.origin }));
+                webkit.messageHandlers.probe.postMessage("end");
+            });
+            """)
+        try probe.file(
+            "page.html",
+            """
+            <!doctype html><p>text<script>
+                JSON.stringify = () => "forged";
+                Object.prototype.toJSON = () => "forged";
+                dispatchEvent(new Event("ask"));
+            </script>
+            """)
+        return probe
+    }
+
+    @Test("control: a page changes what a porter in its own world says")
+    func tampered() throws {
+        let probe = try tampering()
+        let run = try probe.show("app://one/page.html", "--script", probe.path("porter.js"))
+        #expect(run.told == ["forged", "end"])
+    }
+
+    @Test("a page does not change what a porter in an isolated world says")
+    func untampered() throws {
+        let probe = try tampering()
+        let run = try probe.show("app://one/page.html", "--world", "w", "--script", probe.path("porter.js"))
+        #expect(run.told == [#"{"origin":"app://one"}"#, "end"])
+    }
+
+    @Test("control: what a document posts while it is left comes under the address of the next one")
+    func stale() throws {
+        let probe = try EngineProbe()
+        try probe.page("next.html", "tell('end');")
+        try probe.page(
+            "page.html",
+            """
+            addEventListener("pagehide", () => { for (let i = 0; i < 40; i += 1) tell("stale"); });
+            addEventListener("load", () => setTimeout(() => { location = "other://two/next.html"; }));
+            """)
+        let run = try probe.show("app://one/page.html")
+        #expect(run.output.contains("message stale [other://two/next.html]"))
+    }
+}

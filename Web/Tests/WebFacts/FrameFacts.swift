@@ -1,0 +1,120 @@
+import TestSupport
+import Testing
+
+@Suite(
+    "WebFacts: frames, worlds and origins (section 4 of the design)", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: EngineProbe.isPossible, "\(EngineProbe.needs)"))
+struct FrameFacts {
+    /// Frames of all kinds, each of which posts its kind, or says to the page that it cannot.
+    private func probe() throws -> EngineProbe {
+        let probe = try EngineProbe()
+        let post = { (kind: String) in
+            "try { webkit.messageHandlers.probe.postMessage('\(kind)') } catch {} parent.postMessage('done', '*')"
+        }
+        try probe.file("foreign.html", "<script>\(post("foreign"))</script>")
+        try probe.page(
+            "page.html",
+            """
+            let done = 0;
+            const end = () => { tell("page"); tell("end"); };
+            addEventListener("message", () => {
+                done += 1;
+                if (done === 4) dispatchEvent(new CustomEvent("frames", { detail: end }));
+            });
+            """,
+            body: """
+                <script>addEventListener("frames", ({ detail }) => {
+                    try { detail(); } catch { document.dispatchEvent(new Event("page-has-none")); }
+                });</script>
+                """)
+        try probe.file(
+            "frames.js",
+            """
+            if (self === top) addEventListener("load", () => {
+                const frames = [
+                    { srcdoc: "<script>\(post("srcdoc"))</scr" + "ipt>" },
+                    { srcdoc: "<script>\(post("sandboxed"))</scr" + "ipt>", sandbox: "allow-scripts" },
+                    { src: "data:text/html,<script>\(post("data"))</scr" + "ipt>" },
+                    { src: "other://two/foreign.html" },
+                ];
+                for (const { sandbox, ...frame } of frames) {
+                    const element = document.createElement("iframe");
+                    if (sandbox) element.sandbox = sandbox;
+                    document.body.append(Object.assign(element, frame));
+                }
+            });
+            """)
+        return probe
+    }
+
+    @Test("control: a handler in the page's world hears frames of all kinds, and takes each for the page")
+    func naive() throws {
+        let probe = try probe()
+        let run = try probe.show("app://one/page.html", "--script", probe.path("frames.js"))
+        for kind in ["srcdoc", "sandboxed", "data", "foreign", "page"] {
+            #expect(run.output.contains("message \(kind) [app://one/page.html]"), "\(kind)")
+        }
+    }
+
+    @Test("a handler in an isolated world is found by no frame, and not by the page")
+    func isolated() throws {
+        let probe = try probe()
+        try probe.file(
+            "end.js",
+            """
+            if (self === top) document.addEventListener("page-has-none", () => {
+                webkit.messageHandlers.probe.postMessage("isolated");
+                webkit.messageHandlers.probe.postMessage("end");
+            });
+            """)
+        let run = try probe.show(
+            "app://one/page.html", "--world", "w", "--script", probe.path("frames.js"), "--script",
+            probe.path("end.js"))
+        #expect(run.told == ["isolated", "end"])
+    }
+
+    @Test("self.origin of a sandboxed frame is null, while location.origin names its address")
+    func origins() throws {
+        let probe = try EngineProbe()
+        try probe.file(
+            "inner.html", "<script>\(EngineProbe.tell)tell(self.origin + ' ' + location.origin);tell('end')</script>")
+        try probe.page(
+            "page.html", "", body: "<iframe sandbox='allow-scripts' src='app://one/inner.html'></iframe>")
+        #expect(try probe.show("app://one/page.html").told == ["null app://one", "end"])
+    }
+
+    @Test("frames are asked about as the page is, and nothing tells them apart")
+    func decisions() throws {
+        let probe = try EngineProbe()
+        try probe.page("inner.html", "tell('end')")
+        try probe.page("page.html", "", body: "<iframe src='other://two/inner.html'></iframe>")
+        #expect(
+            try probe.show("app://one/page.html").lines("decide") == ["app://one/page.html", "other://two/inner.html"])
+    }
+
+    @Test("an element that two worlds share can be handed over by relatedTarget, in no tree")
+    func handover() throws {
+        let probe = try EngineProbe()
+        try probe.file(
+            "isolated.js",
+            """
+            document.addEventListener("offer", ({ relatedTarget }) => {
+                relatedTarget.addEventListener("in", ({ data }) => {
+                    webkit.messageHandlers.probe.postMessage(data);
+                    webkit.messageHandlers.probe.postMessage("end");
+                });
+            });
+            """)
+        try probe.file(
+            "page.html",
+            """
+            <!doctype html><p>text<script>
+                const port = document.createElement("i");
+                document.dispatchEvent(new MouseEvent("offer", { relatedTarget: port }));
+                port.dispatchEvent(new InputEvent("in", { data: "handed over" }));
+            </script>
+            """)
+        let run = try probe.show("app://one/page.html", "--world", "w", "--script", probe.path("isolated.js"))
+        #expect(run.told == ["handed over", "end"])
+    }
+}

@@ -1,0 +1,92 @@
+import TestSupport
+import Testing
+
+@Suite(
+    "WebFacts: schemes and request bodies (section 3 of the design)", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: EngineProbe.isPossible, "\(EngineProbe.needs)"))
+struct SchemeFacts {
+    private func foreign() throws -> EngineProbe {
+        let probe = try EngineProbe()
+        try probe.file("x.js", "export const x = 1;")
+        try probe.page("inner.html", "parent.postMessage('framed', '*');")
+        try probe.page(
+            "page.html",
+            """
+            (async () => {
+                const attempt = (promise) => promise.then(() => "done", () => "refused");
+                await tell("fetch " + await attempt(fetch("app://one/x.js", { mode: "no-cors" })));
+                // A refused frame says nothing: one of the page's own scheme, which begins later, does.
+                const origins = new Set();
+                const own = new Promise((done) => addEventListener("message", ({ origin }) => {
+                    origins.add(origin);
+                    if (origin === self.origin) setTimeout(done);
+                }));
+                for (const scheme of ["app://one", "other://two"]) {
+                    const frame = document.createElement("iframe");
+                    frame.src = scheme + "/inner.html";
+                    document.body.append(frame);
+                }
+                await own;
+                await tell("frame " + (origins.has("app://one") ? "done" : "refused"));
+                tell("end");
+            })();
+            """)
+        return probe
+    }
+
+    @Test("control: pages of another scheme fetch and frame a scheme that is not display-isolated")
+    func open() throws {
+        #expect(try foreign().show("other://two/page.html").told == ["fetch done", "frame done", "end"])
+    }
+
+    @Test("pages of another scheme neither fetch nor frame a display-isolated scheme")
+    func isolated() throws {
+        let run = try foreign().show("other://two/page.html", "--isolate")
+        #expect(run.told == ["fetch refused", "frame refused", "end"])
+    }
+
+    @Test("own schemes are secure contexts with storage, and without cookies")
+    func context() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            document.cookie = "a=b";
+            localStorage.setItem("a", "b");
+            tell([isSecureContext, typeof crypto.subtle, localStorage.getItem("a"), document.cookie].join());
+            tell("end");
+            """)
+        #expect(try probe.show("app://one/page.html").told == ["true,object,b,", "end"])
+    }
+
+    @Test("bodies of texts, buffers, forms and fields arrive whole")
+    func bodies() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            (async () => {
+                const form = new FormData();
+                form.append("a", "b");
+                const buffers = [70000, 5000000].map((count) => new Uint8Array(count));
+                for (const body of ["abc", new URLSearchParams({ a: "b" }), ...buffers, form]) await (await fetch("page.html", { method: "POST", body })).text();
+                tell("end");
+            })();
+            """)
+        let bodies = try probe.show("app://one/page.html", "--bodies").lines("body")
+        #expect(bodies.prefix(4) == ["POST 3", "POST 3", "POST 70000", "POST 5000000"] && bodies.count == 5)
+    }
+
+    @Test("the body of a blob ends the program where it is read: an engine without this fault fails here")
+    func blob() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            fetch("page.html", { method: "POST", body: new Blob(["abc"]) }).then((answer) => answer.text())
+                .finally(() => tell("end"));
+            """)
+        #expect(try probe.show("app://one/page.html", "--bodies").end != .exited(0))
+        #expect(try probe.show("app://one/page.html").lines("body") == ["POST 0"])
+    }
+}

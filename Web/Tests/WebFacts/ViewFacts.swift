@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+@Suite(
+    "WebFacts: views, processes and dialogs (sections 2 and 3 of the design)", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: EngineProbe.isPossible, "\(EngineProbe.needs)"))
+struct ViewFacts {
+    @Test("pushState and fragments change the view's address: no shim of the history is needed")
+    func history() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            (async () => {
+                history.pushState({}, "", "a");
+                await tell(1);
+                location.hash = "b";
+                await tell(2);
+                tell("end");
+            })();
+            """)
+        let addresses = try probe.show("app://one/page.html").lines("uri")
+        #expect(addresses.contains("app://one/a") && addresses.contains("app://one/a#b"))
+    }
+
+    @Test("a view in no window is hidden, and has no picture")
+    func hidden() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            "addEventListener('load', () => { tell(document.visibilityState); tell('snapshot'); });")
+        let hidden = try probe.show("app://one/page.html", "--hidden")
+        #expect(hidden.told.first == "hidden" && hidden.lines("snapshot") == ["error"])
+        #expect(try probe.show("app://one/page.html").told.first == "visible")
+    }
+
+    @Test("a dialog holds the page, and not the main loop")
+    func dialogs() throws {
+        let probe = try EngineProbe()
+        try probe.page("page.html", "alert('held'); tell('after'); tell('end');")
+        let run = try probe.show("app://one/page.html")
+        #expect(run.lines("dialog") == ["held", "closed after ticks"])
+        #expect(run.told == ["after", "end"])
+    }
+
+    @Test("white screen: after the end of its process a view still has address and title")
+    func ended() throws {
+        let probe = try EngineProbe()
+        try probe.page("page.html", "addEventListener('load', () => tell('kill'));")
+        let run = try probe.show("app://one/page.html")
+        #expect(run.lines("terminated") == ["app://one/page.html"] && run.lines("title") == ["page.html"])
+    }
+
+    @Test("the default policy holds for pages that bring none, and leaves scripts of ours alone")
+    func policy() throws {
+        let probe = try EngineProbe()
+        try probe.page("page.html", "tell('inline');", body: "<script src='own.js'></script>")
+        try probe.file("own.js", "\(EngineProbe.tell)tell('own'); tell('end');")
+        try probe.file("ours.js", "webkit.messageHandlers.probe.postMessage('ours');")
+        let run = try probe.show(
+            "app://one/page.html", "--csp", "default-src 'self'", "--script", probe.path("ours.js"))
+        #expect(run.told == ["ours", "own", "end"])
+    }
+
+    @Test("window.open without a gesture of the user asks nothing")
+    func windows() throws {
+        let probe = try EngineProbe()
+        try probe.page("page.html", "tell(String(window.open('app://one/other.html'))); tell('end');")
+        let run = try probe.show("app://one/page.html")
+        #expect(run.told == ["null", "end"] && run.lines("decide") == ["app://one/page.html"])
+    }
+}
