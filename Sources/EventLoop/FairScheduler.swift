@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// Shares the loop between users. A user is all connections of one user id, or one process of a plugin.
 ///
-/// While there is one user, input is read at once. A process of a plugin is a user only while it sends: most of them say
+/// While there is one user, input is read at once. A plugin's process is a user only while it sends: most of them send
 /// nothing until they are called. Where there are several, the input of each is handled for a share of
 /// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
 /// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long

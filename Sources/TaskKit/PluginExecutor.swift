@@ -18,8 +18,8 @@ final class PluginExecutor: TaskExecutor {
     private let queue = Mutex(Queue())
     /// Jobs that were taken out of the queue, and the next one that is to run. Loop thread only. The two arrays take
     /// turns, so that a steady flow allocates nothing.
-    @exclusivity(unchecked) private nonisolated(unsafe) var batch: [UnownedJob] = []
-    @exclusivity(unchecked) private nonisolated(unsafe) var next = 0
+    @exclusivity(unchecked) private nonisolated(unsafe) var batch: [UnownedJob] = []  // loop thread only
+    @exclusivity(unchecked) private nonisolated(unsafe) var next = 0  // loop thread only
 
     /// Whether the loop thread is in `resume`, and the job that it finds there. The job is the loop thread's only.
     private let isResuming = Atomic<Bool>(false)

@@ -90,8 +90,8 @@ static inline int clibuv_local_address(int fd, struct sockaddr_un *address, sock
     return getsockname(fd, (struct sockaddr *)address, length);
 }
 
-/* As read, recv and send. The C library's functions are points where a thread may be cancelled, and in a process of several
-   threads they spend some of their time on that; no thread is cancelled here. */
+/* As read, recv and send. The C library's functions are points where a thread may be cancelled, and in a process of
+   several threads they spend some of their time on that; no thread is cancelled here. */
 static inline ssize_t clibuv_read(int fd, void *bytes, size_t count) {
     return syscall(SYS_read, fd, bytes, count);
 }

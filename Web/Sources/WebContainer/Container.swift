@@ -25,7 +25,7 @@ public final class Container {
     public var scripts = PageScripts() {
         didSet { renewScripts() }
     }
-    /// What pages are told.
+    /// The public parameters of pages.
     public var parameters: Parameters {
         didSet { renewScripts() }
     }

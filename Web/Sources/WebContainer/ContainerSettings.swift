@@ -35,7 +35,7 @@ public struct ContainerSettings: Sendable {
     public var downloads: String?
     /// The memory of each web process in MiB, beyond which it is ended; nil: the engine decides.
     public var memoryMegabytes: Int?
-    /// What pages are told.
+    /// The public parameters of pages.
     public var parameters = Parameters()
     /// Views that wait for a page.
     public var warmViews = 0

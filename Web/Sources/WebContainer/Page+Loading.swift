@@ -42,7 +42,7 @@ extension Page {
         try await wait(untilFinished) { $0.view.reload(bypassingCache: bypassingCache) }
     }
 
-    /// Ends a load, and whoever waits for it.
+    /// Ends a load and the calls that wait for it.
     public func stop() {
         view.stop()
         waiters.end(.cancelled)
@@ -51,7 +51,7 @@ extension Page {
     /// The address has changed. Where a client's load was within the document, there are no steps to wait for.
     func settle() {
         guard awaitsStart else { return }
-        // The engine tells of the address before it says whether it loads.
+        // The engine reports the address before it reports whether it loads.
         settling = .timer(after: .milliseconds(1)) { [weak self] in
             guard let self, awaitsStart, !view.isLoading else { return }
             awaitsStart = false

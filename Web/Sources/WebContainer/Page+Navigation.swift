@@ -2,7 +2,7 @@ internal import BridgeJSON
 internal import WebKitViews
 
 extension Page {
-    /// Decides about a navigation of a frame, and tells of one that is refused.
+    /// Decides about a navigation of a frame, and publishes an event where it is refused.
     func decide(_ request: NavigationRequest) -> Bool {
         guard let rules = container?.settings.navigation else { return false }
         let decision = rules.decide(
@@ -53,7 +53,7 @@ extension Page {
         }
     }
 
-    /// A load has failed: whoever waits for it hears of it, and the user sees a page that offers to try again.
+    /// A load has failed. The calls that wait for it fail, and the user sees a page that offers to try again.
     func fail(_ failure: LoadFailure) {
         guard !loadTimer.isEcho(failure), !isOfErrorPage(failure) else { return }
         loadTimer.stop()

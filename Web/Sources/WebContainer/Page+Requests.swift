@@ -16,7 +16,7 @@ extension Page {
         return isAllowed
     }
 
-    /// A server asks for a name and a password: whoever provides `ui.credentials` answers.
+    /// A server asks for a name and a password. The provider of `ui.credentials` answers.
     func authenticate(_ question: consuming AuthenticationQuestion) {
         guard let ask = container?.onCredentials else { return }
         let options: JSON = [

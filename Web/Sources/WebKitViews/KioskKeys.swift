@@ -1,8 +1,8 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// The keyboard of a kiosk: combinations with Ctrl, Alt and the system's key do nothing, but for the one that closes the
-/// window.
+/// The keyboard of a kiosk: combinations with Ctrl, Alt and the system's key do nothing, except the one that closes
+/// the window.
 @MainActor
 final class KioskKeys {
     private let controller: GObjectBox

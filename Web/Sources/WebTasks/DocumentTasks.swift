@@ -84,7 +84,7 @@ extension ControlPlane {
             plane.container.parameters = try Self.parameters(options)
             return plane.described(plane.container.parameters)
         }
-        try await provide("web.parameters.get", "Tells what pages are told.") { (plane, _: NoOptions, call) in
+        try await provide("web.parameters.get", "Returns the public parameters.") { (plane, _: NoOptions, call) in
             try plane.admit(call)
             return plane.described(plane.container.parameters)
         }

@@ -1,7 +1,7 @@
 // Objects and functions of the profile: window.NAME.METHOD(…) and window.NAME(…) call tasks, and return promises.
 {
     const described = new Map();
-    /** Whether a task has named options, so that its parameters can be told by their places. */
+    /** Whether a task has named options, so that arguments can be assigned to them by position. */
     const hasNames = (task) => {
         if (!described.has(task)) {
             described.set(task, new Promise((done) => {
