@@ -1,7 +1,7 @@
 import EventLoop
 import TaskRuntime
 
-/// The runtime's jobs of one user, in the user's queue.
+/// The runtime's jobs of one user, in the user's queue, or those for one plugin, which takes turns as a user does.
 @LoopActor
 final class StepTurns: FairScheduler.Work {
     private let runtime: TaskRuntime
@@ -14,10 +14,14 @@ final class StepTurns: FairScheduler.Work {
         self.scheduler = scheduler
     }
 
+    private var user: FairUser {
+        scheduler.user(account.pluginNumber.map(FairUser.Name.plugin) ?? .uid(account.uid))
+    }
+
     /// Ahead of the user's input, which waits until the jobs are done.
-    func wait() { scheduler.waitFirst(self, of: scheduler.user(.uid(account.uid))) }
+    func wait() { scheduler.waitFirst(self, of: user) }
 
     func takeTurn() {
-        if runtime.runSteps(of: account, forNanoseconds: scheduler.share) { wait() }
+        if runtime.runSteps(of: account, forNanoseconds: scheduler.share(of: user)) { wait() }
     }
 }

@@ -1,8 +1,9 @@
 internal import DequeModule
 
-/// Shares the loop between users. A user is all connections of one user id, or one process of a plugin.
+/// Shares the loop between users. A user is all connections of one user id, one process of a plugin, or the work that
+/// the daemon does for one plugin.
 ///
-/// While there is one user, input is read at once. A plugin's process is a user only while it sends: most of them send
+/// While there is one user, input is read at once. A plugin is a user only while it takes turns: most of them do
 /// nothing until they are called. Where there are several, the input of each is handled for a share of
 /// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
 /// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long
@@ -24,8 +25,8 @@ public final class FairScheduler {
     /// The share where others are connected and send nothing: the first call of another user waits for it, those that
     /// follow do not.
     nonisolated static let quietShareNanoseconds: UInt64 = 200_000
-    /// How many shares a process has at most.
-    nonisolated static let maximumProcessShares = 8
+    /// How many shares a plugin has at most.
+    nonisolated static let maximumPluginShares = 8
     /// How long a user counts as one who sends.
     nonisolated static let contentionNanoseconds: UInt64 = 10_000_000
     /// The share of the only user: most of what one read brings, and short enough for timers and the watchdog.
@@ -43,11 +44,11 @@ public final class FairScheduler {
     private static let quietWriteBytes = 512 * 1024
 
     /// Whether there are several users.
-    public var isShared: Bool { hasSeveralClients || isProcessLast || isContended }
+    public var isShared: Bool { hasSeveralClients || isPluginLast || isContended }
     /// Whether clients of several user ids are connected. Private, because another module that accesses a stored
     /// property checks exclusivity each time.
     @exclusivity(unchecked) private var hasSeveralClients = false
-    /// How many users are no processes.
+    /// How many users are clients.
     private var clientUsers = 0
     private var users: [FairUser.Name: FairUser] = [:]
     /// Those whose work waits, the next one first.
@@ -60,8 +61,8 @@ public final class FairScheduler {
     /// Who was served last, and until when several users count as sending.
     @exclusivity(unchecked) private var lastUser: FairUser?
     @exclusivity(unchecked) private var contendedUntil: UInt64 = 0
-    /// Whether that was a process: clients are connected then and send nothing.
-    @exclusivity(unchecked) private var isProcessLast = false
+    /// Whether that was a plugin: clients are connected then and send nothing.
+    @exclusivity(unchecked) private var isPluginLast = false
     private var turnEnd: TurnEndHook?
     private let manualClock: (@LoopActor () -> UInt64)?
 
@@ -89,13 +90,13 @@ public final class FairScheduler {
     /// How long one user may keep the loop in a turn.
     public var share: UInt64 {
         if isContended { return Self.contendedShareNanoseconds }
-        return hasSeveralClients || isProcessLast ? Self.quietShareNanoseconds : Self.soleShareNanoseconds
+        return hasSeveralClients || isPluginLast ? Self.quietShareNanoseconds : Self.soleShareNanoseconds
     }
 
-    /// The same for a user. A process answers all clients: where they share the loop, it has as much of it as some of
+    /// The same for a user. A plugin answers all clients: where they share the loop, it has as much of it as some of
     /// them together, or its answers would wait behind calls that come faster.
     public func share(of user: FairUser) -> UInt64 {
-        user.isProcess ? share &* UInt64(max(1, min(clientUsers, Self.maximumProcessShares))) : share
+        user.isPlugin ? share &* UInt64(max(1, min(clientUsers, Self.maximumPluginShares))) : share
     }
 
     /// What one read may take.
@@ -104,7 +105,7 @@ public final class FairScheduler {
     /// What one write may take.
     public var writeBytes: Int {
         if isContended { return Self.contendedWriteBytes }
-        return hasSeveralClients || isProcessLast ? Self.quietWriteBytes : .max
+        return hasSeveralClients || isPluginLast ? Self.quietWriteBytes : .max
     }
 
     private var isContended: Bool { turnStart < contendedUntil }
@@ -114,7 +115,7 @@ public final class FairScheduler {
         guard lastUser !== user else { return }
         if lastUser != nil { contendedUntil = turnStart &+ Self.contentionNanoseconds }
         lastUser = user
-        isProcessLast = user.isProcess
+        isPluginLast = user.isPlugin
     }
 
     // MARK: Users
@@ -151,13 +152,13 @@ public final class FairScheduler {
             }
             if lastUser === user {
                 lastUser = nil
-                isProcessLast = false
+                isPluginLast = false
             }
         }
     }
 
     private func countClients(_ change: Int, of user: FairUser) {
-        if user.isProcess { return }
+        if user.isPlugin { return }
         clientUsers += change
         hasSeveralClients = clientUsers > 1
     }
@@ -252,6 +253,8 @@ public final class FairUser {
         case uid(UInt32)
         /// A process of a plugin, by its process id.
         case process(Int32)
+        /// What the daemon itself does for a plugin, by the plugin's number.
+        case plugin(UInt64)
     }
 
     /// Who it is.
@@ -264,10 +267,10 @@ public final class FairUser {
     @exclusivity(unchecked) fileprivate var spentNanoseconds: UInt64 = 0
     @exclusivity(unchecked) fileprivate var queue = Deque<any FairScheduler.Work>()
 
-    fileprivate let isProcess: Bool
+    fileprivate let isPlugin: Bool
 
     fileprivate init(_ name: Name) {
         self.name = name
-        isProcess = if case .process = name { true } else { false }
+        isPlugin = if case .uid = name { false } else { true }
     }
 }

@@ -64,8 +64,6 @@ import Testing
         let lane = HeldLane()
         var limits = RuntimeLimits()
         limits.unreadBytes = 256 * 1024
-        // The daemon's clock is the real one: no call ends by time, however long other tests hold the loop.
-        limits.callTimeout = .seconds(86_400)
         return (lane, try Service(limits, lane))
     }
 }
@@ -82,11 +80,12 @@ private final class Service {
         path = directory + "/s"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let clock = LoopClock()
+        // It stands still: no call ends by time, however long other tests hold the loop.
+        let clock = ManualRuntimeClock()
         let runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: geteuid()),
             daemon: DaemonDescription(version: "test", pid: 0), clock: clock, lane: lane, log: log)
-        clock.attach(runtime)
+        clock.runtime = runtime
         server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
         try server.listen(path: path, mode: 0o600)
     }

@@ -12,13 +12,11 @@ import Testing
 final class RealDaemon {
     let path: String
     private let directory: String
-    private var limits: RuntimeLimits
+    private let limits: RuntimeLimits
     private var server: BridgeServer?
 
     init(limits: RuntimeLimits) throws {
         self.limits = limits
-        // The clock is the real one: no call ends by time, however long other tests hold the loop.
-        self.limits.callTimeout = .seconds(86_400)
         directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
         path = directory + "/s"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
@@ -26,12 +24,13 @@ final class RealDaemon {
     }
 
     func start() throws {
-        let clock = LoopClock()
+        // It stands still: no call or stream ends by time, however long other tests hold the loop.
+        let clock = ManualRuntimeClock()
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: getuid()),
             daemon: DaemonDescription(version: "9.9", pid: 1), clock: clock, log: log)
-        clock.attach(runtime)
+        clock.runtime = runtime
         let server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
         try server.listen(path: path, mode: 0o600)
         self.server = server

@@ -29,15 +29,13 @@ final class ServerOfTest {
     private let folder = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
 
     init(_ limits: RuntimeLimits = RuntimeLimits()) throws {
-        let clock = LoopClock()
-        var limits = limits
-        // The clock is the real one: no call ends by time, however long other tests hold the loop.
-        limits.callTimeout = .seconds(86_400)
+        // It stands still: no call ends by time, however long other tests hold the loop.
+        let clock = ManualRuntimeClock()
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: getuid()), daemon: DaemonDescription(version: "1", pid: 1),
             clock: clock, lane: lane, log: log)
-        clock.attach(runtime)
+        clock.runtime = runtime
         server = BridgeServer(runtime: runtime, limits: ServerLimits(), log: log)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         try server.listen(path: folder + "/s", mode: 0o600)

@@ -46,21 +46,23 @@ struct FairSchedulerTests {
         #expect(scheduler.share == FairScheduler.soleShareNanoseconds)
     }
 
-    @Test("A process has as much of the loop as its clients together, up to eight")
-    func processShare() {
+    @Test(
+        "A plugin has as much of the loop as its clients together, up to eight, in a process or in the daemon",
+        arguments: [FairUser.Name.process(1), .plugin(1)])
+    func pluginShare(name: FairUser.Name) {
         let time = ManualTime()
         let scheduler = FairScheduler { time.nanoseconds }
         defer { scheduler.close() }
-        let process = scheduler.add(.process(1))
+        let plugin = scheduler.add(name)
         let first = scheduler.add(.uid(1))
         let share = FairScheduler.contendedShareNanoseconds
         #expect(scheduler.share(of: first) == share)
-        #expect(scheduler.share(of: process) == share)
+        #expect(scheduler.share(of: plugin) == share)
         for uid in 2...3 as ClosedRange<UInt32> { _ = scheduler.add(.uid(uid)) }
         #expect(scheduler.share(of: first) == share)
-        #expect(scheduler.share(of: process) == 3 * share)
+        #expect(scheduler.share(of: plugin) == 3 * share)
         for uid in 4...20 as ClosedRange<UInt32> { _ = scheduler.add(.uid(uid)) }
-        #expect(scheduler.share(of: process) == 8 * share)
+        #expect(scheduler.share(of: plugin) == 8 * share)
     }
 
     @Test("Input of the only user is read for some time in a turn, and the rest waits for the next")

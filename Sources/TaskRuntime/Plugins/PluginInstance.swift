@@ -42,7 +42,7 @@ public final class PluginInstance: QueueingProvider {
     @exclusivity(unchecked) var isAtWork = false
     /// What its work takes of the loop.
     private(set) lazy var account = UserAccount(
-        uid: calls.rights.policy.daemonUID, isTrusted: true, calls.quotas.values)
+        uid: calls.rights.policy.daemonUID, isTrusted: true, plugin: number, calls.quotas.values)
     /// Why calls wait whether there is room or not; empty: they do not.
     @exclusivity(unchecked) var pauses: PauseReasons = []
     /// Why calls are refused; nil: they are not.

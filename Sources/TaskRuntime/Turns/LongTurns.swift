@@ -17,7 +17,7 @@ struct RuntimeStep {
         case deadlines
         /// Work for a user that was left over from an earlier turn.
         case job
-        /// What the plugin of ``number`` says: a process of its own, or a call that it makes.
+        /// What the plugin of ``number`` says, as a process of its own or by a call that it makes, or work for it.
         case plugin
 
         /// As the status and the log call it.

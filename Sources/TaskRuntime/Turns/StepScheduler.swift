@@ -83,7 +83,11 @@ final class StepScheduler {
     ///
     /// - Returns: whether jobs are left.
     func run(of account: UserAccount, forNanoseconds share: UInt64) -> Bool {
-        turns.note(.job, uid: account.uid)
+        if let plugin = account.pluginNumber {
+            turns.note(.plugin, plugin)
+        } else {
+            turns.note(.job, uid: account.uid)
+        }
         let start = clock.now.nanoseconds
         while let job = account.steps.jobs.first {
             let spent = clock.now.nanoseconds &- start

@@ -2,7 +2,7 @@
 ///
 /// Of root and the daemon's own user there are two accounts: one of local sessions, which are trusted and may take
 /// more, and one of sessions that speak for an origin. So a page is bound as any user is, and takes nothing of what the
-/// user's own programs have.
+/// user's own programs have. Each plugin has one too, for the work that is done for it in the daemon.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class UserAccount {
@@ -15,8 +15,10 @@ public final class UserAccount {
         var descriptionBytes: Int
     }
 
-    /// The user id.
+    /// The user id; for a plugin the daemon's.
     public let uid: UInt32
+    /// The number of the plugin whose account it is; nil: it is that of sessions.
+    public let pluginNumber: UInt64?
     /// Whether it is that of local sessions of root or of the daemon's own user.
     let isTrusted: Bool
     private(set) var quota = UserQuota()
@@ -46,8 +48,9 @@ public final class UserAccount {
     /// Lines that plugins write for its calls.
     var logLines = LogAllowance()
 
-    init(uid: UInt32, isTrusted: Bool, _ limits: QuotaLimits) {
+    init(uid: UInt32, isTrusted: Bool, plugin: UInt64? = nil, _ limits: QuotaLimits) {
         self.uid = uid
+        pluginNumber = plugin
         self.isTrusted = isTrusted
         unfinished = UnfinishedCounts(
             maximum: QuotaLimits.unfinishedCalls * (isTrusted ? limits.trustedFactor : 1))
