@@ -1,9 +1,9 @@
 import CLibuv
-internal import DequeModule
 import Glibc
 import Synchronization
 
-/// The loop itself: libuv's, its thread, its queues. One per process, never torn down.
+/// The loop itself: its thread, its queues, and libuv's loop, which does all but streams. One per process, never torn
+/// down.
 ///
 /// Unchecked because the compiler cannot see which fields belong to the loop thread: all `var`s do, except `thread`,
 /// which is written once before the instance is visible to any other code. `inbox` has its own lock; `bell` may be rung
@@ -31,9 +31,10 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     /// Rung when there is something in the inbox. A descriptor of our own instead of libuv's `uv_async_t`: there the
     /// loop spins until the thread that has woken it runs again, for milliseconds where both share a processor.
     private let bell = clibuv_make_bell()
-    private let bellPoll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+    /// What the loop waits for.
+    let streams = StreamPoll()
+    /// libuv does nothing where it has no handle.
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
-    private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
     private let inbox = Inbox()
     private let thread: pthread_t
 
@@ -48,22 +49,6 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     @exclusivity(unchecked) var watch: Unmanaged<LoopWatch>?
     /// Gets each slow turn, at its end.
     var onSlowTurn: (@LoopActor (SlowTurn) -> Void)?
-    /// Streams hand out what a poll has found.
-    @exclusivity(unchecked) var isHandingOutEvents = false
-    /// Streams that are to be watched for something else, from the next poll on.
-    @exclusivity(unchecked) var streamsToWatch: [UnixStream] = []
-    /// Streams that are no longer to be watched, and the turn in which that began, the first one first. Until libuv is
-    /// called their events are ignored, which costs a tenth of the system calls that end and begin the watch.
-    @exclusivity(unchecked) private var streamsToSuspend = Deque<(stream: UnixStream, turn: UInt64)>()
-    /// Turns so far: at every end of one.
-    @exclusivity(unchecked) private var turns: UInt64 = 0
-    /// How many turns a stream stays watched: most wait for fewer, and are read again without a call of libuv.
-    private static let turnsToSuspension: UInt64 = 8
-    /// How many of them a turn takes.
-    private static let suspensionsPerTurn = 32
-    /// How many streams stay watched; further ones are suspended at once. libuv repeats a poll that fills its 1,024
-    /// events, and would find the same ones up to 48 times.
-    private static let maximumWatchedInVain = 64
     /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
     var isFiringTimers = false
 
@@ -72,15 +57,11 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
         readBuffer = .allocate(byteCount: Self.readBufferBytes + Self.readPaddingBytes, alignment: 64)
         readBuffer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.readBufferBytes + Self.readPaddingBytes)
         require(uv_loop_init(raw), "uv_loop_init")
-        // The three callbacks below run on the loop thread, which touches `shared` only once this init is over.
         precondition(bell >= 0, "The loop has no descriptor to be woken by: error \(errno)")
-        require(uv_poll_init(raw, bellPoll, bell), "uv_poll_init")
-        require(
-            uv_poll_start(bellPoll, Int32(UV_READABLE.rawValue)) { _, _, _ in Loop.shared.takeRungInbox() },
-            "uv_poll_start")
-        require(uv_idle_init(raw, idle), "uv_idle_init")
+        streams.add(bell, as: .bell)
+        streams.add(uv_backend_fd(raw), as: .libuv)
         require(uv_prepare_init(raw, prepare), "uv_prepare_init")
-        require(uv_prepare_start(prepare) { _ in Loop.shared.endTurn() }, "uv_prepare_start")
+        require(uv_prepare_start(prepare) { _ in }, "uv_prepare_start")
         var thread = pthread_t()
         let status = pthread_create(&thread, nil, { _ in Loop.run() }, nil)
         self.thread = thread
@@ -90,9 +71,9 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
 
     private static func run() -> UnsafeMutableRawPointer? {
         clibuv_prepare_thread("loop")
-        // Waits for the init above to end. The bell keeps uv_run from ever returning.
-        uv_run(Loop.shared.raw, UV_RUN_DEFAULT)
-        preconditionFailure("The loop ended, though it has a handle that is never closed.")
+        // Waits for the init above to end.
+        let loop = Loop.shared
+        while true { loop.turn() }
     }
 
     var isCurrentThread: Bool { pthread_equal(pthread_self(), thread) != 0 }
@@ -111,11 +92,6 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     func enqueueBehindInbox(_ work: Work) {
         takeInbox()
         jobs.append(work)
-    }
-
-    private func takeRungInbox() {
-        clibuv_silence_bell(bell)
-        takeInbox()
     }
 
     private func takeInbox() {
@@ -146,7 +122,29 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
 
     // MARK: Turns
 
-    /// Called first in every callback from libuv: the turn's clock is read once, at its first event.
+    /// Waits for events, hands them out, and ends the turn. libuv is called where it has an event, a timer that is due
+    /// or a handle that changed: it is embedded as its manual says of `uv_backend_fd`.
+    private func turn() {
+        let milliseconds = uv_backend_timeout(raw)
+        let count = streams.wait(milliseconds: jobs.isEmpty ? milliseconds : 0)
+        // Timers count from here on.
+        uv_update_time(raw)
+        var isLibuvReady = milliseconds == 0
+        if count > 0 {
+            beginTurn()
+            let others = streams.handOut(count)
+            if others.bell {
+                clibuv_silence_bell(bell)
+                takeInbox()
+            }
+            if others.libuv { isLibuvReady = true }
+        }
+        if isLibuvReady { uv_run(raw, UV_RUN_NOWAIT) }
+        endTurn()
+    }
+
+    /// Called first in every turn with an event, and in every callback from libuv: the turn's clock is read once, at its
+    /// first event.
     @inline(__always)
     func beginTurn() {
         guard turnStart == 0 else { return }
@@ -159,15 +157,14 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
         return MonotonicInstant(nanoseconds: turnStart)
     }
 
-    /// Runs between libuv's timers and its poll: the end of one turn.
+    /// Runs jobs and hooks.
     private func endTurn() {
         if !jobs.isEmpty {
             beginTurn()
             runJobs()
         }
         LoopActor.assumeIsolated(passing: self) { $0.runHooks() }
-        turns &+= 1
-        watchStreams()
+        streams.endTurn()
         if turnStart != 0 {
             let end = clibuv_monotonic_ns()
             lagMeter.note(from: turnStart, to: end)
@@ -177,33 +174,6 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
             watch?._withUnsafeGuaranteedRef { $0.turnEnded(turnStart, end) }
             turnStart = 0
         }
-        // An active idle handle makes the coming poll return at once.
-        if jobs.isEmpty { uv_idle_stop(idle) } else { uv_idle_start(idle) { _ in } }
-    }
-
-    private func watchStreams() {
-        guard !streamsToWatch.isEmpty || !streamsToSuspend.isEmpty else { return }
-        LoopActor.assumeIsolated(passing: self) { loop in
-            for stream in loop.streamsToWatch { stream.endTurn() }
-            loop.streamsToWatch.removeAll(keepingCapacity: true)
-            var budget = Loop.suspensionsPerTurn
-            while budget > 0, let first = loop.streamsToSuspend.first,
-                first.turn &+ Loop.turnsToSuspension <= loop.turns
-            {
-                loop.streamsToSuspend.removeFirst()
-                if first.stream.endSuspension() { budget -= 1 }
-            }
-        }
-    }
-
-    /// The stream is no longer to be watched, if nothing reads it within some turns.
-    ///
-    /// - Returns: Whether it stays watched until then.
-    @LoopActor
-    func suspend(_ stream: UnixStream) -> Bool {
-        guard streamsToSuspend.count < Self.maximumWatchedInVain else { return false }
-        streamsToSuspend.append((stream, turns))
-        return true
     }
 
     private func report(nanoseconds: UInt64, cpu: UInt64) {

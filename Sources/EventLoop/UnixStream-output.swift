@@ -30,7 +30,7 @@ extension UnixStream {
     }
 
     /// Whether a write is tried.
-    private var takesOutput: Bool { handle != nil && !isOutputBroken && !isOver }
+    private var takesOutput: Bool { isOpen && !isOutputBroken && !isOver }
 
     /// Has `writable()` be called as soon as there is room, though nothing was refused.
     public func awaitRoom() {

@@ -3,8 +3,8 @@ import Glibc
 
 /// A connected Unix socket (or one end of a pipe) on the loop.
 ///
-/// Reading and writing are system calls of our own on a descriptor that libuv only watches: one read per readiness into
-/// a buffer that all streams share. An open stream is kept alive by the loop: end it with `close()`.
+/// Reading and writing are system calls on a descriptor of the loop's ``StreamPoll``: one read per readiness into a
+/// buffer that all streams share. An open stream keeps itself alive: end it with `close()`.
 @LoopActor
 public final class UnixStream {
     /// The receiver of its events. Held until `close()`: a weak reference would make every use of the delegate's other
@@ -13,7 +13,7 @@ public final class UnixStream {
     /// The other end; for a pipe the ids stand for no one.
     public let peer: PeerCredentials
     /// Whether `close()` has not been called yet.
-    public var isOpen: Bool { handle != nil }
+    @exclusivity(unchecked) public private(set) var isOpen = true
     /// What one read takes at the most; no more than this is delivered at once.
     public var maximumReadBytes: Int {
         get { readBytes }
@@ -24,7 +24,6 @@ public final class UnixStream {
     /// Gets the descriptors that the peer sends, ahead of the bytes beside which they came; nil: they are lost.
     public var onDescriptor: ((consuming UnixSocket) -> Void)?
 
-    var handle: LoopHandle<uv_poll_t>?
     /// The stream's own, until `close()`: for others to duplicate, or to send to another process.
     public let descriptor: Int32
     let isSocket: Bool
@@ -40,11 +39,11 @@ public final class UnixStream {
     var isOver = false
     /// A write failed: no further one is tried.
     var isOutputBroken = false
-    /// Whether it is among the loop's `streamsToWatch`, and among those that it is to suspend.
+    /// Whether it is to be asked at the turn's end what it waits for, and whether it is to be suspended later.
     private var isWatchPending = false
     private var isSuspensionPending = false
-    /// The `uv_poll_event` bits that libuv watches at present.
-    private var watched: UInt32 = 0
+    /// What it is watched for at present.
+    private var watched: StreamPoll.Interest = []
 
     /// Takes over a connected socket, or the end of a pipe. It is not read before `startReading`, but a hang-up is
     /// seen.
@@ -58,14 +57,15 @@ public final class UnixStream {
         } catch  where error.code == ENOTSOCK {
             isSocket = false
         }
-        // Also makes the descriptor non-blocking.
-        let handle = try LoopHandle<uv_poll_t>("watch a descriptor") { uv_poll_init($0, $1, descriptor) }
+        try systemCall("make a descriptor non-blocking") { clibuv_set_nonblocking(descriptor) }
         self.peer = peer
         self.isSocket = isSocket
-        self.descriptor = socket.release()
-        self.handle = handle
-        handle.retain(self)
-        watch()
+        self.descriptor = descriptor
+        try systemCall("watch a descriptor") { Loop.shared.streams.change(self, from: [], to: .hangUp) }
+        watched = .hangUp
+        _ = socket.release()
+        // Until it is closed.
+        _ = Unmanaged.passRetained(self)
     }
 
     /// Connects to the server at `path`, at once: Unix sockets know no connecting that takes time.
@@ -108,54 +108,47 @@ public final class UnixStream {
 
     /// Ends our direction: the peer reads an end of input. Only for sockets.
     public func shutdownWrite() {
-        guard handle != nil, isSocket else { return }
+        guard isOpen, isSocket else { return }
         // Fails only where the peer is gone already, which is reported on its own.
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
     /// Closes the descriptor. Nothing is reported any longer. Further calls do nothing.
     public func close() {
-        guard let handle else { return }
-        self.handle = nil
+        guard isOpen else { return }
+        isOpen = false
         delegate = nil
         onDescriptor = nil
-        // libuv has forgotten the descriptor when uv_close returns.
-        handle.close()
+        // Another process may have a copy of the descriptor, which would stay in the set.
+        if !watched.isEmpty { Loop.shared.streams.change(self, from: watched, to: []) }
         _ = Glibc.close(descriptor)
+        Loop.shared.streams.keepUntilHandedOut(self)
+        Unmanaged.passUnretained(self).release()
     }
 
     // MARK: Events
 
-    private static let ready: uv_poll_cb = { handle, status, events in
-        guard let stream = handle?.pointee.data else { return }
-        Loop.shared.beginTurn()
-        LoopActor.assumeIsolated(passing: (stream, status, UInt32(bitPattern: events))) { stream, status, events in
-            // Not retained: the handle holds on to the stream until libuv has let go of it, later than this.
-            Loop.shared.isHandingOutEvents = true
-            Unmanaged<UnixStream>.fromOpaque(stream).withUnowned { $0.ready(status: status, events: events) }
-            Loop.shared.isHandingOutEvents = false
-        }
-    }
-
-    /// `status` is negative where poll reports an error; libuv has stopped watching then. UV_PRIORITIZED, where only
-    /// that is watched, stands for a hang-up; out-of-band data would do so too, and no client sends those in good
-    /// faith.
-    private func ready(status: Int32, events: UInt32) {
-        guard handle != nil else { return }
-        if status < 0 { watched = 0 }
+    /// The descriptor can do what is watched for, or is broken.
+    func ready(_ found: StreamPoll.Interest) {
+        guard isOpen else { return }
+        let isBroken = found.contains(.failure)
+        // Where there is nothing else to report, whoever waits for anything comes upon it.
+        let events = found.isSubset(of: [.hangUp, .failure]) ? found.union(watched) : found
+        // A failure would be reported in each turn.
+        if isBroken { unwatch() }
         if isSuspended {
             // What the peer had still sent comes first, and the hang-up behind it.
-            if status < 0 { wantsWritable = false }
-            if awaitsHangUp, status < 0 || events & UV_PRIORITIZED.rawValue != 0 {
+            if isBroken { wantsWritable = false }
+            if awaitsHangUp, !found.isDisjoint(with: [.hangUp, .failure]) {
                 awaitsHangUp = false
                 if !hasUnread { end(nil) }
             }
         } else if isReading && !isAtEnd {
-            if status < 0 || events & UV_READABLE.rawValue != 0, delegate?.mayRead() ?? true { readOnce() }
-        } else if status < 0 || events & UV_PRIORITIZED.rawValue != 0 {
+            if isBroken || events.contains(.readable), delegate?.mayRead() ?? true { readOnce() }
+        } else if !found.isDisjoint(with: [.hangUp, .failure]) {
             end(nil)
         }
-        if events & UV_WRITABLE.rawValue != 0, wantsWritable, handle != nil, !isOver {
+        if !isBroken, events.contains(.writable), wantsWritable, isOpen, !isOver {
             wantsWritable = false
             delegate?.writable()
         }
@@ -167,7 +160,7 @@ public final class UnixStream {
     /// - Parameter limitBytes: where to stop with a peer that sends without end.
     public func readAvailable(limitBytes: Int) {
         var leftBytes = limitBytes
-        while isReading, !isAtEnd, !isOver, handle != nil, leftBytes > 0 {
+        while isReading, !isAtEnd, !isOver, isOpen, leftBytes > 0 {
             let count = readOnce()
             guard count > 0 else { return }
             leftBytes -= count
@@ -176,7 +169,7 @@ public final class UnixStream {
 
     /// Reads once, here and now, if the stream is being read: where the delegate had let its turn pass.
     public func readNow() {
-        if isReading, !isAtEnd, !isOver, handle != nil { readOnce() }
+        if isReading, !isAtEnd, !isOver, isOpen { readOnce() }
     }
 
     /// Returns the number of bytes delivered; 0 where there was none.
@@ -203,28 +196,26 @@ public final class UnixStream {
 
     /// A hang-up (nil) or another failure: reported once.
     func end(_ error: SystemError?) {
-        guard handle != nil, !isOver else { return }
+        guard isOpen, !isOver else { return }
         isOver = true
         watch()
         if let error { delegate?.failed(error) } else { delegate?.hangUp() }
     }
 
-    /// Has libuv watch for what is wanted now, where that changed. Where there is nothing to read or reading is paused,
-    /// UV_PRIORITIZED alone: the descriptor is polled then, and a hang-up is reported, but no input.
-    ///
-    /// While events are handed out, it waits for the turn's end: each change then has libuv look through all events of
-    /// the poll.
+    /// Has what is wanted now be watched for, where that changed. While events are handed out, it waits for the turn's
+    /// end: much of it is revoked by then.
     func watch() {
-        guard handle != nil else { return }
-        if !Loop.shared.isHandingOutEvents {
+        guard isOpen else { return }
+        let streams = Loop.shared.streams
+        if !streams.isHandingOut {
             applyWatch()
-        } else if isSuspended, wantedEvents == 0 {
+        } else if isSuspended, wanted.isEmpty {
             guard !isSuspensionPending else { return }
-            isSuspensionPending = Loop.shared.suspend(self)
+            isSuspensionPending = streams.suspend(self)
             if !isSuspensionPending { applyWatch() }
         } else if !isWatchPending {
             isWatchPending = true
-            Loop.shared.streamsToWatch.append(self)
+            streams.changeAtTurnEnd(self)
         }
     }
 
@@ -234,33 +225,34 @@ public final class UnixStream {
         applyWatch()
     }
 
-    /// As ``endTurn()``, for one that is suspended. Returns whether libuv had to be called.
+    /// As ``endTurn()``, for one that is suspended. Returns whether the system had to be called.
     func endSuspension() -> Bool {
         isSuspensionPending = false
         return applyWatch()
     }
 
-    /// What libuv has to watch for now, as `uv_poll_event` bits.
-    private var wantedEvents: UInt32 {
-        guard !isOver else { return 0 }
-        var wanted: UInt32 = 0
-        if !isSuspended || awaitsHangUp {
-            wanted = isReading && !isAtEnd ? UV_READABLE.rawValue : UV_PRIORITIZED.rawValue
-        }
-        return wantsWritable ? wanted | UV_WRITABLE.rawValue : wanted
+    /// What is to be watched for now. Where there is nothing to read or reading is paused, a hang-up alone.
+    private var wanted: StreamPoll.Interest {
+        guard !isOver else { return [] }
+        var wanted: StreamPoll.Interest = []
+        if !isSuspended || awaitsHangUp { wanted = isReading && !isAtEnd ? .readable : .hangUp }
+        return wantsWritable ? wanted.union(.writable) : wanted
     }
 
     @discardableResult
     private func applyWatch() -> Bool {
-        guard let handle else { return false }
-        let wanted = wantedEvents
+        guard isOpen else { return false }
+        let wanted = wanted
         guard wanted != watched else { return false }
+        // Fails for want of memory alone: what is open and was watched before can be watched.
+        require(Loop.shared.streams.change(self, from: watched, to: wanted), "epoll_ctl")
         watched = wanted
-        if wanted == 0 {
-            require(uv_poll_stop(handle.raw), "uv_poll_stop")
-        } else {
-            require(uv_poll_start(handle.raw, Int32(bitPattern: wanted), Self.ready), "uv_poll_start")
-        }
         return true
+    }
+
+    private func unwatch() {
+        guard !watched.isEmpty else { return }
+        Loop.shared.streams.change(self, from: watched, to: [])
+        watched = []
     }
 }

@@ -45,6 +45,29 @@ import Testing
         for pair in pairs { await pair.their.wait { $0.ends == [.writable, .hangUp] } }
     }
 
+    @Test("A turn hands out a part of the events where there are very many, and the next ones the others")
+    func manyEvents() async throws {
+        let pairs = try (0..<300).map { _ in try StreamPair() }
+        defer { for pair in pairs { pair.close() } }
+        let counts = Box<(turn: Int, largest: Int)>()
+        counts.value = (0, 0)
+        let hook = EventLoop.atTurnEnd { counts.value?.turn = 0 }
+        defer { hook.remove() }
+        for pair in pairs {
+            pair.their.onReport = { _ in
+                guard let (turn, largest) = counts.value else { return }
+                counts.value = (turn + 1, max(largest, turn + 1))
+            }
+            pair.theirs.startReading()
+            pair.ours.write("a")
+        }
+        for pair in pairs { await pair.their.wait { $0.received == Array("a".utf8) } }
+        for pair in pairs { pair.ours.close() }
+        for pair in pairs { await pair.their.wait { $0.ends == [.hangUp] } }
+        // Of both, and fewer where other streams are ready too.
+        #expect(try #require(counts.value).largest <= 256)
+    }
+
     @Test("Many that are closed in the turn in which they were suspended report nothing more")
     func closed() async throws {
         let pairs = try (0..<count).map { _ in try StreamPair() }

@@ -7,6 +7,7 @@
 #include <linux/sockios.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -103,6 +104,28 @@ static inline ssize_t clibuv_receive(int fd, void *bytes, size_t count) {
 
 static inline ssize_t clibuv_send(int fd, const void *bytes, size_t count) {
     return syscall(SYS_sendto, fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+static const uint32_t clibuv_epoll_readable = EPOLLIN;
+static const uint32_t clibuv_epoll_writable = EPOLLOUT;
+static const uint32_t clibuv_epoll_hang_up = EPOLLHUP;
+static const uint32_t clibuv_epoll_failure = EPOLLERR;
+
+/* An empty epoll set, closed on exec; the descriptor, or -1 with errno. */
+static inline int clibuv_epoll_create(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+/* EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL: 0, or -1 with errno. Events of the descriptor come with `data`. */
+static inline int clibuv_epoll_change(int set, int operation, int fd, uint32_t events, void *data) {
+    struct epoll_event event = {.events = events, .data = {.ptr = data}};
+    return epoll_ctl(set, operation, fd, &event);
+}
+
+/* Waits for events, up to so many milliseconds, or without an end where that is negative: their number, or -1 with
+   errno. */
+static inline int clibuv_epoll_wait(int set, struct epoll_event *events, int maximum, int milliseconds) {
+    return (int)syscall(SYS_epoll_pwait, set, events, maximum, milliseconds, NULL, 0);
 }
 
 /* fcntl is variadic. */

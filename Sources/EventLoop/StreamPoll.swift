@@ -1,0 +1,148 @@
+import CLibuv
+internal import DequeModule
+import Glibc
+
+/// The epoll set that the loop waits for: the descriptors of streams, the bell, and libuv's own set, which has all
+/// others.
+///
+/// Not one `uv_poll_t` for each stream, because libuv hands out up to 48 times 1,024 events in a turn and looks through
+/// all of them with each change. Here a turn hands out few, and the others stay in the kernel until the next one.
+///
+/// Loop thread only. `@exclusivity(unchecked)`: docs/architecture.md says why.
+final class StreamPoll {
+    /// What a stream can wait for, in epoll's bits.
+    struct Interest: OptionSet {
+        let rawValue: UInt32
+
+        static let readable = Interest(rawValue: clibuv_epoll_readable)
+        static let writable = Interest(rawValue: clibuv_epoll_writable)
+        /// The other end is gone. Reported with the others too.
+        static let hangUp = Interest(rawValue: clibuv_epoll_hang_up)
+        /// The socket has failed. Reported with the others too.
+        static let failure = Interest(rawValue: clibuv_epoll_failure)
+    }
+
+    /// What is no stream.
+    enum Other: Int {
+        case bell = 1
+        case libuv
+    }
+
+    /// How many events a turn hands out.
+    private static let eventsPerTurn = 256
+    /// How many turns a stream stays watched: most wait for fewer, and are read again without a system call.
+    private static let turnsToSuspension: UInt64 = 8
+    /// How many of them a turn takes.
+    private static let suspensionsPerTurn = 32
+    /// How many streams stay watched; further ones are suspended at once. Each poll finds all of them.
+    private static let maximumWatchedInVain = 64
+
+    private let descriptor = clibuv_epoll_create()
+    private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: eventsPerTurn)
+    /// Streams get the events of this turn.
+    @exclusivity(unchecked) private(set) var isHandingOut = false
+    /// Streams that are to be watched for something else, from the next poll on.
+    @exclusivity(unchecked) private var changed: [UnixStream] = []
+    /// Streams that are no longer to be watched, and the turn in which that began, the first one first. Until the set
+    /// is changed their events are ignored, which costs a tenth of the system calls that end and begin the watch.
+    @exclusivity(unchecked) private var suspended = Deque<(stream: UnixStream, turn: UInt64)>()
+    /// Streams that were closed while events were handed out, which may be of them.
+    @exclusivity(unchecked) private var closed: [UnixStream] = []
+    /// Turns so far: at every end of one.
+    @exclusivity(unchecked) private var turns: UInt64 = 0
+
+    init() {
+        precondition(descriptor >= 0, "The loop has no epoll set: error \(errno)")
+    }
+
+    // MARK: The set
+
+    /// Watches a descriptor that is no stream, for input, for as long as the process lives.
+    func add(_ descriptor: Int32, as other: Other) {
+        let status = clibuv_epoll_change(
+            self.descriptor, EPOLL_CTL_ADD, descriptor, clibuv_epoll_readable,
+            // No stream has such an address.
+            UnsafeMutableRawPointer(bitPattern: other.rawValue))
+        precondition(status == 0, "The loop cannot watch a descriptor: error \(errno)")
+    }
+
+    /// Has a stream be watched, for what it waits for instead of what it waited for before; nothing: no longer.
+    ///
+    /// - Parameter stream: Is to be alive until it is watched for nothing, or ``keepUntilHandedOut(_:)`` was called.
+    /// - Returns: 0, or -1 with `errno`.
+    @discardableResult
+    func change(_ stream: UnixStream, from old: Interest, to new: Interest) -> Int32 {
+        let operation = old.isEmpty ? EPOLL_CTL_ADD : new.isEmpty ? EPOLL_CTL_DEL : EPOLL_CTL_MOD
+        return clibuv_epoll_change(
+            descriptor, operation, stream.descriptor, new.rawValue, Unmanaged.passUnretained(stream).toOpaque())
+    }
+
+    /// The stream was closed: it lives as long as there may be an event for it.
+    func keepUntilHandedOut(_ stream: UnixStream) {
+        if isHandingOut { closed.append(stream) }
+    }
+
+    /// Waits for events.
+    ///
+    /// - Parameter milliseconds: For how long; negative: until one comes.
+    /// - Returns: how many of them ``handOut(_:)`` is to hand out.
+    func wait(milliseconds: Int32) -> Int {
+        // Negative where a signal came.
+        max(0, Int(clibuv_epoll_wait(descriptor, events, Int32(Self.eventsPerTurn), milliseconds)))
+    }
+
+    /// Hands so many events to their streams.
+    ///
+    /// - Returns: what else had one.
+    func handOut(_ count: Int) -> (bell: Bool, libuv: Bool) {
+        isHandingOut = true
+        let others = LoopActor.assumeIsolated(passing: UnsafeBufferPointer(start: events, count: count)) { events in
+            var others = (bell: false, libuv: false)
+            for event in events {
+                switch Other(rawValue: Int(bitPattern: event.data.ptr)) {
+                case .bell: others.bell = true
+                case .libuv: others.libuv = true
+                case nil:
+                    guard let stream = event.data.ptr else { continue }
+                    // Not retained: it keeps itself until it is closed, and `closed` does until the last event.
+                    Unmanaged<UnixStream>.fromOpaque(stream).withUnowned { $0.ready(Interest(rawValue: event.events)) }
+                }
+            }
+            return others
+        }
+        isHandingOut = false
+        closed.removeAll(keepingCapacity: true)
+        return others
+    }
+
+    // MARK: Changes that wait
+
+    /// The stream is asked at the end of the turn what it waits for.
+    func changeAtTurnEnd(_ stream: UnixStream) { changed.append(stream) }
+
+    /// The stream is no longer to be watched, if nothing reads it within some turns.
+    ///
+    /// - Returns: Whether it stays watched until then.
+    func suspend(_ stream: UnixStream) -> Bool {
+        guard suspended.count < Self.maximumWatchedInVain else { return false }
+        suspended.append((stream, turns))
+        return true
+    }
+
+    /// The turn ends.
+    func endTurn() {
+        turns &+= 1
+        guard !changed.isEmpty || !suspended.isEmpty else { return }
+        LoopActor.assumeIsolated(passing: self) { poll in
+            for stream in poll.changed { stream.endTurn() }
+            poll.changed.removeAll(keepingCapacity: true)
+            var budget = StreamPoll.suspensionsPerTurn
+            while budget > 0, let first = poll.suspended.first,
+                first.turn &+ StreamPoll.turnsToSuspension <= poll.turns
+            {
+                poll.suspended.removeFirst()
+                if first.stream.endSuspension() { budget -= 1 }
+            }
+        }
+    }
+}
