@@ -50,14 +50,14 @@ class Names(FaultTest):
             self.skipTest("no network can be made here")
         return json.loads(line)
 
-    def tell(self, **command: Any) -> Any:
+    def send(self, **command: Any) -> Any:
         assert self.network.stdin is not None
         self.network.stdin.write(json.dumps(command) + "\n")
         self.network.stdin.flush()
         return self.answer()
 
     def lead(self, name: str, *addresses: str, ttl: int = 0) -> None:
-        self.tell(names={name: records(*addresses)}, ttl=ttl)
+        self.send(names={name: records(*addresses)}, ttl=ttl)
 
     def fetch(self, url: str) -> Any:
         """The address that answered, or the error."""
@@ -75,7 +75,7 @@ class Names(FaultTest):
 
     def servers(self) -> set[str]:
         """The addresses that have got a request since the last time."""
-        return {address for address, _ in self.tell(seen=True)["requests"]}
+        return {address for address, _ in self.send(seen=True)["requests"]}
 
     def test_private(self) -> None:
         """a name that leads to a private address is refused, of either family and in each form"""
@@ -130,9 +130,9 @@ class Names(FaultTest):
         """a connection that is there gets no further request, once its address is this machine's own, or closed"""
         self.lead("own.example", PUBLIC)
         self.assertEqual(self.fetch("http://own.example/"), PUBLIC)
-        self.tell(own=PUBLIC)
+        self.send(own=PUBLIC)
         self.expect_refusal("http://own.example/", PUBLIC)
-        self.assertEqual(self.tell(seen=True)["requests"], [[PUBLIC, "/"]])
+        self.assertEqual(self.send(seen=True)["requests"], [[PUBLIC, "/"]])
         self.configure('private_networks = ["10.1.2.0/24"]')
         self.lead("inner.example", "10.1.2.3")
         self.assertEqual(self.fetch("http://inner.example/"), "10.1.2.3")

@@ -52,9 +52,9 @@ class Descriptors(FaultTest):
                  f"{turned_away} turned away, {lines} lines in the log, served again each time")
 
     def flood(self) -> int:
-        """200 clients. How many were turned away: none of them waits, and each that can still read is told why."""
+        """200 clients. How many were turned away: none of them waits, and each that can still read gets the reason."""
         turned_away = 0
-        told = 0
+        with_reason = 0
         with ExitStack() as stack:
             for _ in range(200):
                 bridge = stack.enter_context(self.daemon.connect())
@@ -70,9 +70,9 @@ class Descriptors(FaultTest):
                 if message is not None:
                     self.assertEqual((message["callbackId"], message["error"]["code"]), (None, "busy"))
                     self.assertIn("retryAfter", message["error"])
-                    told += 1
+                    with_reason += 1
         self.assertGreater(turned_away, 0)
-        self.assertEqual(told, turned_away)
+        self.assertEqual(with_reason, turned_away)
         return turned_away
 
     def test_injected(self) -> None:

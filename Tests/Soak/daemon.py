@@ -52,11 +52,11 @@ class Readiness(asyncio.DatagramProtocol):
     """Receives what the daemon sends to a service manager, such as that it is ready."""
 
     def __init__(self) -> None:
-        self.told = asyncio.get_running_loop().create_future()
+        self.ready = asyncio.get_running_loop().create_future()
 
     def datagram_received(self, data: bytes, address: object) -> None:
-        if b"READY=1" in data.split(b"\n") and not self.told.done():
-            self.told.set_result(None)
+        if b"READY=1" in data.split(b"\n") and not self.ready.done():
+            self.ready.set_result(None)
 
 
 class Daemon:
@@ -112,9 +112,9 @@ class Daemon:
         self.lives += 1
         self.life = Life(self.lives, process, isolated)
         self._watch = asyncio.ensure_future(self._end(self.life, notifications))
-        await asyncio.wait((readiness.told, self._watch), timeout=LIMIT_SECONDS * self.slowness,
+        await asyncio.wait((readiness.ready, self._watch), timeout=LIMIT_SECONDS * self.slowness,
                            return_when=asyncio.FIRST_COMPLETED)
-        if not readiness.told.done():
+        if not readiness.ready.done():
             raise RuntimeError("the daemon did not start:\n" + self.log_tail())
         self._serves.set()
         return self.life

@@ -107,6 +107,14 @@ class ProvidingTests(CoreTestCase):
         self.assertEqual(codes, [(1, "task.not_found"), (4, "busy")])
         self.assertEqual(len(self.running), 2)
 
+    def test_a_user_at_the_bound_takes_nothing_from_another(self) -> None:
+        for number, uid in enumerate([1000, 1000, 1000, 2000, 2000, 2000]):
+            self.feed({"task": "t", "callbackId": number, "caller": {"uid": uid}})
+        self.assertEqual([message["callbackId"] for message in self.written()], [2, 5])
+        self.core.provided.answer(self.running[0], b"1", None)
+        self.feed({"task": "t", "caller": {"uid": 1000}}, {"task": "t", "caller": {"uid": 1000}})
+        self.assertEqual(len(self.running), 5)
+
     def test_progress_is_counted_and_ends_with_the_call(self) -> None:
         self.feed({"task": "t", "callbackId": 1, "progress": True}, {"task": "t", "callbackId": 2})
         wants, quiet = self.running

@@ -49,9 +49,9 @@ class LayeringTests(unittest.TestCase):
 
     ORDER = [
         "errors", "wire", "jsontext", "framing", "output", "pipes", "timers", "backoff", "location", "settings",
-        "connecting", "messages", "waiting", "description", "incoming", "call", "calls", "providing", "events",
-        "requests", "attempts", "state", "core", "driver", "retry", "stream_values", "streaming", "pipe_reading",
-        "pipe_writing", "stream_reading", "stream_writing", "outgoing", "stream_places",
+        "connecting", "messages", "waiting", "description", "incoming", "backlog", "call", "calls", "providing",
+        "events", "requests", "attempts", "state", "core", "driver", "retry", "stream_values", "streaming",
+        "pipe_reading", "pipe_writing", "stream_reading", "stream_writing", "outgoing", "stream_places",
     ]
 
     def test_modules_of_the_core_import_only_those_below_them(self) -> None:

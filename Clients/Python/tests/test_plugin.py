@@ -6,7 +6,7 @@ import sys
 import unittest
 
 from .plugin_support import SAMPLE, SampleTestCase  # first: it skips where there is no tomllib
-from .fake_daemon import FakeDaemon, PluginEnded, PluginError
+from .fake_daemon import CALLER, FakeDaemon, PluginEnded, PluginError
 from .support import PACKAGE_FOLDER
 
 
@@ -121,16 +121,20 @@ class CallTests(SampleTestCase):
         self.assertEqual(log["options"], {"level": "info", "message": "nobody waits", "call": call})
         self.assertNotIn("callbackId", log)
 
-    def test_more_than_256_calls_are_refused(self) -> None:
+    def test_beyond_256_calls_more_wait_and_the_daemon_is_answered_meanwhile(self) -> None:
         calls = [self.daemon.start_call("wait", progress=True) for _ in range(256)]
         for call in calls:
             self.daemon.next(callbackId=call, progress="waiting")
-        self.assertEqual(self.fails("greet", {"who": "X"})["code"], "busy")
+        greetings = [
+            self.daemon.start_call("greet", {"who": uid}, caller={**CALLER, "uid": uid}) for uid in (1000, 1000, 2000)]
         self.assertEqual(self.daemon.call("plugin.ping"), {})
         self.daemon.call("plugin.reconfigure", {})
+        self.daemon.send({"cancel": greetings[0]})
+        self.assertEqual(self.daemon.next(callbackId=greetings[0])["error"]["data"], {"started": False})
+        self.assertFalse([message for message in self.daemon._seen if message.get("callbackId") in greetings])
         self.daemon.send({"cancel": calls[0]})
-        self.daemon.next(callbackId=calls[0], error=...)
-        self.assertEqual(self.daemon.call("greet", {"who": "X"}), "Hello, X")
+        results = [self.daemon.result(greeting) for greeting in greetings[1:]]
+        self.assertEqual(results, ["Hello, 1000", "Hello, 2000"])
 
 
 class BoundedTests(unittest.TestCase):

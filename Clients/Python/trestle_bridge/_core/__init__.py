@@ -5,7 +5,7 @@ I/O thread of the synchronous face, or to the thread of the event loop. Only `dr
 and only `pipes` touches pipes; neither waits.
 
 Modules import downwards: errors, wire, jsontext, framing, output, pipes, timers, backoff, location, settings,
-connecting; then messages, waiting; then description, incoming; then call, calls, providing, events; then requests,
-attempts, state; then core; then driver; then retry, stream_values, streaming, pipe_reading, pipe_writing,
+connecting; then messages, waiting; then description, incoming; then backlog, call, calls, providing, events; then
+requests, attempts, state; then core; then driver; then retry, stream_values, streaming, pipe_reading, pipe_writing,
 stream_reading, stream_writing, outgoing, stream_places.
 """

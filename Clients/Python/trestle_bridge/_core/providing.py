@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Callable, Literal, Optional, Protocol
 
 from . import messages
@@ -70,8 +71,8 @@ _PROGRESS_BYTES = 64
 class ProvidedTasks:
     """The handlers by task, and the calls that run, by the id that the daemon chose.
 
-    Invariant: a call leaves `_running` exactly once, and only then, at most, it is answered. When the connection is
-    lost all leave it, so that no answer goes to another session.
+    Invariant: a call leaves exactly once, and only then, at most, it is answered. When the connection is lost all
+    leave, so that no answer goes to another session.
     """
 
     def __init__(
@@ -93,6 +94,8 @@ class ProvidedTasks:
         self._running: dict[messages.MessageID, ProvidedCall] = {}
         # One-way calls have no id; they are distinguished by identity.
         self._running_one_way: set[ProvidedCall] = set()
+        # Of both kinds, by uid.
+        self._running_of: Counter[Optional[int]] = Counter()
 
     def receive(self, message: dict[str, Any]) -> bool:
         """A call came; False: it is a duplicate, or its id is none."""
@@ -103,10 +106,11 @@ class ProvidedTasks:
         provided = self.tasks.get(call.task)
         if provided is None:
             self._write_error(call, BridgeError(TASK_NOT_FOUND, f"this {self._provider} provides no task {call.task}"))
-        elif len(self._running) + len(self._running_one_way) >= self._limits.max_running_calls:
-            text = f"this {self._provider} works on {self._limits.max_running_calls} calls, as many as it does at once"
+        elif self._running_of[call.caller.uid] >= self._limits.max_running_calls:
+            text = f"this {self._provider} has {self._limits.max_running_calls} calls of this user, the maximum"
             self._write_error(call, BridgeError(BUSY, text, transient=True, retry_after=1.0))
         else:
+            self._running_of[call.caller.uid] += 1
             if callback_id is None:
                 self._running_one_way.add(call)
             else:
@@ -125,6 +129,7 @@ class ProvidedTasks:
         calls = [*self._running.values(), *self._running_one_way]
         self._running.clear()
         self._running_one_way.clear()
+        self._running_of.clear()
         for call in calls:
             self._cancel(call)
 
@@ -135,10 +140,8 @@ class ProvidedTasks:
     def answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
         """The handler is done: `result`, as JSON, or the error. Dropped where no one waits for it any longer."""
         call._has_ended = True
-        self._running_one_way.discard(call)
-        if call._id is None or self._running.get(call._id) is not call:
+        if not self._leave(call) or call._id is None:
             return
-        del self._running[call._id]
         if error is not None or result is None:
             return self._write_error(call, error or BridgeError(INTERNAL, f"{call.task} gave no answer"))
         line = messages.result(call._id, result)
@@ -147,6 +150,19 @@ class ProvidedTasks:
             text = f"the result of {call.task} has {len(result)} bytes, and a message at most {most}: {GOES_AS_STREAM}"
             return self._write_error(call, BridgeError(RESULT_TOO_LARGE, text))
         self._output.append(line)
+
+    def _leave(self, call: ProvidedCall) -> bool:
+        """Forgets a call; whether it was known."""
+        if call in self._running_one_way:
+            self._running_one_way.remove(call)
+        elif call._id is not None and self._running.get(call._id) is call:
+            del self._running[call._id]
+        else:
+            return False
+        self._running_of[call.caller.uid] -= 1
+        if self._running_of[call.caller.uid] == 0:
+            del self._running_of[call.caller.uid]
+        return True
 
     def _write_error(self, call: ProvidedCall, error: BridgeError) -> None:
         if call._id is None:

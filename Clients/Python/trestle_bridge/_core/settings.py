@@ -35,8 +35,8 @@ class Limits:
         max_line_bytes: the longest line that is taken from the daemon; beyond, the connection is given up.
         max_queued_progress: intermediate results of one call that are not taken; beyond this number, the oldest are
             dropped.
-        max_running_calls: calls of provided tasks that are worked on, or wait for a thread; one more is answered
-            `busy`.
+        max_running_calls: calls of provided tasks that run or wait, for each user; one more is answered `busy`. In a
+            plugin: calls that run at once, and calls of each user that wait.
     """
 
     connect_timeout: float = 10.0

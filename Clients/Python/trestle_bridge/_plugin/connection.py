@@ -51,10 +51,12 @@ class Connection:
         self._write_failed = False
         self._has_stopped = False
         self._own = OwnCalls(self._send, self._forget)
-        runner = FunctionRunner(self._answer, self._report, limits.max_running_calls)
+        self._runner = FunctionRunner(
+            self._answer, self._report, limits.max_running_calls, lambda: self._own.count)
         # The runner counts, since a ping is not one of these calls.
         uncounted = replace(limits, max_running_calls=sys.maxsize)
-        self._provided = ProvidedTasks(self._output, runner, uncounted, make_call=self._make_call, provider="plugin")
+        self._provided = ProvidedTasks(
+            self._output, self._runner, uncounted, make_call=self._make_call, provider="plugin")
         at_once = {
             wire.HELLO: lambda options, call: self._hello(options, declarations),
             wire.PING: lambda options, call: {},
@@ -177,6 +179,8 @@ class Connection:
             future = self._own.start(
                 task, options, timeout=timeout, session=session, caller=caller, wants_pipe=wants_pipe)
             self._flush()
+        # What it calls may be a task of this plugin.
+        self._runner.begin_waiting()
         return future
 
     def send_one_way(self, task: str, options: Optional[bytes], session: Optional[int] = None) -> None:

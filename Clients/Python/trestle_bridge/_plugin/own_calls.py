@@ -34,6 +34,11 @@ class OwnCalls:
         self._flying: dict[int, tuple[Future[Any], bool]] = {}
         self._is_over = False
 
+    @property
+    def count(self) -> int:
+        """Calls that are not answered yet. Any thread."""
+        return len(self._flying)
+
     def start(
         self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],

@@ -1,4 +1,5 @@
-"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop."""
+"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop. So many at once;
+of the calls that wait, users take turns."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import threading
 import traceback
 from typing import Any, Callable, Optional
 
+from .._core.backlog import MAX_STARTING, CallBacklog
 from .._core.errors import BUSY, BridgeError
 from .._core.incoming import ProvidedCall
 from .._core.providing import cancelled_error, handler_error
@@ -63,26 +65,66 @@ class FunctionRunner:
     thread of their loop.
     """
 
-    def __init__(self, answer: Answer, report: Callable[[ProvidedCall, bytes], bool], max_calls: int) -> None:
+    def __init__(
+        self, answer: Answer, report: Callable[[ProvidedCall, bytes], bool], max_calls: int,
+        own_calls: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """
+        Args:
+            max_calls: calls that it works on, and calls of each user that wait.
+            own_calls: how many calls the plugin waits for. As many more begin: what it waits for may be one of them.
+        """
         self.report = report
         self._send = answer
         self._max_calls = max_calls
+        self._own_calls = own_calls
+        self._lock = threading.Lock()
+        self._waiting = CallBacklog(max_calls)
         self._working: set[ProvidedCall] = set()
+        # Coroutines before their first step.
+        self._starting: set[ProvidedCall] = set()
         self._threads = Threads()
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._tasks: dict[ProvidedCall, asyncio.Task[None]] = {}
 
     def run(self, call: Any, handler: Handler) -> None:
-        """Begins a call, of the kind that goes with the handler."""
+        """Begins a call, of the kind that goes with the handler, or has it wait."""
         handler = handler.resolved(call._options)
         if handler.on_io_thread:
-            return self._work(call, handler)
-        # What the daemon asks of the plugin itself is done however many calls there are.
-        if not call.task.startswith(wire.PREFIX):
-            if len(self._working) >= self._max_calls:
-                text = f"this plugin works on {self._max_calls} calls, as many as it does at once"
-                return self._answer(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
-            self._working.add(call)
+            self._work(call, handler)
+        elif call.task.startswith(wire.PREFIX):
+            # What the daemon asks of the plugin itself is done however many calls there are.
+            self._start(call, handler)
+        elif self._waiting.append(call, handler):
+            self.begin_waiting()
+        else:
+            self._refuse(call, f"{self._max_calls} calls of this user wait for this plugin, the maximum")
+
+    def cancel(self, call: ProvidedCall) -> None:
+        """No one waits for a call any longer. Of those that have begun, only coroutines can be stopped from outside."""
+        if self._waiting.remove(call):
+            self._send(call, None, cancelled_error(started=False))
+        elif self._loop is not None:
+            self._loop.call_soon_threadsafe(self._cancel, call)
+
+    def begin_waiting(self) -> None:
+        """Begins calls that wait, as many as there is room for. Any thread."""
+        while (waiting := self._next()) is not None:
+            self._start(*waiting)
+
+    def _next(self) -> Optional[tuple[Any, Handler]]:
+        with self._lock:
+            if len(self._starting) >= MAX_STARTING or len(self._working) >= self._max_calls + self._own_calls():
+                return None
+            waiting = self._waiting.pop()
+            if waiting is not None:
+                call, handler = waiting
+                self._working.add(call)
+                if handler.is_async:
+                    self._starting.add(call)
+            return waiting
+
+    def _start(self, call: Any, handler: Handler) -> None:
         try:
             if handler.is_async:
                 self._running_loop().call_soon_threadsafe(self._begin, call, handler)
@@ -90,13 +132,16 @@ class FunctionRunner:
                 self._threads.run(lambda: self._work(call, handler))
         except RuntimeError:
             # Its limits forbid one more thread.
-            text = f"the plugin can start no thread for a call of {call.task}"
-            self._answer(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
+            self._refuse(call, f"the plugin can start no thread for a call of {call.task}")
 
-    def cancel(self, call: ProvidedCall) -> None:
-        """No one waits for a call any longer. Only coroutines can be stopped from outside."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._cancel, call)
+    def _refuse(self, call: ProvidedCall, text: str) -> None:
+        self._forget(call)
+        self._send(call, None, BridgeError(BUSY, text, transient=True, retry_after=1.0))
+
+    def _forget(self, call: ProvidedCall) -> None:
+        with self._lock:
+            self._working.discard(call)
+            self._starting.discard(call)
 
     def _work(self, call: PluginCall, handler: Handler) -> None:
         try:
@@ -110,17 +155,19 @@ class FunctionRunner:
 
     def _answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
         # First, so that the caller may call again.
-        self._working.discard(call)
+        self._forget(call)
         self._send(call, result, error)
+        self.begin_waiting()
 
     # Coroutines, on their loop's thread.
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            loop = asyncio.new_event_loop()
-            start_thread("asyncio", _serve, loop)
-            self._loop = loop
-        return self._loop
+        with self._lock:
+            if self._loop is None:
+                loop = asyncio.new_event_loop()
+                start_thread("asyncio", _serve, loop)
+                self._loop = loop
+            return self._loop
 
     def _begin(self, call: AsyncPluginCall, handler: Handler) -> None:
         task = asyncio.get_running_loop().create_task(self._await(call, handler))
@@ -130,6 +177,9 @@ class FunctionRunner:
             task.cancel()
 
     async def _await(self, call: AsyncPluginCall, handler: Handler) -> None:
+        with self._lock:
+            self._starting.discard(call)
+        self.begin_waiting()
         try:
             value = handler.result_of(await handler.function(call._options, call))
             result, streams = await aio_sending.made_result(call._streams, call, value)

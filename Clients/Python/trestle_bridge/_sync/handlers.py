@@ -7,6 +7,7 @@ import logging
 import threading
 from typing import Any, Callable, Optional
 
+from .._core.backlog import CallBacklog
 from .._core.errors import BridgeError
 from .._core.incoming import IncomingCall
 from .._core.providing import ProvidedTasks, cancelled_error, handler_error
@@ -22,16 +23,20 @@ raises."""
 
 
 class HandlerThreads:
-    """Runs each call on a thread of a pool; those for which there is none wait their turn.
+    """Runs each call on a thread of a pool. Those for which there is none wait, and users take turns.
 
     Threads are made when they are first needed. A call that is cancelled before its turn is never begun.
     """
 
     def __init__(self, max_threads: int) -> None:
         self._max_threads = max_threads
+        # Owned by the I/O thread until the end.
         self._pool: Optional[concurrent.futures.ThreadPoolExecutor] = None
-        # Owned by the I/O thread until the end, like the pool.
-        self._futures: dict[IncomingCall, concurrent.futures.Future[None]] = {}
+        self._waiting = CallBacklog()
+        # Threads that take calls out of the backlog, and their ends.
+        self._working = 0
+        self._working_lock = threading.Lock()
+        self._ends: set[concurrent.futures.Future[None]] = set()
         self._here = threading.local()
         # Bytes of progress that handlers have handed over, and that are not in the output yet.
         self._transit_bytes = 0
@@ -52,15 +57,21 @@ class HandlerThreads:
     # What the core calls, on the I/O thread.
 
     def run(self, call: IncomingCall, handler: Handler) -> None:
-        """I/O thread: begins a call."""
+        """I/O thread: begins a call, or has it wait."""
         if self._pool is None:
             self._pool = concurrent.futures.ThreadPoolExecutor(self._max_threads, "trestle-handler")
-        self._futures[call] = self._pool.submit(self._work, call, handler)
+        with self._working_lock:
+            self._waiting.append(call, handler)
+            if self._working >= self._max_threads:
+                return
+            self._working += 1
+        end = self._pool.submit(self._work_on_calls)
+        self._ends.add(end)
+        end.add_done_callback(self._ends.discard)
 
     def cancel(self, call: IncomingCall) -> None:
         """I/O thread: no one waits for a call any longer."""
-        future = self._futures.get(call)
-        if future is not None and future.cancel():
+        if self._waiting.remove(call):
             self._done(call, None, cancelled_error(started=False))
 
     def report(self, call: IncomingCall, value: bytes) -> bool:
@@ -82,11 +93,21 @@ class HandlerThreads:
         provided.progress(call, value)
 
     def _done(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
-        self._futures.pop(call, None)
         if self._provided is not None:
             self._provided.answer(call, result, error)
 
     # On the handlers' threads.
+
+    def _work_on_calls(self) -> None:
+        while True:
+            with self._working_lock:
+                waiting = self._waiting.pop()
+                if waiting is None:
+                    self._working -= 1
+                    return
+            self._work(*waiting)
+            # What it refers to must not live as long as the next call.
+            del waiting
 
     def _work(self, call: IncomingCall, handler: Handler) -> None:
         self._here.is_handler = True
@@ -117,6 +138,6 @@ class HandlerThreads:
         pool.shutdown(wait=False, cancel_futures=True)
         if self.is_handler_thread:
             return
-        unfinished = concurrent.futures.wait(list(self._futures.values()), timeout).not_done
+        unfinished = concurrent.futures.wait(list(self._ends), timeout).not_done
         if not unfinished:
             pool.shutdown(wait=True)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import Any, Awaitable, Callable, Optional
 
+from .._core.backlog import MAX_STARTING, CallBacklog
 from .._core.errors import BridgeError
 from .._core.incoming import IncomingCall
 from .._core.providing import ProvidedTasks, cancelled_error, handler_error
@@ -21,9 +22,13 @@ raises."""
 
 
 class HandlerTasks:
-    """Runs each call in an asyncio task of its own, which is cancelled when no one waits for the call any longer."""
+    """Runs each call in an asyncio task of its own, which is cancelled when no one waits for the call any longer. Of
+    calls that come faster than the loop begins them, users take turns."""
 
     def __init__(self) -> None:
+        self._waiting = CallBacklog()
+        # Tasks before their first step.
+        self._starting: set[IncomingCall] = set()
         self._tasks: dict[IncomingCall, asyncio.Task[None]] = {}
         self._pump: Optional[Pump] = None
         self._provided: Optional[ProvidedTasks] = None
@@ -36,14 +41,15 @@ class HandlerTasks:
     # What the core calls.
 
     def run(self, call: IncomingCall, handler: Handler) -> None:
-        """Begins a call."""
-        task = asyncio.get_running_loop().create_task(self._work(call, handler))
-        self._tasks[call] = task
-        task.add_done_callback(lambda done: self._done(call, done))
+        """Begins a call, or has it wait."""
+        self._waiting.append(call, handler)
+        self._begin_waiting()
 
     def cancel(self, call: IncomingCall) -> None:
         """No one waits for a call any longer."""
-        if (task := self._tasks.get(call)) is not None:
+        if self._waiting.remove(call):
+            self._answer(call, None, cancelled_error(started=False))
+        elif (task := self._tasks.get(call)) is not None:
             task.cancel()
 
     def report(self, call: IncomingCall, value: bytes) -> bool:
@@ -54,7 +60,22 @@ class HandlerTasks:
         self._pump.kick()
         return is_taken
 
+    def _begin_waiting(self) -> None:
+        while len(self._starting) < MAX_STARTING and (waiting := self._waiting.pop()) is not None:
+            self._begin(*waiting)
+
+    def _begin(self, call: IncomingCall, handler: Handler) -> None:
+        task = asyncio.get_running_loop().create_task(self._work(call, handler))
+        self._starting.add(call)
+        self._tasks[call] = task
+        task.add_done_callback(lambda done: self._done(call, done))
+
+    def _has_started(self, call: IncomingCall) -> None:
+        self._starting.discard(call)
+        self._begin_waiting()
+
     async def _work(self, call: IncomingCall, handler: Handler) -> None:
+        self._has_started(call)
         try:
             result, sending = await made_result(self._streaming, call, await handler(call._options, call))
             self._answer(call, result, None)
@@ -66,9 +87,10 @@ class HandlerTasks:
 
     def _done(self, call: IncomingCall, task: asyncio.Task[None]) -> None:
         self._tasks.pop(call, None)
+        # Where it was cancelled before its first step.
+        self._has_started(call)
         if task.cancelled():
-            # Also where it was cancelled before its first step. Whether the handler did anything is not known
-            # to us.
+            # Whether the handler did anything is not known to us.
             self._answer(call, None, cancelled_error(started=True))
         elif (error := task.exception()) is not None:
             # SystemExit and its like: the loop sees to those, the caller gets its answer.
