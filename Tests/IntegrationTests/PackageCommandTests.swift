@@ -28,8 +28,8 @@ struct PackageCommandTests {
         var status = stat()
         #expect(stat(key, &status) == 0 && status.st_mode & 0o777 == 0o600)
         try package("make", folder.file("app"), "--key", key, "--output", archive)
-        let open = contents(of: "\(key).pub").split(separator: "\n").map(String.init)
-        try package("check", archive, "--key", try #require(open.first))
+        let open = try #require(contents(of: "\(key).pub").split(separator: "\n").first)
+        try package("check", archive, "--key", String(open))
         let other = "ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
         try package("check", archive, "--key", other, fails: "which is no trusted key")
         try package("check", "\(key).pub", fails: "is no valid zstd")
