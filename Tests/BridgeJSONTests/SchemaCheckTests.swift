@@ -46,7 +46,7 @@ struct SchemaCheckTests {
             (#"{"who":""}"#, "$.who: a string of 1 to 3 characters, not 0"),
             (#"{"who":"a","x y":1}"#, #"$["x y"]: one of the keys who, age, kind, tags, not an unknown key"#),
         ])
-    func words(value: String, told: String) throws {
+    func words(value: String, message: String) throws {
         let schema: JSON = [
             "type": "object", "required": ["who"], "additionalProperties": false,
             "properties": [
@@ -56,7 +56,7 @@ struct SchemaCheckTests {
                 "tags": ["type": "array", "maxItems": 2, "items": ["type": "string"]],
             ],
         ]
-        #expect(try misfit(value, schema) == told)
+        #expect(try misfit(value, schema) == message)
         #expect(try misfit(#"{"who":"äöü","age":null,"kind":"dog","tags":["a"]}"#, schema) == nil)
     }
 
@@ -128,7 +128,7 @@ struct SchemaCheckTests {
 
     @Test("A schema that is none, or that leads nowhere, is refused with its position")
     func broken() {
-        for (schema, told) in [
+        for (schema, message) in [
             (3, "$: a schema is an object"), (["type": "strong"], "$.type: there is no type"),
             (["properties": ["a": ["enum": 3]]], "$.properties.a.enum: an array"),
             (["minimum": "1"], "$.minimum: a number"), (["minItems": -1], "$.minItems: an integer of at least 0"),
@@ -141,7 +141,7 @@ struct SchemaCheckTests {
             (["dependencies": [:]], "it has dependentRequired"), (["uniqueItems": 1], "true or false"),
             (["$schema": "http://json-schema.org/draft-07/schema#"], "$.$schema: only the vocabulary"),
         ] as [(JSON, String)] {
-            #expect(isRefused(schema)?.contains(told) == true, "\(schema.text): \(isRefused(schema) ?? "taken")")
+            #expect(isRefused(schema)?.contains(message) == true, "\(schema.text): \(isRefused(schema) ?? "taken")")
         }
     }
 
@@ -152,8 +152,8 @@ struct SchemaCheckTests {
             let next: JSON = level == 39 ? ["type": "string"] : ["$ref": .string("#/$defs/l\(level + 1)")]
             definitions["l\(level)"] = ["anyOf": [next, next]]
         }
-        let told = try misfit("1", ["$ref": "#/$defs/l0", "$defs": .object(definitions)])
-        #expect(told == "too much: the schema asks for more than 1000000 steps for these options")
+        let message = try misfit("1", ["$ref": "#/$defs/l0", "$defs": .object(definitions)])
+        #expect(message == "too much: the schema asks for more than 1000000 steps for these options")
     }
 
     @Test("What fits a type's own schema can be decoded as that type, and what does not cannot")

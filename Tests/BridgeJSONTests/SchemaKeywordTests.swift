@@ -182,11 +182,11 @@ struct SchemaKeywordTests {
                 #"$.b: a key with the pattern "^a", not an unknown key"#
             ),
         ])
-    func told(schema: String, value: String, told: String) throws {
+    func message(schema: String, value: String, message: String) throws {
         guard case .mismatch(let mismatch)? = try SchemaCheck(try JSON(parsing: schema)).misfit(value) else {
             Issue.record("it fits")
             return
         }
-        #expect("\(mismatch.path): \(mismatch.expected), not \(mismatch.got)" == told)
+        #expect("\(mismatch.path): \(mismatch.expected), not \(mismatch.got)" == message)
     }
 }

@@ -68,8 +68,8 @@ struct SchemaPatternTests {
             (#"^\p{L}{500}$"#, "too large"), (String(repeating: "(", count: 300), "groups in one another"),
             (String(repeating: "a", count: 5_000), "4096 bytes"),
         ])
-    func refused(pattern: String, told: String) {
-        #expect(refusal(pattern).contains(told), "\(refusal(pattern))")
+    func refused(pattern: String, message: String) {
+        #expect(refusal(pattern).contains(message), "\(refusal(pattern))")
         #expect(refusal(pattern).hasPrefix("$.pattern: "))
     }
 

@@ -92,9 +92,9 @@ struct SchemaReferenceTests {
             (##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}"##, "without end"),
             (##"{"$dynamicRef":"#"}"##, "without end"), (##"{"$recursiveRef":"#"}"##, "it has $dynamicRef"),
         ])
-    func refused(schema: String, told: String) throws {
+    func refused(schema: String, message: String) throws {
         let refusal = try refusal(schema)
-        #expect(refusal.contains(told), "\(refusal)")
+        #expect(refusal.contains(message), "\(refusal)")
     }
 
     @Test("A dynamic reference that leads back to itself ends the check")

@@ -11,7 +11,7 @@ from fetch_server import CONFIGURATION, Callbacks, StoppingServer, plugin_proces
 from report import FaultTest
 from settings import PLUGIN_CUTS
 
-PHASES = ["queued", "connecting", "sending", "waiting", "receiving"]
+PHASES = ["queued", "securing", "sending", "waiting", "receiving"]
 
 
 class FetchKilled(FaultTest):
@@ -27,7 +27,7 @@ class FetchKilled(FaultTest):
     def begin(self, client: Callbacks, phase: str) -> list[int]:
         """Calls of which the last one comes to the phase and stays in it."""
         options: dict[str, Any] = {"url": self.server.url(phase)}
-        if phase == "connecting":
+        if phase == "securing":
             options["url"] = self.server.url("", "https")
         elif phase == "sending":
             stream = client.call("bridge.stream.new")["result"]["stream"]

@@ -55,7 +55,7 @@ struct FetchDeadlineTests {
     func cancelled() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             let session = await stage.bridge.session(uid: 1000)
-            let call = await session.begin("http.fetch", ["url": server.url("/")], timeout: Self.timeout)
+            let call = await session.begin("http.fetch", ["url": server.url("/")], timeout: .seconds(600))
             try await stage.fetch(server.url("/started"))
             await session.cancel(call)
             let error = await #expect(throws: BridgeError.self) { try await session.outcome(of: call) }

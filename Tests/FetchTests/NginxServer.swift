@@ -19,7 +19,7 @@ final class NginxServer {
         folder = try TemporaryFolder()
         let (ours, theirs) = try connectedPair()
         errors = ours
-        port = try Self.freePort()
+        port = try BoundPort().number
         let text = Self.configuration(folder, port, certificate, locations)
         process = try SpawnedProcess(
             Self.nginx, ["-e", "stderr", "-p", folder.path, "-c", try folder.write(text, to: "nginx.conf")],
@@ -50,22 +50,5 @@ final class NginxServer {
                 server { listen 127.0.0.1:\(port)\(certificate == nil ? "" : " ssl http2"); \(tls) \(locations) }
             }
             """
-    }
-
-    /// A port of the kernel's choice, which it does not give to another soon.
-    private static func freePort() throws -> Int {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(listener) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, size) == 0 && getsockname(listener, $0, &size) == 0
-            }
-        }
-        guard listener >= 0, isBound else { throw TestFailure("no port can be bound") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }

@@ -72,8 +72,8 @@ struct CopyTaskTests {
         let root = await bridge.session(uid: 0)
         let stranger = await bridge.session(uid: 4711)
         for task in ["backup", "restore", "export", "import"].map({ "persistence.\($0)" }) {
-            let told = try await root.call("bridge.describe", ["task": .string(task)])
-            #expect(told["permission"] == "store.copy" && told["public"] == false, "\(task)")
+            let description = try await root.call("bridge.describe", ["task": .string(task)])
+            #expect(description["permission"] == "store.copy" && description["public"] == false, "\(task)")
             let error = try await #require(throws: BridgeError.self) { _ = try await stranger.call(task) }
             #expect(error.code == .permissionDenied)
         }

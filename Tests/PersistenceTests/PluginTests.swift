@@ -164,9 +164,10 @@ struct PluginTests {
         let bridge = try await TestBridge.start(.persistence())
         let root = await bridge.session(uid: 0)
         for task in ["create", "read", "update", "delete", "query", "watch", "transaction"] {
-            let told = try await root.call("bridge.describe", ["task": .string("persistence.\(task)")])
-            #expect(told["public"] == true && told["optionPermissions"] == ["namespace": "store"], "\(task)")
-            #expect(told["events"]?.arrayValue?.allSatisfy { $0["public"] == true } == true)
+            let description = try await root.call("bridge.describe", ["task": .string("persistence.\(task)")])
+            #expect(description["public"] == true, "\(task)")
+            #expect(description["optionPermissions"] == ["namespace": "store"], "\(task)")
+            #expect(description["events"]?.arrayValue?.allSatisfy { $0["public"] == true } == true)
         }
         await bridge.stop()
     }

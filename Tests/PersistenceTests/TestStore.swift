@@ -6,7 +6,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// A store in a directory of its own, each lane on a thread of its own, and what it told.
+/// A store in a directory of its own, each lane on a thread of its own, and what it sent.
 final class TestStore: Sendable {
     let directory: String
     let sink = RecordingSink()
@@ -317,23 +317,23 @@ private final class Collected: Sendable {
     }
 }
 
-/// Keeps what is told.
+/// Keeps what is sent.
 final class RecordingSink: StoreSink {
-    struct Told: Sendable, Equatable {
+    struct SentChange: Sendable, Equatable {
         var session: SessionID
         var change: RecordChanged
     }
 
     /// A table that a session was told to read anew.
-    struct ToldExpired: Sendable, Equatable {
+    struct SentExpired: Sendable, Equatable {
         var session: SessionID
         var expired: CursorExpired
     }
 
     private struct State {
         var deliveries: [Int] = []
-        var told: [Told] = []
-        var expired: [ToldExpired] = []
+        var changes: [SentChange] = []
+        var expired: [SentExpired] = []
         var waiting: [@Sendable () -> Void] = []
     }
 
@@ -348,14 +348,14 @@ final class RecordingSink: StoreSink {
     var deliveries: [Int] { state.withLock { $0.deliveries } }
 
     func notify(_ change: RecordChanged, to sessions: [SessionID]) {
-        state.withLock { $0.told += sessions.map { Told(session: $0, change: change) } }
+        state.withLock { $0.changes += sessions.map { SentChange(session: $0, change: change) } }
     }
 
     func notify(_ expired: CursorExpired, to sessions: [SessionID]) {
-        state.withLock { $0.expired += sessions.map { ToldExpired(session: $0, expired: expired) } }
+        state.withLock { $0.expired += sessions.map { SentExpired(session: $0, expired: expired) } }
     }
 
-    var expired: [ToldExpired] { state.withLock { $0.expired } }
+    var expired: [SentExpired] { state.withLock { $0.expired } }
 
     func whenTaken(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(body) } }
 
@@ -368,14 +368,14 @@ final class RecordingSink: StoreSink {
         return !waiting.isEmpty
     }
 
-    /// What a session was told so far, as "version change key".
+    /// What was sent to a session so far, as "version change key".
     func sent(_ session: SessionID = 1, table: String? = nil) -> [String] {
-        state.withLock { $0.told }
+        state.withLock { $0.changes }
             .filter { $0.session == session && (table == nil || $0.change.table == table) }
             .map { "\($0.change.version) \($0.change.change.rawValue) \($0.change.key)" }
     }
 
-    var all: [Told] { state.withLock { $0.told } }
+    var all: [SentChange] { state.withLock { $0.changes } }
 }
 
 extension JSON {

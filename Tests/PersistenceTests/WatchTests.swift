@@ -237,7 +237,7 @@ struct WatchTests {
     func replayWithChanges() async throws {
         let store = try await TestStore()
         var generator = SeededGenerator(seed: 11)
-        var told = Model()
+        var mirror = Model()
         let keys = (0..<2500).map { "k\($0)" }
         for start in stride(from: 0, to: keys.count, by: 500) {
             let operations = keys[start..<start + 500].map { key -> JSON in
@@ -261,10 +261,10 @@ struct WatchTests {
         await store.settle()
         try await update(store, try #require(try await store.call("query", ["table": "t"]).keys.first))
         await store.settle()
-        for one in store.sink.all { told.take(one.change) }
-        #expect(told.complaints == [])
+        for one in store.sink.all { mirror.take(one.change) }
+        #expect(mirror.complaints == [])
         let records = try await allRecords(store)
-        #expect(told.versions == records)
+        #expect(mirror.versions == records)
         #expect(records.count > 1000)
     }
 
@@ -318,8 +318,8 @@ struct WatchTests {
                 isLast: isLast, sink)
         }
         page([("a", 1, 1), ("b", 2, 2)])
-        live("a", 10, .update, previous: 1)  // told as created already
-        live("c", 11, .update, previous: 3)  // not told yet
+        live("a", 10, .update, previous: 1)  // sent as created already
+        live("c", 11, .update, previous: 3)  // not sent yet
         live("b", 12, .delete, previous: 2)
         live("b", 13, .create, previous: 0)
         page([("d", 4, 4), ("a", 10, 1), ("c", 11, 3)])

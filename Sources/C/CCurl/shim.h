@@ -9,7 +9,9 @@
 
 typedef size_t (*ccurl_data_function)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_function)(void *context, curl_off_t offset, int origin);
+typedef int (*ccurl_resolve_function)(void *resolver, void *reserved, void *context);
 typedef curl_socket_t (*ccurl_socket_function)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+typedef CURLcode (*ccurl_secure_function)(CURL *handle, void *tls, void *context);
 typedef int (*ccurl_request_function)(
     void *context, char *remote_address, char *local_address, int remote_port, int local_port);
 
@@ -43,7 +45,9 @@ static inline bool ccurl_set_context(CURL *handle, void *context) {
         && curl_easy_setopt(handle, CURLOPT_HEADERDATA, context) == CURLE_OK
         && curl_easy_setopt(handle, CURLOPT_READDATA, context) == CURLE_OK
         && curl_easy_setopt(handle, CURLOPT_SEEKDATA, context) == CURLE_OK
+        && curl_easy_setopt(handle, CURLOPT_RESOLVER_START_DATA, context) == CURLE_OK
         && curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
+        && curl_easy_setopt(handle, CURLOPT_SSL_CTX_DATA, context) == CURLE_OK
         && curl_easy_setopt(handle, CURLOPT_PREREQDATA, context) == CURLE_OK
         && curl_easy_setopt(handle, CURLOPT_PRIVATE, context) == CURLE_OK;
 }
@@ -59,8 +63,11 @@ static inline bool ccurl_set_request_functions(CURL *handle, ccurl_data_function
 }
 
 static inline bool ccurl_set_address_functions(
-    CURL *handle, ccurl_socket_function socket, ccurl_request_function request) {
-    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, socket) == CURLE_OK
+    CURL *handle, ccurl_resolve_function resolve, ccurl_socket_function socket, ccurl_secure_function secure,
+    ccurl_request_function request) {
+    return curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, resolve) == CURLE_OK
+        && curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, socket) == CURLE_OK
+        && curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, secure) == CURLE_OK
         && curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, request) == CURLE_OK;
 }
 

@@ -22,6 +22,7 @@ struct FetchRequest: Sendable {
     var authenticates = false
     /// Whether the caller wants to see what was asked and answered.
     var isTraced = false
+    var onPhase: (@Sendable (TransferProgress.Phase) -> Void)?
     var onProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// A request for one hop that no fetch is about.

@@ -23,7 +23,7 @@ struct NetworkStage: HopStage {
             maximumBodyBytes: request.maximumBodyBytes,
             integrity: request.integrity, connectTimeout: request.connectTimeout, idleTimeout: request.idleTimeout,
             gate: context.settings.gate, proxy: context.settings.proxy, tls: context.settings.tls,
-            onProgress: request.onProgress)
+            onPhase: request.onPhase, onProgress: request.onProgress)
     }
 }
 

@@ -17,20 +17,20 @@ final class FetchDeadline: Sendable {
 
     private let state = Mutex(State())
 
-    func note(_ progress: TransferProgress) {
+    func note(_ phase: TransferProgress.Phase) {
         state.withLock { state in
-            state.phase = progress.phase
-            if progress.phase != .queued, progress.phase != .connecting { state.hasStarted = true }
+            state.phase = phase
+            if !phase.isBeforeRequest { state.hasStarted = true }
         }
     }
 
     /// Does the work of a call.
     ///
+    /// - Parameter left: The time that the call has.
     /// - Throws: What `work` throws; `call.timeout`, where the time of the call is over.
     func bound(
-        _ call: Call, _ work: @escaping @Sendable () async throws(BridgeError) -> JSON
+        _ call: Call, _ left: Duration, _ work: @escaping @Sendable () async throws(BridgeError) -> JSON
     ) async throws(BridgeError) -> JSON {
-        guard let left = call.timeRemaining else { return try await work() }
         let task = Task<Result<JSON, BridgeError>, Never>(executorPreference: call.plugin.executor) {
             do throws(BridgeError) { return .success(try await work()) } catch { return .failure(error) }
         }

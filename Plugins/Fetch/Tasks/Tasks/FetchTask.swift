@@ -16,10 +16,11 @@ struct FetchTask: BridgeTask {
 
     func run(_ options: FetchOptions, _ call: Call) async throws -> JSON {
         service.metrics.fetches.add()
-        let deadline = FetchDeadline()
         do throws(BridgeError) {
-            return try await deadline.bound(call) { () async throws(BridgeError) in
-                try await fetch(options, call, deadline)
+            guard let left = call.timeRemaining else { return try await fetch(options, call, onPhase: nil) }
+            let deadline = FetchDeadline()
+            return try await deadline.bound(call, left) { () async throws(BridgeError) in
+                try await fetch(options, call, onPhase: { deadline.note($0) })
             }
         } catch {
             service.metrics.failures.add()
@@ -29,16 +30,14 @@ struct FetchTask: BridgeTask {
     }
 
     private func fetch(
-        _ options: FetchOptions, _ call: Call, _ deadline: FetchDeadline
+        _ options: FetchOptions, _ call: Call, onPhase: (@Sendable (TransferProgress.Phase) -> Void)?
     ) async throws(BridgeError) -> JSON {
         let settings = service.settings
         let reach = Reach(call.caller, service.suffixes)
         var first = try firstHop(options, reach)
         var request = try makeRequest(options, settings)
-        request.onProgress = { progress in
-            deadline.note(progress)
-            if call.wantsProgress { call.reportProgress(progress) }
-        }
+        request.onPhase = onPhase
+        if call.wantsProgress { request.onProgress = { call.reportProgress($0) } }
         request.cookies = try cookies(options, from: first.url, reach)
         request.authenticates = options.authenticates
         if options.har { try call.caller.requireProgram("the option har of \(Self.name)") }
@@ -54,7 +53,10 @@ struct FetchTask: BridgeTask {
         let plugin = call.plugin
         let ticket = try await service.quota.ticket(
             for: call.caller.uid, settings,
-            onWait: { onProgress?(TransferProgress(phase: .queued, sent: 0, received: 0)) },
+            onWait: {
+                onPhase?(.queued)
+                onProgress?(TransferProgress(phase: .queued, sent: 0, received: 0))
+            },
             post: { plugin.post($0) })
         let saved = try await savedFile(target, options, call)
         let upload = try await upload(options, source, call)

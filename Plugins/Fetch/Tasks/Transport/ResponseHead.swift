@@ -28,10 +28,18 @@ struct TransferSummary: Sendable {
 struct TransferProgress: Codable, Sendable, Hashable {
     enum Phase: String, Codable, Sendable, CaseIterable {
         case queued
+        /// The name is looked up.
+        case resolving
+        /// A connection is made, or waited for.
         case connecting
+        /// The TLS session is made.
+        case securing
         case sending
         case waiting
         case receiving
+
+        /// Whether nothing of the request can have been sent yet.
+        var isBeforeRequest: Bool { [.queued, .resolving, .connecting, .securing].contains(self) }
     }
 
     var phase: Phase

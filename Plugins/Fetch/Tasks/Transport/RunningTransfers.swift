@@ -134,8 +134,12 @@ extension Transfer {
             wireBytes: progress.received, decodedBytes: pipeline?.decodedBytes ?? 0, total: .now - start)
     }
 
-    /// Reports progress, where somebody wants it and there is some.
+    /// Reports the phase and the progress, where somebody wants them and there is some.
     fileprivate func report(at now: ContinuousClock.Instant) {
+        if let onPhase = request.onPhase, reportedPhase != progress.phase {
+            reportedPhase = progress.phase
+            onPhase(progress.phase)
+        }
         guard let onProgress = request.onProgress, reported?.progress != progress else { return }
         if let reported, reported.progress.phase == progress.phase,
             now - reported.at < NetworkThread.progressInterval

@@ -28,13 +28,15 @@ final class Transfer {
     /// How libcurl ended it; nil: it goes on.
     var result: CURLcode?
     var progress = TransferProgress(phase: .connecting, sent: 0, received: 0)
+    /// The phase that was reported last.
+    var reportedPhase: TransferProgress.Phase?
     /// What was reported last, and when.
     var reported: (progress: TransferProgress, at: ContinuousClock.Instant)?
     let start = ContinuousClock.now
     var lastActivity = ContinuousClock.now
 
     /// Whether a byte of the request may have been sent.
-    var hasStarted: Bool { progress.phase != .connecting }
+    var hasStarted: Bool { !progress.phase.isBeforeRequest }
 
     /// - Parameter onBody: Called, on any thread, when the request's body has more bytes.
     /// - Throws: Where the request cannot be made.
@@ -120,7 +122,9 @@ final class Transfer {
         return ccurl_set_context(handle, context)
             && ccurl_set_response_functions(handle, TransferCallbacks.header, TransferCallbacks.body)
             && ccurl_set_request_functions(handle, TransferCallbacks.read, TransferCallbacks.seek)
-            && ccurl_set_address_functions(handle, TransferCallbacks.socket, TransferCallbacks.request)
+            && ccurl_set_address_functions(
+                handle, TransferCallbacks.resolve, TransferCallbacks.socket, TransferCallbacks.secure,
+                TransferCallbacks.request)
     }
 }
 

@@ -35,13 +35,26 @@ enum TransferCallbacks {
         return Int32(CURL_SEEKFUNC_OK)
     }
 
+    /// The address of a name is looked up; it is not known from before.
+    static let resolve: ccurl_resolve_function = { _, _, context in
+        transfer(context)?.note(.resolving)
+        return 0
+    }
+
     /// Makes a socket for an address, where that may be reached.
     static let socket: ccurl_socket_function = { context, _, target in
         guard let target, let transfer = transfer(context) else { return -1 }
         let (family, kind, number) = (target.pointee.family, target.pointee.socktype, target.pointee.protocol)
         let address = withUnsafePointer(to: &target.pointee.addr) { IPAddress($0) }
         guard transfer.mayReach(address) else { return -1 }
+        transfer.note(.connecting)
         return Glibc.socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
+    }
+
+    /// The connection is there, and the TLS session is about to be made.
+    static let secure: ccurl_secure_function = { _, _, context in
+        transfer(context)?.note(.securing)
+        return CURLE_OK
     }
 
     /// A connection is about to carry the request.
@@ -76,6 +89,11 @@ extension Transfer {
         }
         if fault == nil { fault = AddressGate.refusal(reason, host: request.url.host, address: address) }
         return false
+    }
+
+    /// Notes a phase before the request. Where libcurl sends it again, on another connection, it has been sent.
+    fileprivate func note(_ phase: TransferProgress.Phase) {
+        if !hasStarted { progress.phase = phase }
     }
 
     fileprivate func noteConnected() {

@@ -57,6 +57,8 @@ struct TransferRequest: Sendable {
     /// The proxy that the request goes by; nil: none.
     var proxy: String?
     var tls: TLSSettings
-    /// Gets its progress, on the network's thread; nil: nobody wants it.
+    /// Gets each phase that it comes to, on the network's thread; nil: nobody wants it.
+    var onPhase: (@Sendable (TransferProgress.Phase) -> Void)?
+    /// The same with its bytes, and again while they change.
     var onProgress: (@Sendable (TransferProgress) -> Void)?
 }

@@ -1,0 +1,75 @@
+import HTTPRules
+import TaskKit
+import Testing
+
+@testable import FetchTasks
+
+@Suite("What a transfer does before its request is sent", .timeLimit(.minutes(5)))
+struct TransferPhaseTests {
+    /// Begins a transfer, and returns its phases up to one of them.
+    private func phases(
+        _ url: String, until last: TransferProgress.Phase, connectTimeout: Duration = .seconds(600),
+        _ check: (RunningTransfer) async throws -> Void = { _ in }
+    ) async throws -> [TransferProgress.Phase] {
+        let (reports, onReport) = AsyncStream.makeStream(of: TransferProgress.Phase.self)
+        var gate = AddressGate()
+        gate.openNetworks = [try #require(IPNetwork("127.0.0.0/8"))]
+        let request = TransferRequest(
+            url: try WebURL(url), method: "GET", headers: HeaderList(), body: nil, dropsRedirects: false,
+            keepsCoding: nil, maximumBodyBytes: 1000, integrity: nil, connectTimeout: connectTimeout,
+            idleTimeout: .seconds(600), gate: gate, proxy: nil, tls: TLSSettings(),
+            onPhase: { onReport.yield($0) })
+        let network = Network()
+        let transfer = try network.start(request, for: 1000)
+        var phases: [TransferProgress.Phase] = []
+        for await phase in reports {
+            phases.append(phase)
+            if phase == last { break }
+        }
+        try await check(transfer)
+        transfer.cancel()
+        await network.stop()
+        return phases
+    }
+
+    @Test("A name is looked up")
+    func resolving() async throws {
+        let phases = try await phases("http://nothing.invalid/", until: .resolving)
+        #expect(phases == [.resolving])
+    }
+
+    @Test("A server to which no connection can be made, until connectMs have passed")
+    func connecting() async throws {
+        let server = try BoundPort()
+        server.listenWithoutRoom()
+        let url = "https://127.0.0.1:\(server.number)/"
+        let phases = try await phases(url, until: .connecting, connectTimeout: .milliseconds(50)) { transfer in
+            let error = await #expect(throws: BridgeError.self) { try await transfer.next() }
+            #expect(error?.code == .httpTimeout)
+            #expect(error?.data == ["phase": "connecting", "started": false])
+        }
+        #expect(phases == [.connecting])
+    }
+
+    @Test("A server that begins no TLS session")
+    func securing() async throws {
+        let server = try BoundPort()
+        server.listen()
+        let phases = try await phases("https://127.0.0.1:\(server.number)/", until: .securing)
+        #expect(phases.last == .securing && Set(phases).isSubset(of: [.connecting, .securing]))
+    }
+
+    @Test("Without TLS nothing is between the connection and the request")
+    func withoutTLS() async throws {
+        let server = try BoundPort()
+        server.listen()
+        let phases = try await phases("http://127.0.0.1:\(server.number)/", until: .waiting)
+        #expect(phases.last == .waiting && Set(phases).isSubset(of: [.connecting, .waiting]))
+    }
+
+    @Test("Only then the request has been sent")
+    func started() {
+        let before = TransferProgress.Phase.allCases.filter(\.isBeforeRequest)
+        #expect(before == [.queued, .resolving, .connecting, .securing])
+    }
+}
