@@ -8,8 +8,10 @@ extension Page {
         let decision = rules.decide(
             request.uri, isForNewWindow: request.isForNewWindow, isUserGesture: request.isUserGesture)
         switch decision {
-        case .go: return true
-        case .ignore: break
+        case .go:
+            if !request.isForNewWindow { awaited.decided() }
+            return true
+        case .ignore: return false
         case .external: Desktop.open(request.uri)
         case .ask: askAboutBrowser(request.uri)
         case .refuse(let rule):
@@ -63,12 +65,17 @@ extension Page {
                 "uri": .string(failure.uri), "domain": .string(failure.domain), "code": failure.code,
                 "message": .string(failure.message),
             ])
-        if let denied { return waiters.end(denied) }
+        if let denied {
+            awaited.end()
+            return waiters.end(denied)
+        }
         guard !failure.isCancelled else {
             // The load that a client's took the place of.
-            if !awaitsStart { waiters.end(.cancelled) }
+            if !awaited.isPending { waiters.end(.cancelled) }
             return
         }
+        guard !awaited.isBeforeDecision else { return }
+        awaited.end()
         waiters.end(LoadProblem(failure))
         showError("This page cannot be shown", failure.message, failure.uri)
     }
