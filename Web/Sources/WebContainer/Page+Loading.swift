@@ -66,6 +66,12 @@ extension Page {
         }
     }
 
+    /// Loads the document again whose process has ended: where there was none yet, the one that was to come.
+    func restore() {
+        if view.uri?.isEmpty == false { return view.reload() }
+        if let address { view.load(address) }
+    }
+
     /// Waits for a load that `begin` begins, or that it says there is none of.
     private func wait(_ untilFinished: Bool, _ begin: @MainActor (Page) -> Bool) async throws(LoadProblem) {
         let problem = await withCheckedContinuation { continuation in
@@ -75,7 +81,9 @@ extension Page {
             errorPage = .none
             denied = nil
             waiters.add(untilFinished ? .finished : .committed, continuation)
-            if begin(self) { awaited.begin(view.uri) } else { waiters.finished() }
+            guard begin(self) else { return waiters.finished() }
+            address = view.uri
+            awaited.begin(address)
         }
         if let problem { throw problem }
     }

@@ -21,6 +21,7 @@ extension Page: WebViewDelegate {
         case .committed:
             loadTimer.stop()
             if view.uri != failedURI { failedURI = nil }
+            watch.committed()
             leaveDocument(view.uri)
             publish("web.navigation.committed", ["uri": uri])
             if !awaited.isPending { waiters.committed() }

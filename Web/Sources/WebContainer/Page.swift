@@ -21,6 +21,8 @@ public final class Page {
     private var pull: ScriptReply?
     var waiters = LoadWaiters()
     var awaited = AwaitedLoad()
+    /// The address of the last load that a client began.
+    var address: String?
     var settling: LoopSource?
     /// The last navigation that a rule forbade, and the rule.
     var denied: LoadProblem?
