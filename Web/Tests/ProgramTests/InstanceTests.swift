@@ -54,16 +54,12 @@ struct InstanceTests {
         }
     }
 
-    @Test("a picture of an address where nothing listens, or whose port the engine refuses, ends with 1")
+    @Test("a picture of an address where nothing listens ends with 1, and says why")
     func refusedConnection() async throws {
         try await WebRun.with { run in
             let port = try UnusedPort()
-            for number in [port.number, 1] {
-                let ended = try run.spawn([
-                    "--screenshot", "\(run.homePath)/page.png", "http://127.0.0.1:\(number)/",
-                ])
-                #expect(try ended.wait() == .exited(1), "\(number)")
-            }
+            let ended = try run.spawn(["--screenshot", "\(run.homePath)/page.png", "http://127.0.0.1:\(port.number)/"])
+            #expect(try ended.wait() == .exited(1))
         }
     }
 }
