@@ -13,6 +13,8 @@ public struct AwaitedLoad: Sendable, Hashable {
     private var state = State.nothing
     /// The address, as the engine writes it.
     private var address: String?
+    /// Whether the load may be one within the document.
+    private var mayHaveNoSteps = false
 
     /// No client waits for the start of a load.
     public init() {}
@@ -25,15 +27,21 @@ public struct AwaitedLoad: Sendable, Hashable {
 
     /// A client has begun a load.
     ///
-    /// - Parameter address: What the engine says is the address since then.
-    public mutating func begin(_ address: String?) {
+    /// - Parameters:
+    ///   - address: What the engine says is the address since then.
+    ///   - isInHistory: Whether it is of a document that was shown, whose address `pushState` may have made. Others are
+    ///     within the document only where they have a fragment.
+    public mutating func begin(_ address: String?, isInHistory: Bool) {
         state = .decision
         self.address = address
+        mayHaveNoSteps = isInHistory || address?.contains("#") == true
     }
 
-    /// A navigation may go on.
-    public mutating func decided() {
-        if state == .decision { state = .start }
+    /// A navigation may go on: this load, where it has its address.
+    ///
+    /// - Parameter address: The navigation's address.
+    public mutating func decided(_ address: String) {
+        if state == .decision, self.address == nil || self.address == address { state = .start }
     }
 
     /// A load starts.
@@ -44,7 +52,9 @@ public struct AwaitedLoad: Sendable, Hashable {
     /// Whether the load may be one within the document, which has no steps: its address is that of the document now.
     ///
     /// - Parameter address: The address now.
-    public func mayBeWithinDocument(_ address: String?) -> Bool { state == .start && self.address == address }
+    public func mayBeWithinDocument(_ address: String?) -> Bool {
+        state == .start && mayHaveNoSteps && self.address == address
+    }
 
     /// Nobody waits any more.
     public mutating func end() { state = .nothing }

@@ -28,7 +28,7 @@ extension Page {
     /// - Throws: Why it is not there.
     public func go(steps: Int, untilFinished: Bool = false) async throws(LoadProblem) -> Bool {
         var exists = true
-        try await wait(untilFinished) { page in
+        try await wait(untilFinished, isInHistory: true) { page in
             exists = page.view.go(steps: steps)
             return exists
         }
@@ -73,7 +73,9 @@ extension Page {
     }
 
     /// Waits for a load that `begin` begins, or that it says there is none of.
-    private func wait(_ untilFinished: Bool, _ begin: @MainActor (Page) -> Bool) async throws(LoadProblem) {
+    private func wait(
+        _ untilFinished: Bool, isInHistory: Bool = false, _ begin: @MainActor (Page) -> Bool
+    ) async throws(LoadProblem) {
         let problem = await withCheckedContinuation { continuation in
             waiters.end(.cancelled)
             // A page that waits for an answer would not go on to the load.
@@ -83,7 +85,7 @@ extension Page {
             waiters.add(untilFinished ? .finished : .committed, continuation)
             guard begin(self) else { return waiters.finished() }
             address = view.uri
-            awaited.begin(address)
+            awaited.begin(address, isInHistory: isInHistory)
         }
         if let problem { throw problem }
     }

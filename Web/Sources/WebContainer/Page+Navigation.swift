@@ -9,7 +9,11 @@ extension Page {
             request.uri, isForNewWindow: request.isForNewWindow, isUserGesture: request.isUserGesture)
         switch decision {
         case .go:
-            if !request.isForNewWindow { awaited.decided() }
+            if !request.isForNewWindow {
+                awaited.decided(request.uri)
+                // A load of the fragment that is shown changes no address.
+                settle()
+            }
             return true
         case .ignore: return false
         case .external: Desktop.open(request.uri)

@@ -6,10 +6,13 @@ import WebContainer
     func earlier() {
         var load = AwaitedLoad()
         #expect(!load.isPending)
-        load.begin("http://a.test/")
+        load.begin("http://a.test/", isInHistory: false)
         load.started()
         #expect(load.isPending && load.isBeforeDecision)
-        load.decided()
+        load.decided("about:blank")
+        load.started()
+        #expect(load.isPending && load.isBeforeDecision)
+        load.decided("http://a.test/")
         #expect(load.isPending && !load.isBeforeDecision)
         load.started()
         #expect(!load.isPending)
@@ -18,12 +21,17 @@ import WebContainer
     @Test("the engine goes back to the document's address before it starts: that is no load within the document")
     func withinDocument() {
         var load = AwaitedLoad()
-        load.begin("http://a.test/#part")
+        load.begin("http://a.test/#part", isInHistory: false)
         #expect(!load.mayBeWithinDocument("http://a.test/#part"))
-        load.decided()
+        load.decided("http://a.test/#part")
         #expect(!load.mayBeWithinDocument("http://a.test/"))
         #expect(load.mayBeWithinDocument("http://a.test/#part"))
         load.end()
         #expect(!load.isPending && !load.mayBeWithinDocument("http://a.test/#part"))
+        for isInHistory in [false, true] {
+            load.begin("http://a.test/pushed", isInHistory: isInHistory)
+            load.decided("http://a.test/pushed")
+            #expect(load.mayBeWithinDocument("http://a.test/pushed") == isInHistory)
+        }
     }
 }
