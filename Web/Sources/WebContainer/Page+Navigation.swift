@@ -75,7 +75,8 @@ extension Page {
         }
         guard !failure.isCancelled else {
             // The load that a client's took the place of.
-            if !awaited.isPending { waiters.end(.cancelled) }
+            // That of a view that waited for a page is told late.
+            if !awaited.isPending, failure.uri != "about:blank" { waiters.end(.cancelled) }
             return
         }
         guard !awaited.isBeforeDecision else { return }
