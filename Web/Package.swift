@@ -87,6 +87,7 @@ let package = Package(
         .testTarget(
             name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")],
             swiftSettings: strict),
+        .testTarget(name: "WebTasksTests", dependencies: ["WebKitViews", "WebTasks"], swiftSettings: strict),
         .testTarget(name: "WebContainerTests", dependencies: ["WebContainer", "WebProfiles"], swiftSettings: strict),
         .testTarget(
             name: "trestle-webTests",

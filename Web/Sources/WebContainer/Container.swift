@@ -19,6 +19,8 @@ public final class Container {
     /// How many views wait, and how many pages are open.
     public private(set) var pool: ViewPool
     private let packages: PackageServer?
+    /// The engine's cookies.
+    public var cookies: WebCookieJar { engine.cookies }
     /// The downloads; nil: there are none.
     public private(set) var downloads: Downloads?
     /// What clients have added to documents to come.
@@ -51,7 +53,7 @@ public final class Container {
     /// - Parameter settings: What it is made with.
     public init(_ settings: ContainerSettings) {
         self.settings = settings
-        engine = WebEngine(settings.storage, memoryMegabytes: settings.memoryMegabytes)
+        engine = WebEngine(settings.storage, settings.cookies, memoryMegabytes: settings.memoryMegabytes)
         pool = ViewPool(target: settings.warmViews, maximum: settings.maximumPages)
         parameters = settings.parameters
         packages = settings.packages.map { PackageServer($0, policy: settings.view.contentSecurityPolicy) }

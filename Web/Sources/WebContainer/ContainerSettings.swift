@@ -21,6 +21,8 @@ public struct ContainerSettings: Sendable {
     public var view = ViewSettings()
     /// What outlives the process.
     public var storage = WebEngine.Storage.ephemeral
+    /// Whose the cookies are.
+    public var cookies = WebEngine.Cookies.own
     /// What is done about pages that crash, hang or stay blank.
     public var recovery = Recovery.Rules()
     /// Where offline packages are; nil: there are none.
@@ -68,6 +70,7 @@ public struct ContainerSettings: Sendable {
         zoom = Double(profile.zoom) / 100
         view.contentSecurityPolicy = profile.contentSecurityPolicy
         if profile.isPersistent, let storage { self.storage = .folder(storage) }
+        cookies = WebEngine.Cookies(profile.cookies)
         recovery.reloads = profile.reloads
         recovery.within = profile.reloadsWithin
         recovery.unresponsive = profile.unresponsive
@@ -75,5 +78,15 @@ public struct ContainerSettings: Sendable {
         panels = profile.panels
         warmViews = profile.warmViews
         maximumPages = profile.maximumViews
+    }
+}
+
+extension WebEngine.Cookies {
+    init(_ cookies: Profile.Cookies) {
+        switch cookies {
+        case .own: self = .own
+        case .sync: self = .copy
+        case .none: self = .none
+        }
     }
 }

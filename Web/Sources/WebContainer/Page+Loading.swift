@@ -13,7 +13,10 @@ extension Page {
             throw .denied(uri: uri, rule: rule)
         }
         let parameters = container?.parameters ?? Parameters()
-        try await wait(untilFinished) { $0.view.load(parameters.address(uri), headers: parameters.headers(uri)) }
+        try await wait(untilFinished) {
+            $0.view.load(parameters.address(uri), headers: parameters.headers(uri))
+            return true
+        }
     }
 
     /// Goes to an earlier or a later document.
@@ -25,9 +28,9 @@ extension Page {
     /// - Throws: Why it is not there.
     public func go(steps: Int, untilFinished: Bool = false) async throws(LoadProblem) -> Bool {
         var exists = true
-        try await wait(untilFinished) { page in
+        try await wait(untilFinished, isInHistory: true) { page in
             exists = page.view.go(steps: steps)
-            if !exists { page.waiters.finished() }
+            return exists
         }
         return exists
     }
@@ -39,36 +42,50 @@ extension Page {
     ///   - untilFinished: Whether all that the document needs is waited for.
     /// - Throws: Why it is not there.
     public func reload(bypassingCache: Bool = false, untilFinished: Bool = false) async throws(LoadProblem) {
-        try await wait(untilFinished) { $0.view.reload(bypassingCache: bypassingCache) }
+        try await wait(untilFinished) {
+            $0.view.reload(bypassingCache: bypassingCache)
+            return true
+        }
     }
 
     /// Ends a load and the calls that wait for it.
     public func stop() {
         view.stop()
+        awaited.end()
         waiters.end(.cancelled)
     }
 
     /// The address has changed. Where a client's load was within the document, there are no steps to wait for.
     func settle() {
-        guard awaitsStart else { return }
-        // The engine reports the address before it reports whether it loads.
+        guard awaited.mayBeWithinDocument(view.uri) else { return settling = nil }
+        // The engine reports the address before it reports that a load starts, and both at once.
         settling = .timer(after: .milliseconds(1)) { [weak self] in
-            guard let self, awaitsStart, !view.isLoading else { return }
-            awaitsStart = false
+            guard let self, awaited.mayBeWithinDocument(view.uri), !view.isLoading else { return }
+            awaited.end()
             waiters.finished()
         }
     }
 
-    private func wait(_ untilFinished: Bool, _ begin: @MainActor (Page) -> Void) async throws(LoadProblem) {
+    /// Loads the document again whose process has ended: where there was none yet, the one that was to come.
+    func restore() {
+        if view.uri?.isEmpty == false { return view.reload() }
+        if let address { view.load(address) }
+    }
+
+    /// Waits for a load that `begin` begins, or that it says there is none of.
+    private func wait(
+        _ untilFinished: Bool, isInHistory: Bool = false, _ begin: @MainActor (Page) -> Bool
+    ) async throws(LoadProblem) {
         let problem = await withCheckedContinuation { continuation in
             waiters.end(.cancelled)
             // A page that waits for an answer would not go on to the load.
             withdrawQuestion()
             errorPage = .none
             denied = nil
-            awaitsStart = true
             waiters.add(untilFinished ? .finished : .committed, continuation)
-            begin(self)
+            guard begin(self) else { return waiters.finished() }
+            address = view.uri
+            awaited.begin(address, isInHistory: isInHistory)
         }
         if let problem { throw problem }
     }

@@ -8,8 +8,14 @@ extension Page {
         let decision = rules.decide(
             request.uri, isForNewWindow: request.isForNewWindow, isUserGesture: request.isUserGesture)
         switch decision {
-        case .go: return true
-        case .ignore: break
+        case .go:
+            if !request.isForNewWindow {
+                awaited.decided(request.uri)
+                // A load of the fragment that is shown changes no address.
+                settle()
+            }
+            return true
+        case .ignore: return false
         case .external: Desktop.open(request.uri)
         case .ask: askAboutBrowser(request.uri)
         case .refuse(let rule):
@@ -63,12 +69,18 @@ extension Page {
                 "uri": .string(failure.uri), "domain": .string(failure.domain), "code": failure.code,
                 "message": .string(failure.message),
             ])
-        if let denied { return waiters.end(denied) }
+        if let denied {
+            awaited.end()
+            return waiters.end(denied)
+        }
         guard !failure.isCancelled else {
             // The load that a client's took the place of.
-            if !awaitsStart { waiters.end(.cancelled) }
+            // That of a view that waited for a page is told late.
+            if !awaited.isPending, failure.uri != "about:blank" { waiters.end(.cancelled) }
             return
         }
+        guard !awaited.isBeforeDecision else { return }
+        awaited.end()
         waiters.end(LoadProblem(failure))
         showError("This page cannot be shown", failure.message, failure.uri)
     }

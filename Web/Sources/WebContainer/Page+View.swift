@@ -14,19 +14,20 @@ extension Page: WebViewDelegate {
         case .started:
             denied = nil
             container?.leavePackages(self)
-            awaitsStart = false
+            awaited.started()
             startTimer()
             publish("web.navigation.started", ["uri": uri])
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
         case .committed:
             loadTimer.stop()
             if view.uri != failedURI { failedURI = nil }
+            watch.committed()
             leaveDocument(view.uri)
             publish("web.navigation.committed", ["uri": uri])
-            if !awaitsStart { waiters.committed() }
+            if !awaited.isPending { waiters.committed() }
         case .finished:
             publish("web.navigation.finished", ["uri": uri])
-            if !awaitsStart { waiters.finished() }
+            if !awaited.isPending { waiters.finished() }
             watch.loaded()
         }
     }
@@ -56,6 +57,7 @@ extension Page: WebViewDelegate {
     public func webView(_ view: WebView, processEnded end: ProcessEnd) {
         leaveDocument(nil)
         loadTimer.stop()
+        awaited.end()
         waiters.end(.gone)
         watch.crashed(end.rawValue)
     }

@@ -20,8 +20,9 @@ public final class Page {
     /// The porter's message that is always on its way.
     private var pull: ScriptReply?
     var waiters = LoadWaiters()
-    /// A client's load was begun, and the engine has not said so yet: its steps are still those of an earlier one.
-    var awaitsStart = false
+    var awaited = AwaitedLoad()
+    /// The address of the last load that a client began.
+    var address: String?
     var settling: LoopSource?
     /// The last navigation that a rule forbade, and the rule.
     var denied: LoadProblem?

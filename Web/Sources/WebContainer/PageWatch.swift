@@ -20,6 +20,8 @@ final class PageWatch {
     private var recovery: Recovery
     private let beginning = ContinuousClock.now
     private var timer: LoopSource?
+    /// The time that the timer has seen pass.
+    private var seen = Duration.zero
     private var blank: LoopSource?
 
     init(_ rules: Recovery.Rules, world: String) {
@@ -33,9 +35,14 @@ final class PageWatch {
     /// Begins to ask for signs of life.
     func start() {
         timer = .timer(after: Self.interval, repeats: true) { [weak self] in
-            self.map { $0.perform($0.recovery.tick(at: $0.now)) }
+            guard let self else { return }
+            seen += Self.interval
+            perform(recovery.tick(at: seen))
         }
     }
+
+    /// The page has a document.
+    func committed() { recovery.committed() }
 
     func stop() {
         timer = nil
@@ -83,7 +90,7 @@ final class PageWatch {
     private func perform(_ action: Recovery.Action?) {
         guard let action, let page else { return }
         switch action {
-        case .reload: page.view.reload()
+        case .reload: page.restore()
         case .giveUp:
             let uri = page.view.uri ?? "about:blank"
             page.showError("This page has crashed", "It was loaded again, and crashed again.", uri)

@@ -39,6 +39,8 @@ public struct Recovery: Sendable {
     private var moments: [Duration] = []
     private var pulse = Pulse.resting
     private var isSuspended = false
+    /// Whether the process has shown that it has started.
+    private var hasDocument = false
     private var wasBlank = false
 
     /// A page that is well.
@@ -52,6 +54,7 @@ public struct Recovery: Sendable {
     public mutating func crashed(at moment: Duration) -> Action {
         pulse = .resting
         isSuspended = false
+        hasDocument = false
         return reload(at: moment)
     }
 
@@ -62,11 +65,14 @@ public struct Recovery: Sendable {
         return .reload(moments.count)
     }
 
+    /// A document of the page's has come: before, the process may be starting, and answers nothing.
+    public mutating func committed() { hasDocument = true }
+
     /// Time has passed. Called again and again, while the page is visible.
     ///
-    /// - Parameter moment: Now.
+    /// - Parameter moment: Now, without the time in which the machine stood still: the page did so too.
     public mutating func tick(at moment: Duration) -> Action? {
-        guard !isSuspended else { return nil }
+        guard !isSuspended, hasDocument else { return nil }
         switch pulse {
         case .hung: return nil
         case .resting:

@@ -15,6 +15,18 @@ public final class WebEngine {
         case folder(String)
     }
 
+    /// Whose the cookies are.
+    public enum Cookies: Sendable, Hashable {
+        /// The engine's, which keeps them as the rest.
+        case own
+        /// Somebody else's: the engine has a copy, which ends with the process.
+        case copy
+        /// There are none.
+        case none
+    }
+
+    /// The cookies.
+    public let cookies: WebCookieJar
     let context: GObjectBox
     let session: GObjectBox
 
@@ -25,8 +37,9 @@ public final class WebEngine {
     ///
     /// - Parameters:
     ///   - storage: What is kept.
+    ///   - keeping: Whose the cookies are.
     ///   - memoryMegabytes: The memory of each web process, beyond which it is ended; nil: the engine decides.
-    public init(_ storage: Storage, memoryMegabytes: Int? = nil) {
+    public init(_ storage: Storage, _ keeping: Cookies = .own, memoryMegabytes: Int? = nil) {
         context = Self.makeContext(memoryMegabytes)
         let session =
             switch storage {
@@ -35,6 +48,12 @@ public final class WebEngine {
             }
         guard let session else { preconditionFailure("WebKit makes a session") }
         self.session = GObjectBox(owning: UnsafeMutableRawPointer(session))
+        cookies = WebCookieJar(self.session)
+        switch (keeping, storage) {
+        case (.own, .folder(let path)): cookies.persist(in: "\(path)/cookies.sqlite")
+        case (.none, _): cookies.refuseAll()
+        default: break
+        }
         webkit_network_session_set_tls_errors_policy(session, WEBKIT_TLS_ERRORS_POLICY_FAIL)
         // Passwords are the business of whoever answers for them.
         webkit_network_session_set_persistent_credential_storage_enabled(session, 0)

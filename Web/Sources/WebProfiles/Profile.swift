@@ -38,6 +38,16 @@ public struct Profile: Sendable, Hashable {
         case none
     }
 
+    /// Whose the cookies of pages are.
+    public enum Cookies: String, Sendable, CaseIterable {
+        /// The container's own.
+        case own
+        /// Those of the daemon's plugin Cookies, both ways.
+        case sync
+        /// There are none.
+        case none
+    }
+
     /// A width and a height in pixels.
     public struct Size: Sendable, Hashable {
         /// In pixels.
@@ -114,6 +124,8 @@ public struct Profile: Sendable, Hashable {
     public var zoom = 100
     /// Whether cookies and storage outlive the process.
     public var isPersistent = false
+    /// Whose the cookies of pages are.
+    public var cookies = Cookies.own
     /// Reloads after crashes within ``reloadsWithin``.
     public var reloads = 3
     /// The time in which reloads count.

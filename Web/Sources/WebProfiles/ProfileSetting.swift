@@ -91,6 +91,10 @@ struct ProfileSetting: Sendable {
             ProfileSetting(
                 "storage.persistent", .truth, \.isPersistent, "Whether cookies and storage outlive the process."),
             ProfileSetting(
+                "storage.cookies", .choice, \.cookies,
+                "Whose the cookies of pages are: own, sync, those of the daemon's plugin Cookies, or none."
+            ),
+            ProfileSetting(
                 "recovery.reloads", .count(in: 0...100), \.reloads,
                 "How often a page that crashed is loaded again; then it is an error page."),
             ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),

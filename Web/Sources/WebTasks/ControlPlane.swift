@@ -14,6 +14,8 @@ public final class ControlPlane {
     let bridge: Bridge
     let container: Container
     private let pageTasks: Set<String>
+    /// Keeps the engine's cookies and the daemon's equal; nil: they are the engine's own.
+    let replica: CookieReplica?
 
     /// Uses a connection for a container.
     ///
@@ -21,7 +23,9 @@ public final class ControlPlane {
     ///   - bridge: The connection.
     ///   - container: The container.
     ///   - profile: Which tasks pages may call, which events are published, and who answers panels.
-    public init(_ bridge: Bridge, _ container: Container, _ profile: Profile) {
+    ///   - replica: What keeps the engine's cookies and the daemon's equal; nil: they are the engine's own.
+    public init(_ bridge: Bridge, _ container: Container, _ profile: Profile, _ replica: CookieReplica? = nil) {
+        self.replica = replica
         self.bridge = bridge
         self.container = container
         pageTasks = Set(profile.pageTasks)

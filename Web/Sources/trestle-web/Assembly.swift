@@ -15,6 +15,11 @@ final class Assembly {
     private let profile: Profile
     private var status: Int32 = 0
     private var control: ControlPlane?
+    private var replica: CookieReplica?
+    /// The daemon's cookies, or that there are none.
+    private let arrival = Arrival()
+    /// How long the first page waits for the daemon's cookies.
+    private static let cookiePatience = Duration.seconds(10)
     private let parameters: Parameters
     /// Made first of all, before there are threads.
     private let notifier = ServiceNotifier()
@@ -46,10 +51,11 @@ final class Assembly {
         }
         container.onLastClosed = { MainLoop.quit() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
+        Task { await connect(container) }
         Task {
-            if !command.noTasks { await connect(container) }
+            if profile.cookies == .sync { await cookiesArrive() }
+            await show(start, container)
         }
-        Task { await show(start, container) }
         notifier.ready()
         MainLoop.run()
         notifier.stopping()
@@ -79,20 +85,44 @@ final class Assembly {
         return settings
     }
 
-    /// Provides the tasks, now or when there is a daemon.
+    /// Provides the tasks and has the daemon's cookies, now or when there is a daemon.
     private func connect(_ container: Container) async {
+        guard !command.noTasks || profile.cookies == .sync else { return }
         do throws(BridgeError) {
             let bridge = try await Bridge.connect(
                 socket: command.socket,
                 configuration: .init(client: "trestle-web", waitForDaemon: profile.daemon == .optional))
             if profile.daemon == .required { watch(bridge) }
-            let control = ControlPlane(bridge, container, profile)
+            let replica = try await copyCookies(bridge, container)
+            arrival.come()
+            guard !command.noTasks else { return }
+            let control = ControlPlane(bridge, container, profile, replica)
             self.control = control
             try await control.provide()
         } catch {
             command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
             if profile.daemon == .required { end(EX_TEMPFAIL) }
+            arrival.come()
         }
+    }
+
+    /// Begins to keep the engine's cookies and the daemon's equal; nil: they are the engine's own.
+    private func copyCookies(_ bridge: Bridge, _ container: Container) async throws(BridgeError) -> CookieReplica? {
+        guard profile.cookies == .sync else { return nil }
+        let replica = CookieReplica(bridge, container.cookies, name: "web.\(command.profile ?? "default")")
+        replica.onProblem = {
+            Complaint.write(["cookies are not kept equal to the daemon's: \($0.message) (\($0.code))"])
+        }
+        try await replica.start()
+        self.replica = replica
+        return replica
+    }
+
+    /// Returns when the first page may be loaded with the daemon's cookies, or after a while without.
+    private func cookiesArrive() async {
+        let timer = LoopSource.timer(after: Self.cookiePatience) { [arrival] in arrival.come() }
+        await arrival.wait()
+        timer.cancel()
     }
 
     /// Ends the program when the daemon's socket is gone. One that is restarted leaves its socket, or is waited for.

@@ -123,6 +123,8 @@ struct DocumentTests {
             await run.expect("web.back", ["steps": 0], "options.invalid")
             let within = try await run.navigate("\(origin)/second.html#part", finished: true)
             #expect(within["uri"]?.stringValue == "\(origin)/second.html#part")
+            let again = try await run.navigate("\(origin)/second.html#part", finished: true)
+            #expect(again["uri"]?.stringValue == "\(origin)/second.html#part")
         }
     }
 

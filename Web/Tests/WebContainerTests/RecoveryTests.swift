@@ -5,7 +5,19 @@ import WebContainer
     private func recovery(_ change: (inout Recovery.Rules) -> Void = { _ in }) -> Recovery {
         var rules = Recovery.Rules()
         change(&rules)
-        return Recovery(rules)
+        var recovery = Recovery(rules)
+        recovery.committed()
+        return recovery
+    }
+
+    @Test("a page without a document is not asked: its process may be starting, after a crash too")
+    func starting() {
+        var recovery = Recovery(Recovery.Rules())
+        #expect(recovery.tick(at: .seconds(0)) == nil && recovery.tick(at: .seconds(20)) == nil)
+        recovery.committed()
+        #expect(recovery.tick(at: .seconds(25)) == .ask)
+        #expect(recovery.crashed(at: .seconds(26)) == .reload(1))
+        #expect(recovery.tick(at: .seconds(30)) == nil)
     }
 
     @Test("a page that crashes is loaded again, so often within the time, and then given up")
@@ -34,6 +46,7 @@ import WebContainer
         #expect(recovery.tick(at: .seconds(8)) == .endProcess)
         #expect(recovery.tick(at: .seconds(20)) == nil)
         #expect(recovery.crashed(at: .seconds(21)) == .reload(1))
+        recovery.committed()
         #expect(recovery.tick(at: .seconds(22)) == .ask)
     }
 

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 extension WebRun {
-    /// Starts trestle-web with a page of the first origin that reports `loaded`, and waits for that and for the tasks.
+    /// Starts trestle-web with a page of the first origin that reports `loaded`, and waits for that, for the end of
+    /// its load and for the tasks.
     ///
     /// - Parameters:
     ///   - profile: Lines of a profile, which is used then.
@@ -21,6 +22,11 @@ extension WebRun {
         try start(options + ["--bridge", origin, "\(origin)/page.html"])
         _ = try await report()
         try await awaitTasks()
+        _ = try await evaluate(
+            """
+            if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done));
+            await new Promise((done) => setTimeout(done));
+            """, view: 1)
     }
 
     /// Runs the body of an async function in a page.

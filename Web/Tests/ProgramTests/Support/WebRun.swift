@@ -41,13 +41,14 @@ final class WebRun {
     ///
     /// - Parameters:
     ///   - rules: Makes rules of the daemon's policy of the server's origins, besides the one that pages may report.
+    ///   - plugins: Plugins of the daemon's besides those that every test has.
     ///   - body: The test.
     static func with(
-        rules: ([String]) -> String = { _ in "" }, _ body: (WebRun) async throws -> Void
+        rules: ([String]) -> String = { _ in "" }, plugins: [String] = [], _ body: (WebRun) async throws -> Void
     ) async throws {
         let folder = try PrivateFolder(for: "web")
         defer { folder.remove() }
-        let run = try await WebRun(folder, rules: rules)
+        let run = try await WebRun(folder, rules: rules, plugins: plugins)
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(run))
@@ -60,7 +61,7 @@ final class WebRun {
         try result.get()
     }
 
-    private init(_ folder: PrivateFolder, rules: ([String]) -> String) async throws {
+    private init(_ folder: PrivateFolder, rules: ([String]) -> String, plugins: [String]) async throws {
         self.folder = folder
         server = try PageServer()
         screen = try VirtualScreen((1024, 768))
@@ -68,7 +69,7 @@ final class WebRun {
         home = try TemporaryFolder()
         chmod(home.path, 0o700)
         try Self.writeRules(folder, server.origins, rules(server.origins))
-        for name in ["Echo", "Alert", "CloseWeb"] {
+        for name in ["Echo", "Alert", "CloseWeb"] + plugins {
             let library = "lib\(name)Plugin.so"
             symlink("\(PackageFolder.programs)/\(library)", "\(folder.pluginPath)/\(library)")
         }

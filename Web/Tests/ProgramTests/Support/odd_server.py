@@ -4,7 +4,7 @@ nobody trusts.
 
 It writes both ports to standard output, in a line, and ends with its standard input. /asks wants the name `me` and the
 password `secret`, /waits answers never, /file sends a file whose name leads out of its folder, /headers shows what was
-asked for.
+asked for, /cookie sets a cookie that scripts do not see.
 """
 
 import base64
@@ -42,6 +42,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send(401, b"", WWW_Authenticate='Basic realm="the realm"')
         elif path == "/file":
             self.send(200, b"0123456789" * 1000, Content_Disposition='attachment; filename="..%2F.x/evil.txt"')
+        elif path == "/cookie":
+            self.send(200, PAGE, Set_Cookie="server=1; HttpOnly")
         elif path == "/headers":
             text = f"{self.path}\n{self.headers}"
             self.send(200, b"<!doctype html><title>headers</title><pre>" + text.encode() + b"</pre>")

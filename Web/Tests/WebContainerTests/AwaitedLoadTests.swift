@@ -1,0 +1,37 @@
+import Testing
+import WebContainer
+
+@Suite("The steps of a load that a client has begun") struct AwaitedLoadTests {
+    @Test("an earlier load's steps, which come before the engine asks about the new one, are not the new one's")
+    func earlier() {
+        var load = AwaitedLoad()
+        #expect(!load.isPending)
+        load.begin("http://a.test/", isInHistory: false)
+        load.started()
+        #expect(load.isPending && load.isBeforeDecision)
+        load.decided("about:blank")
+        load.started()
+        #expect(load.isPending && load.isBeforeDecision)
+        load.decided("http://a.test/")
+        #expect(load.isPending && !load.isBeforeDecision)
+        load.started()
+        #expect(!load.isPending)
+    }
+
+    @Test("the engine goes back to the document's address before it starts: that is no load within the document")
+    func withinDocument() {
+        var load = AwaitedLoad()
+        load.begin("http://a.test/#part", isInHistory: false)
+        #expect(!load.mayBeWithinDocument("http://a.test/#part"))
+        load.decided("http://a.test/#part")
+        #expect(!load.mayBeWithinDocument("http://a.test/"))
+        #expect(load.mayBeWithinDocument("http://a.test/#part"))
+        load.end()
+        #expect(!load.isPending && !load.mayBeWithinDocument("http://a.test/#part"))
+        for isInHistory in [false, true] {
+            load.begin("http://a.test/pushed", isInHistory: isInHistory)
+            load.decided("http://a.test/pushed")
+            #expect(load.mayBeWithinDocument("http://a.test/pushed") == isInHistory)
+        }
+    }
+}
