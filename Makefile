@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup page-script build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
 	install uninstall test-install deb test-service newcomer format generate lint docs web test-web demo-web \
-	deb-web
+	deb-web test-kiosk soak-web bench-web
 
 # Where `make install` puts things; docs/operations.md has the others.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
@@ -47,7 +47,7 @@ demo-web: build web page-script ## Show a page that calls tasks; PICTURE=FILE wr
 	@scripts/demo-web $(if $(PICTURE),--screenshot $(PICTURE))
 
 deb-web: web ## Pack trestle-web as a Debian package, into .build/deb
-	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev
+	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev lintian:lintian
 	@scripts/deb-web
 
 test-web: setup page-script ## Run the tests of trestle-web, on a screen that nobody sees
@@ -55,6 +55,14 @@ test-web: setup page-script ## Run the tests of trestle-web, on a screen that no
 	@scripts/quietly.sh swift build
 	@scripts/quietly.sh swift build --package-path Web --product WebPackageTests
 	@scripts/quietly.sh swift test --package-path Web --skip-build --disable-xctest --quiet
+
+soak-web: build web page-script ## Crash, reload and navigate pages that call without end, and count; TIME=10m, SEED=
+	@scripts/setup.sh Xvfb:xvfb
+	@python3 Web/Measuring/soak.py --time $(or $(TIME),10m) $(if $(SEED),--seed $(SEED))
+
+bench-web: build web ## Measure calls of pages beside WebKitGTK alone; BENCH='--rounds 5' passes options
+	@scripts/setup.sh Xvfb:xvfb pkg-config:pkg-config cc:gcc
+	@python3 Web/Measuring/bench.py $(BENCH)
 
 demo: build ## Show the daemon at work
 	@scripts/demo
@@ -100,6 +108,10 @@ deb: build ## Pack a Debian package, into .build/deb
 
 test-service: build ## Try the package in a container with a real systemd (as root)
 	@scripts/test-service
+
+test-kiosk: build web ## Try the kiosk's unit in a container with a real systemd (as root)
+	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev
+	@scripts/test-service --kiosk
 
 newcomer: build ## Do what a new user does: the commands of the pages, an installation, the package
 	@scripts/newcomer

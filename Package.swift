@@ -71,8 +71,8 @@ let plugins = [
 
 /// For the package in Web; no promise to anybody else.
 let forWeb: [Product] = [
-    "BridgeJSON", "EventLoop", "FileTrust", "OfflinePackages", "PrivateDaemon", "ServiceManager", "Sodium",
-    "TestSupport", "TOMLDocument", "WebOrigins",
+    "BridgeJSON", "CommandLineSupport", "EventLoop", "FileTrust", "OfflinePackages", "PrivateDaemon", "ServiceManager",
+    "Sodium", "TestSupport", "TOMLDocument", "WebOrigins",
 ].map { .library(name: $0, targets: [$0]) }
 
 let daemonDependencies: [Target.Dependency] = [

@@ -18,7 +18,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let bridgeScripts =
     ["porter", "shim"].map { "Scripts/\($0).js" }
     + [
-        "capacitor", "cordova", "exports", "functions", "messageHandlers", "urlCalls", "webBridge",
+        "capacitor", "cordova", "exports", "functions", "messageHandlers", "packageBodies", "urlCalls", "webBridge",
         "webViewJavascriptBridge",
     ].map { "Dialects/\($0).js" }
 
@@ -68,8 +68,8 @@ let package = Package(
             name: "trestle-web",
             dependencies: [
                 "MainLoop", "WebContainer", "WebKitViews", "WebPackages", "WebProfiles", "WebTasks",
-                trestle("BridgeClient"), trestle("BridgeJSON"), trestle("OfflinePackages"), trestle("ServiceManager"),
-                argumentParser,
+                trestle("BridgeClient"), trestle("BridgeJSON"), trestle("CommandLineSupport"),
+                trestle("OfflinePackages"), trestle("ServiceManager"), argumentParser,
             ],
             swiftSettings: strict),
 

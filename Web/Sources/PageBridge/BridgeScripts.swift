@@ -33,7 +33,7 @@ public struct BridgeScripts: Sendable, Hashable {
 
     /// The shim: for the page's world, in the same documents.
     public var shim: String {
-        var blocks = [Self.block(PackageResources.webBridge_js)]
+        var blocks = [PackageResources.webBridge_js, PackageResources.packageBodies_js].map { Self.block($0) }
         if dialects.contains(.webViewJavascriptBridge) {
             blocks.append(Self.block(PackageResources.webViewJavascriptBridge_js))
         }

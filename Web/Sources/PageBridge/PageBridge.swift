@@ -39,10 +39,18 @@ public final class PageBridge {
         session = PageSession(lent: lent, userAgent: userAgent, secret: RandomName.make())
     }
 
+    /// Counts the documents that the view had.
+    public private(set) var documentNumber = 0
+    /// Whom the session of the document speaks for; nil: there is none, and none is on its way.
+    public var origin: PageOrigin? { session.spokenFor }
+
     /// Another document is the view's now, or none.
     ///
     /// - Parameter uri: Its address.
-    public func commit(_ uri: String?) { perform(session.commit(uri)) }
+    public func commit(_ uri: String?) {
+        documentNumber += 1
+        perform(session.commit(uri))
+    }
 
     /// The address or the title of the document changed.
     ///

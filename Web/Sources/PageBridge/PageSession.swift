@@ -74,6 +74,14 @@ struct PageSession {
     /// Whether so much waits for the page that nothing more is to be read for it.
     var isFull: Bool { undelivered.count >= PageSessionLimits.undeliveredBytes }
 
+    /// Whom the session speaks for; nil: there is none, and none is on its way.
+    var spokenFor: PageOrigin? {
+        switch phase {
+        case .opening, .open: origin
+        case .absent, .refused, .lost: nil
+        }
+    }
+
     // MARK: The engine
 
     /// Another document is the view's now, or none. What the old one called is cancelled, what it still posts dropped.

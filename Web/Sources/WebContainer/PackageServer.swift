@@ -1,4 +1,5 @@
 internal import OfflinePackages
+internal import PageBridge
 internal import WebKitViews
 internal import WebPackages
 internal import WebProfiles
@@ -13,6 +14,8 @@ final class PackageServer {
     private let policy: String?
     /// The versions that the documents of a page were begun with, by the page's number and the package's id.
     private var versions: [Int: [String: InstalledPackage]] = [:]
+    /// The turns of their requests to networks.
+    private var turns: [Int: NetworkTurns] = [:]
     weak var container: Container?
 
     init(_ library: PackageLibrary, policy: String?) {
@@ -21,25 +24,42 @@ final class PackageServer {
     }
 
     /// A page begins another document, or is closed: the next file that it asks for is of the version that is used.
-    func leave(_ page: Int) { versions[page] = nil }
+    func leave(_ page: Int) {
+        versions[page] = nil
+        turns[page] = nil
+    }
 
     /// Answers a request.
     func take(_ request: SchemeRequest) {
         guard case .package(let id)? = PageOrigin(ofURI: request.uri) else {
             return request.fail(Self.errorDomain, LoadProblem.PackageProblem.missing.rawValue, "it names no package")
         }
-        let page = container?.pages.values.first { request.isOf($0.view) }?.number
-        let (method, uri, policy, library) = (request.method, request.uri, policy, library)
-        let known = page.flatMap { versions[$0]?[id] }
+        let page = container?.pages.values.first { request.isOf($0.view) }
+        let asked = PackageRequest(
+            request.method, request.uri, fields: request.fields.map { PackageRequest.Field(name: $0.0, value: $0.1) })
+        let calls = page.flatMap { $0.bridge.origin == .package(id) ? DocumentCalls($0.bridge) : nil }
+        let (policy, library, number) = (policy, library, page?.number)
+        let known = number.flatMap { versions[$0]?[id] }
         Task { [weak self] in
-            let found = await Self.find(method, uri, id, known, library, policy)
-            switch found {
+            switch await Self.find(asked, id, known, library, policy) {
             case .failure(let fault): Self.fail(request, fault)
             case .success(let found):
-                if let page { self?.versions[page, default: [:]][id] = found.package }
-                Self.answer(request, found)
+                if let number { self?.versions[number, default: [:]][id] = found.package }
+                // Without a session of the package's page, there is nobody for whom the network would be asked.
+                guard let question = found.answer.network, let number, let calls, let self else {
+                    return Self.answer(request, found)
+                }
+                await turns(of: number).run {
+                    await PackageNetwork(calls: calls, request: request).answer(question, fields: found.answer.fields)
+                }
             }
         }
+    }
+
+    private func turns(of page: Int) -> NetworkTurns {
+        let turns = turns[page] ?? NetworkTurns()
+        self.turns[page] = turns
+        return turns
     }
 
     private struct Found: Sendable {
@@ -52,12 +72,12 @@ final class PackageServer {
     /// Waits for the disk, on a thread of the pool.
     @concurrent
     private nonisolated static func find(
-        _ method: String, _ uri: String, _ id: String, _ known: InstalledPackage?, _ library: PackageLibrary,
+        _ request: PackageRequest, _ id: String, _ known: InstalledPackage?, _ library: PackageLibrary,
         _ policy: String?
     ) async -> Result<Found, PackageFault> {
         do throws(PackageFault) {
             let package = if let known { known } else { try library.current(id) }
-            let answer = PackageAnswer(method, uri, package.manifest, policy: policy)
+            let answer = PackageAnswer(request, package.manifest, policy: policy)
             let descriptor: Int32? = if let file = answer.file { try package.open(file).descriptor() } else { nil }
             return .success(Found(package: package, answer: answer, descriptor: descriptor))
         } catch {

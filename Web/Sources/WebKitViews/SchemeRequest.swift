@@ -8,11 +8,11 @@ public final class SchemeRequest {
     public enum Body: Sendable {
         /// Nothing.
         case none
-        /// What a descriptor has to read, and how many bytes that are. The descriptor is taken over.
+        /// What a descriptor has to read, and how many bytes that are, or -1. The descriptor is taken over.
         case descriptor(Int32, byteCount: Int64)
     }
 
-    private let request: GObjectBox
+    let request: GObjectBox
     private var isAnswered = false
 
     init(_ raw: OpaquePointer) { request = GObjectBox(retaining: UnsafeMutableRawPointer(raw)) }

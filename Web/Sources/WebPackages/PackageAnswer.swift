@@ -1,88 +1,84 @@
 public import OfflinePackages
 
-/// What is answered to a request for a file of a package. A plain value; the file is opened by whoever sends it.
+/// What is answered to a request for something of a package. A plain value; the file is opened, and the network asked,
+/// by whoever sends it.
 public struct PackageAnswer: Sendable, Hashable {
-    /// The status of HTTP.
+    /// The status of HTTP; of the network's answer where ``network`` says what it is asked.
     public var status: Int
     /// The file; nil: there is no body.
     public var file: PackageManifest.File?
     /// The fields, in their order.
-    public var fields: [Field]
+    public var fields: [PackageRequest.Field]
+    /// What the package's network is asked; nil: nothing.
+    public var network: PackageNetworkRequest?
 
-    /// A field of the answer.
-    public struct Field: Sendable, Hashable {
-        /// The name.
-        public var name: String
-        /// The value.
-        public var value: String
-    }
-
-    /// What a folder's address stands for.
-    private static let index = "index.html"
-
-    /// The answer to a request.
+    /// The answer to a request: a file, else what the network says, where the package has one. Documents are the
+    /// package's own. Requests with a body go where the manifest accepts them.
     ///
     /// - Parameters:
-    ///   - method: The method.
-    ///   - uri: The address, `trestle://ID/PATH`.
+    ///   - request: The request.
     ///   - manifest: The package's.
     ///   - policy: The profile's content security policy. The package's own stands beside it, and cannot weaken it.
-    public init(_ method: String, _ uri: String, _ manifest: PackageManifest, policy: String?) {
-        guard method == "GET" || method == "HEAD" else {
-            self.init(status: 405, file: nil, fields: [Field(name: "Allow", value: "GET, HEAD")])
-            return
+    public init(_ request: PackageRequest, _ manifest: PackageManifest, policy: String?) {
+        let head = manifest.head
+        fields = [PackageRequest.Field(name: "X-Content-Type-Options", value: "nosniff")]
+        for policy in [policy, head.csp].compactMap({ $0 }) {
+            fields.append(PackageRequest.Field(name: "Content-Security-Policy", value: policy))
         }
-        guard let file = Self.path(of: uri).flatMap({ manifest.file(at: $0) }) else {
-            self.init(status: 404, file: nil, fields: [])
-            return
+        if request.isReading, let file = request.path.flatMap({ manifest.file(at: $0) }) {
+            self.file = file
+            status = 200
+        } else if request.isReading {
+            status = 404
+            if !request.isForDocument { network = PackageNetworkRequest(request, head) }
+        } else if !head.accepts(request) {
+            status = 405
+            fields = [PackageRequest.Field(name: "Allow", value: "GET, HEAD")]
+        } else {
+            status = request.isMarked ? 404 : 415
+            if request.isMarked { network = PackageNetworkRequest(request, head) }
         }
-        var fields = [Field(name: "X-Content-Type-Options", value: "nosniff")]
-        for policy in [policy, manifest.head.csp].compactMap({ $0 }) {
-            fields.append(Field(name: "Content-Security-Policy", value: policy))
-        }
-        self.init(status: 200, file: file, fields: fields)
+        // Where it came to be a document all the same, it would be one of the package's origin.
+        if network != nil { fields.append(PackageRequest.Field(name: "Content-Security-Policy", value: "sandbox")) }
     }
+}
 
-    private init(status: Int, file: PackageManifest.File?, fields: [Field]) {
-        self.status = status
-        self.file = file
-        self.fields = fields
-    }
+/// What a package's network is asked.
+public struct PackageNetworkRequest: Sendable, Hashable {
+    /// Fields that are the container's or the network's own. The daemon sets those that say who asks.
+    private static let own: Set<String> = [
+        "accept-charset", "accept-encoding", "access-control-request-headers", "access-control-request-method",
+        "connection", "content-length", "cookie", "cookie2", "date", "dnt", "expect", "host", "http2-settings",
+        "keep-alive", "origin", "referer", "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
+        "via", PackageRequest.bodyMark.lowercased(),
+    ]
 
-    /// The path of a file in an address; nil where it can be none's.
-    static func path(of uri: String) -> String? {
-        guard let start = uri.firstRange(of: "://") else { return nil }
-        let rest = uri[start.upperBound...].prefix { $0 != "?" && $0 != "#" }
-        let path = rest.firstIndex(of: "/").map { rest[rest.index(after: $0)...] } ?? ""
-        guard let decoded = decode(path) else { return nil }
-        return decoded.isEmpty || decoded.hasSuffix("/") ? decoded + index : decoded
-    }
+    /// The URL.
+    public var url: String
+    /// The method of HTTP.
+    public var method: String
+    /// The fields that are sent.
+    public var fields: [PackageRequest.Field]
+    /// Whether the request's body is read and sent.
+    public var hasBody: Bool
 
-    /// Takes percent signs away; nil where that makes no text.
-    private static func decode(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ isHexDigit($0) }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+    /// nil where the package has no network, or the path could be read in two ways.
+    init?(_ request: PackageRequest, _ head: PackageHead) {
+        guard let network = head.network, let target = request.target else { return nil }
+        url = network + target.text
+        method = request.method
+        hasBody = !request.isReading
+        fields = request.fields.filter { field in
+            let name = field.name.lowercased()
+            return !Self.own.contains(name) && !name.hasPrefix("sec-") && !name.hasPrefix("proxy-")
         }
-        return String(validating: bytes, as: UTF8.self)
     }
+}
 
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
+extension PackageHead {
+    /// Whether the package's scripts may send this request, which has a body.
+    func accepts(_ request: PackageRequest) -> Bool {
+        guard network != nil, let path = request.target?.path else { return false }
+        return accepts.contains { $0.method == request.method && path.hasPrefix($0.path) }
     }
 }

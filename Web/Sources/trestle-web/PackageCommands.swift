@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import Glibc
 import OfflinePackages
 import WebPackages
@@ -8,7 +9,7 @@ import WebProfiles
 struct PackageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trestle-web", abstract: "Installs offline packages, from which pages are shown.",
-        subcommands: [Install.self, List.self, Remove.self, RollBack.self])
+        version: TrestleVersion.current, subcommands: [Install.self, List.self, Remove.self, RollBack.self])
 }
 
 /// Where packages are: all profiles of a user share them.

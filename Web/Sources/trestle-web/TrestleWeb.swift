@@ -1,6 +1,7 @@
 // trestle-web: shows pages in windows, lends them the daemon's tasks, and lends the daemon's clients the pages.
 import ArgumentParser
 import BridgeClient
+import CommandLineSupport
 import Glibc
 import WebContainer
 import WebProfiles
@@ -31,7 +32,8 @@ struct TrestleWeb: ParsableCommand {
               64  wrong usage                         69  there is no display
               75  the daemon, which the profile requires, is gone
               78  the profile is wrong
-            """)
+            """,
+        version: TrestleVersion.current)
 
     /// What of the configuration is printed.
     enum Print: String, ExpressibleByArgument, CaseIterable {

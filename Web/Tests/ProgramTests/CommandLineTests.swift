@@ -16,6 +16,11 @@ struct CommandLineTests {
         }
     }
 
+    @Test("--version is that of the daemon") func version() throws {
+        let daemon = try TestSupport.run("\(PackageFolder.programs)/trestled", ["--version"])
+        #expect(try run("--version").output == daemon.output && !daemon.output.isEmpty)
+    }
+
     @Test("--print-config sample prints a profile that --check-config takes; a wrong one is 78, with each place")
     func profiles() throws {
         let home = try TemporaryFolder()

@@ -1,0 +1,152 @@
+"""What the soak and the benchmarks run on: a daemon, a server of pages, a screen, and programs that show pages."""
+
+import http.server
+import json
+import os
+import queue
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MAIN = os.path.dirname(os.path.dirname(HERE))
+PRODUCTS = os.environ.get("TRESTLE_PRODUCTS", f"{MAIN}/.build/release")
+CONTAINER = os.environ.get("TRESTLE_WEB_PRODUCTS", f"{MAIN}/Web/.build/release") + "/trestle-web"
+LIMIT = 300
+"""Seconds of every wait. Only what hangs takes so long."""
+
+
+class Server:
+    """Serves files of this folder on two origins, and keeps what pages post to /told."""
+
+    def __init__(self):
+        told = self.told = queue.Queue()
+
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def __init__(self, *arguments):
+                super().__init__(*arguments, directory=HERE)
+
+            def do_POST(self):
+                told.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.origins = []
+        for _ in range(2):
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.origins.append(f"http://127.0.0.1:{server.server_port}")
+
+
+class Bridge:
+    """A connection to the daemon."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.socket.settimeout(LIMIT)
+        self.lines = self.socket.makefile("rb")
+        self.number = 0
+
+    def call(self, task, options=None):
+        """The callback of a call: with `result` or `error`."""
+        self.number += 1
+        message = {"task": task, "options": options or {}, "callbackId": self.number}
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+        while line := self.lines.readline():
+            answer = json.loads(line)
+            if answer.get("callbackId") == self.number:
+                return answer
+        raise ConnectionError("the daemon is gone")
+
+
+class Rig:
+    """Everything that runs; it ends with the `with`."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp()
+        self.children = []
+        self.server = Server()
+        self.socket = f"{self.folder}/bridge.sock"
+        self.start_daemon()
+        if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+            self.start_screen()
+        return self
+
+    def __exit__(self, *_):
+        for child in reversed(self.children):
+            child.terminate()
+            child.wait()
+        shutil.rmtree(self.folder)
+
+    def spawn(self, *command, **options):
+        child = subprocess.Popen(command, **options)
+        self.children.append(child)
+        return child
+
+    def start_daemon(self):
+        with open(f"{self.folder}/trestled.toml", "w") as file:
+            file.write('[plugins.alert]\npresenters = ["log"]\n')
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notify.bind(f"{self.folder}/notify")
+        notify.settimeout(LIMIT)
+        self.daemon = self.spawn(
+            f"{PRODUCTS}/trestled", "--config", f"{self.folder}/trestled.toml", "--socket", self.socket, "--state-dir",
+            f"{self.folder}/state", env={**os.environ, "NOTIFY_SOCKET": f"{self.folder}/notify"},
+            stderr=open(f"{self.folder}/log", "w"))
+        while b"READY=1" not in notify.recv(4096):
+            pass
+
+    def start_screen(self):
+        reader, writer = os.pipe()
+        self.spawn("Xvfb", "-displayfd", str(writer), "-screen", "0", "1024x768x24", "-nolisten", "tcp",
+                   pass_fds=[writer], stderr=subprocess.DEVNULL)
+        os.close(writer)
+        with open(reader) as line:
+            os.environ["DISPLAY"] = f":{line.readline().strip()}"
+
+    def show(self, program, *arguments):
+        """Starts a program that shows pages; what it keeps is in the folder."""
+        return self.spawn(program, *arguments, env={**os.environ, "XDG_DATA_HOME": f"{self.folder}/data",
+                          "GSK_RENDERER": "cairo", "GTK_A11Y": "none"}, stderr=subprocess.DEVNULL)
+
+    def show_pages(self, *arguments):
+        """Starts trestle-web with the bridge for both origins, and waits until it has its tasks."""
+        bridges = [word for origin in self.server.origins for word in ("--bridge", origin)]
+        return self.show(CONTAINER, "--socket", self.socket, *bridges, *arguments)
+
+
+def descendants(process):
+    """The processes that a process has started, and those that they have."""
+    found = []
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{thread}/children") as file:
+                found += [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+    return found + [below for child in found for below in descendants(child)]
+
+
+def web_processes(process):
+    """The processes below one that show pages."""
+    found = []
+    for child in descendants(process):
+        try:
+            with open(f"/proc/{child}/comm") as file:
+                if file.read().startswith("WebKitWebProc"):
+                    found.append(child)
+        except OSError:
+            pass
+    return found
+
+
+def memory(process):
+    """The proportional memory of a process in MiB."""
+    with open(f"/proc/{process}/smaps_rollup") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Pss:")) / 1024

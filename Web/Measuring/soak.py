@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""soak.py [--time 10m] [--seed N]: pages that call without end, while they are reloaded, navigated, hidden, killed.
+
+Ends with status 0 where each call had one callback, no callback reached another document, memory and descriptors of the
+container stayed within bounds, and no session of an old document was left.
+"""
+
+import argparse
+import os
+import queue
+import random
+import signal
+import sys
+import time
+
+from rig import LIMIT, Bridge, Rig, memory, web_processes
+
+MORE_MEGABYTES = 48
+"""What the container may take more at the end than after its first quarter."""
+MORE_DESCRIPTORS = 24
+PAGES = 3
+UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+class Soak:
+    def __init__(self, rig, seed):
+        self.rig = rig
+        self.random = random.Random(seed)
+        self.container = rig.show_pages(f"{rig.server.origins[0]}/soak.html")
+        self.documents = {}
+        self.actions = {}
+        self.faults = []
+        self.await_document()
+        self.bridge = Bridge(rig.socket)
+        # The tasks are there by the time that a page has called, or soon after.
+        while "error" in self.bridge.call("web.views"):
+            time.sleep(0.1)
+        for _ in range(PAGES - 1):
+            self.bridge.call("web.open", {"uri": self.address(), "wait": "finished"})
+
+    def address(self):
+        return f"{self.random.choice(self.rig.server.origins)}/soak.html?{self.random.random()}"
+
+    def take(self, counts):
+        self.documents[counts["name"]] = counts
+        if counts["twice"] or counts["foreign"]:
+            self.faults.append(f"a document has {counts['twice']} second and {counts['foreign']} foreign callbacks")
+
+    def await_document(self):
+        """Waits until a document tells that it was not there before."""
+        known = len(self.documents)
+        while len(self.documents) == known:
+            self.take(self.rig.server.told.get(timeout=LIMIT))
+
+    def read_told(self):
+        while True:
+            try:
+                self.take(self.rig.server.told.get_nowait())
+            except queue.Empty:
+                return
+
+    def act(self):
+        """One thing that goes wrong, or just happens."""
+        views = [view["view"] for view in self.bridge.call("web.views")["result"]["views"]]
+        view = self.random.choice(views)
+        kind = self.random.choices(
+            ["reload", "navigate", "back", "kill", "hide", "evaluate", "close"], [4, 6, 2, 2, 2, 3, 1])[0]
+        self.actions[kind] = self.actions.get(kind, 0) + 1
+        if kind == "reload":
+            self.bridge.call("web.reload", {"view": view, "wait": "finished"})
+        elif kind == "navigate":
+            self.bridge.call("web.navigate", {"view": view, "uri": self.address(), "wait": "finished"})
+        elif kind == "back":
+            self.bridge.call("web.back", {"view": view})
+        elif kind == "kill":
+            for process in self.random.sample(web_processes(self.container.pid), 1):
+                os.kill(process, signal.SIGKILL)
+        elif kind == "hide":
+            for visible in (False, True):
+                self.bridge.call("web.window.set", {"view": view, "visible": visible})
+        elif kind == "evaluate":
+            self.bridge.call("web.evaluate", {"view": view, "script": "return document.title"})
+        elif kind == "close":
+            self.bridge.call("web.open", {"uri": self.address(), "wait": "committed"})
+            self.bridge.call("web.close", {"view": view})
+
+    def measure(self):
+        return memory(self.container.pid), len(os.listdir(f"/proc/{self.container.pid}/fd"))
+
+    def sessions(self):
+        """The sessions that speak for an origin."""
+        sessions = self.bridge.call("bridge.sessions")["result"]["sessions"]
+        return sum(session.get("origin", "local") != "local" for session in sessions)
+
+    def run(self, seconds):
+        begin = time.monotonic()
+        early = None
+        while (passed := time.monotonic() - begin) < seconds:
+            self.act()
+            self.read_told()
+            if self.container.poll() is not None:
+                return self.faults.append(f"the container has ended with {self.container.returncode}")
+            if early is None and passed > seconds / 4:
+                early = self.measure()
+        self.check(early or self.measure())
+
+    def check(self, early):
+        late = self.measure()
+        print(f"memory {early[0]:.1f} to {late[0]:.1f} MiB, descriptors {early[1]} to {late[1]}")
+        if late[0] > early[0] + MORE_MEGABYTES:
+            self.faults.append("the container's memory has grown")
+        if late[1] > early[1] + MORE_DESCRIPTORS:
+            self.faults.append("the container's descriptors have become more")
+        views = len(self.bridge.call("web.views")["result"]["views"])
+        # A document that is being replaced has a session until its own connection is read to its end.
+        end = time.monotonic() + LIMIT
+        while (sessions := self.sessions()) > views and time.monotonic() < end:
+            self.read_told()
+        if sessions > views:
+            self.faults.append(f"{views} pages have {sessions} sessions")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--time", default="10m")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    with Rig() as rig:
+        soak = Soak(rig, options.seed)
+        soak.run(float(options.time[:-1]) * UNITS[options.time[-1]])
+    total = {key: sum(counts[key] for counts in soak.documents.values()) for key in ["answered", "failed"]}
+    print(f"{len(soak.documents)} documents, {total['answered']} calls answered, {total['failed']} failed")
+    print(", ".join(f"{kind} {count}" for kind, count in sorted(soak.actions.items())))
+    for fault in soak.faults:
+        print(f"soak: {fault}", file=sys.stderr)
+    sys.exit(bool(soak.faults) or not total["answered"])
+
+
+main()
