@@ -66,6 +66,19 @@ extension Page {
         }
     }
 
+    /// The load has ended. The engine reports the title of the document before that or up to some milliseconds later.
+    func awaitTitle() {
+        guard view.title.isEmpty else { return waiters.finished() }
+        titleWait = .timer(after: .milliseconds(100)) { [weak self] in self?.endTitleWait() }
+    }
+
+    /// The title is there, or there is none.
+    func endTitleWait() {
+        guard titleWait != nil else { return }
+        titleWait = nil
+        waiters.finished()
+    }
+
     /// Loads the document again whose process has ended: where there was none yet, the one that was to come.
     func restore() {
         if view.uri?.isEmpty == false { return view.reload() }
@@ -78,6 +91,7 @@ extension Page {
     ) async throws(LoadProblem) {
         let problem = await withCheckedContinuation { continuation in
             waiters.end(.cancelled)
+            titleWait = nil
             // A page that waits for an answer would not go on to the load.
             withdrawQuestion()
             errorPage = .none

@@ -15,6 +15,7 @@ extension Page: WebViewDelegate {
             denied = nil
             container?.leavePackages(self)
             awaited.started()
+            titleWait = nil
             startTimer()
             publish("web.navigation.started", ["uri": uri])
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
@@ -27,7 +28,7 @@ extension Page: WebViewDelegate {
             if !awaited.isPending { waiters.committed() }
         case .finished:
             publish("web.navigation.finished", ["uri": uri])
-            if !awaited.isPending { waiters.finished() }
+            if !awaited.isPending { awaitTitle() }
             watch.loaded()
         }
     }
@@ -65,6 +66,7 @@ extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
     public func webViewTitleChanged(_ view: WebView) {
         if windowTitle == nil { window.setTitle(view.title) }
+        if !view.title.isEmpty { endTitleWait() }
         describe()
         publish("web.title", ["title": .string(view.title)])
     }

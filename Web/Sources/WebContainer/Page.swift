@@ -24,6 +24,8 @@ public final class Page {
     /// The address of the last load that a client began.
     var address: String?
     var settling: LoopSource?
+    /// The load has ended, and its title may be about to come.
+    var titleWait: LoopSource?
     /// The last navigation that a rule forbade, and the rule.
     var denied: LoadProblem?
     /// The question that the page waits for an answer to.

@@ -85,30 +85,33 @@ struct DialogTests {
             var (shown, gone) = (held.shown.makeAsyncIterator(), held.gone.makeAsyncIterator())
             let page: JSON = ["uri": .string("\(origin)/page.html")]
 
-            try await ask(run, "first")
+            ask(run, "first")
             #expect(await shown.next(isolation: #isolation)?["options"]?["content"] == "first")
             _ = try await run.bridge.call("web.navigate", page, as: JSON.self)
             #expect(await gone.next(isolation: #isolation)?["content"] == "first")
             _ = try await run.report()
 
-            try await ask(run, "second")
+            ask(run, "second")
             #expect(await shown.next(isolation: #isolation)?["options"]?["content"] == "second")
             try run.killWebProcesses()
             #expect(await gone.next(isolation: #isolation)?["content"] == "second")
             _ = try await run.report()
 
-            try await ask(run, "third")
+            ask(run, "third")
             #expect(await shown.next(isolation: #isolation)?["options"]?["content"] == "third")
-            _ = try await run.bridge.call("web.close", as: JSON.self)
+            // The program ends with its last page, maybe before it has answered.
+            _ = try? await run.bridge.call("web.close", as: JSON.self)
             #expect(await gone.next(isolation: #isolation)?["content"] == "third")
             #expect(try run.end() == .exited(0))
         }
     }
 
-    /// Has the page ask by `alert`, without waiting for the end of it.
-    private func ask(_ run: WebRun, _ text: String) async throws {
-        _ = try await run.bridge.call(
-            "web.evaluate", ["script": .string("setTimeout(() => alert('\(text)'), 0)")] as JSON, as: JSON.self)
+    /// Has the page ask by `alert`. The script does not end before the question does, so its end is not waited for.
+    private func ask(_ run: WebRun, _ text: String) {
+        let bridge = run.bridge
+        Task {
+            _ = try? await bridge.call("web.evaluate", ["script": .string("alert('\(text)')")] as JSON, as: JSON.self)
+        }
     }
 
     @Test("with panels = \"none\" questions are declined, and nobody is asked")
