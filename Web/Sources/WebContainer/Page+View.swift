@@ -78,6 +78,9 @@ extension Page: WebViewDelegate {
         publish("web.history", ["uri": .string(view.uri ?? ""), "kind": .string(historyKind())])
     }
 
+    /// As `WebViewDelegate` says. An earlier load may have gone on when the address changed.
+    public func webViewLoadingChanged(_ view: WebView) { settle() }
+
     /// As `WebViewDelegate` says.
     public func webViewProgressChanged(_ view: WebView) {
         let value = view.progress

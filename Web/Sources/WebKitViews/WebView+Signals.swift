@@ -29,6 +29,7 @@ extension WebView {
         }
         object.observe("notify::title") { [weak self] _ in self.map { $0.delegate?.webViewTitleChanged($0) } }
         object.observe("notify::uri") { [weak self] _ in self.map { $0.delegate?.webViewAddressChanged($0) } }
+        object.observe("notify::is-loading") { [weak self] _ in self.map { $0.delegate?.webViewLoadingChanged($0) } }
         object.observe("notify::estimated-load-progress") { [weak self] _ in
             self.map { $0.delegate?.webViewProgressChanged($0) }
         }

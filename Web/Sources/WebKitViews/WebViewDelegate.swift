@@ -75,6 +75,8 @@ public protocol WebViewDelegate: AnyObject {
     func webViewTitleChanged(_ view: WebView)
     /// The address changed: also by `pushState` and fragments.
     func webViewAddressChanged(_ view: WebView)
+    /// A load has begun, or none is under way any more: also where it was within the document.
+    func webViewLoadingChanged(_ view: WebView)
     /// The progress of a load changed.
     func webViewProgressChanged(_ view: WebView)
     /// The page closes itself.
