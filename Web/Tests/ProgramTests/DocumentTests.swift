@@ -187,7 +187,8 @@ struct DocumentTests {
     func data() async throws {
         try await WebRun.with { run in
             try await run.startPage()
-            _ = try await run.evaluate("document.cookie = 'a=1; max-age=1000'")
+            // The network process has the cookie when it has answered a request behind it.
+            _ = try await run.evaluate("document.cookie = 'a=1; max-age=1000'; await fetch(location.href);")
             let records = try await run.bridge.call(
                 "web.data.records", ["types": ["cookies"]] as JSON, as: JSON.self)
             #expect(records["records"]?.arrayValue?.contains { $0["name"] == "127.0.0.1" } == true)
