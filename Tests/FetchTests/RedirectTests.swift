@@ -87,7 +87,7 @@ struct RedirectTests {
                     "url": server.url("/a"), "method": "POST", "body": ["stream": .string(stream.name)],
                 ]
                 do {
-                    try await session.call("http.fetch", options)
+                    try await session.call("http.fetch", options, timeout: .seconds(600))
                     #expect(code == nil)
                 } catch let error as BridgeError {
                     #expect(error.code == code)
