@@ -143,8 +143,8 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
         endTurn()
     }
 
-    /// Called first in every turn with an event, and in every callback from libuv: the turn's clock is read once, at its
-    /// first event.
+    /// Called first in every turn with an event, and in every callback from libuv: the turn's clock is read once, at
+    /// its first event.
     @inline(__always)
     func beginTurn() {
         guard turnStart == 0 else { return }

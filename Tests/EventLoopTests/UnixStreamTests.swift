@@ -291,24 +291,4 @@ import Testing
         await turns(4)
         #expect(first.their.reports.count + second.their.reports.count == 1)
     }
-
-    @Test("Out-of-band data is no event of a stream, whether it is read or not, and does not keep the loop busy")
-    func outOfBand() async throws {
-        let (stream, descriptor) = try UnixSocket.pair { first, second in
-            (try UnixStream(adopting: first), second.release())
-        }
-        defer { stream.close() }
-        let recorder = Recorder()
-        stream.delegate = recorder
-        // Kernels before 5.15 have no such thing on Unix sockets.
-        guard send(descriptor, "x", 1, Int32(MSG_OOB)) == 1 else { return #expect(close(descriptor) == 0) }
-        await turns(20)
-        stream.startReading()
-        #expect(send(descriptor, "ab", 2, 0) == 2)
-        await recorder.wait { $0.received == Array("ab".utf8) }
-        await turns(20)
-        #expect(recorder.ends.isEmpty)
-        close(descriptor)
-        await recorder.wait { $0.ends == [.hangUp] }
-    }
 }
