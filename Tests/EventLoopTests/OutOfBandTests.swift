@@ -16,7 +16,8 @@ import Testing
         await turns(20)
         stream.startReading()
         #expect(send(descriptor, "ab", 2, 0) == 2)
-        await recorder.wait { $0.received == Array("ab".utf8) }
+        // Whether the byte itself comes is the kernel's affair.
+        await recorder.wait { $0.received.suffix(2) == Array("ab".utf8) }
         await turns(20)
         #expect(recorder.ends.isEmpty)
         close(descriptor)
