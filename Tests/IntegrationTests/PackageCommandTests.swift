@@ -14,7 +14,7 @@ struct PackageCommandTests {
     }
 
     /// Runs the command; the errors of one that fails say why.
-    private func package(_ arguments: String..., fails reason: String? = nil) throws {
+    private func runPackage(_ arguments: String..., fails reason: String? = nil) throws {
         let run = try run(Paths.program("trestle"), ["package"] + arguments)
         guard let reason else { return #expect(run.end == .exited(0) && run.errors.isEmpty, "\(run)") }
         #expect(run.end != .exited(0) && run.output.isEmpty && run.errors.contains(reason), "\(run)")
@@ -24,39 +24,39 @@ struct PackageCommandTests {
     func roundTrip() throws {
         let folder = try folder()
         let (key, archive) = (folder.file("k"), folder.file("app.tar.zst"))
-        try package("key", key)
+        try runPackage("key", key)
         var status = stat()
         #expect(stat(key, &status) == 0 && status.st_mode & 0o777 == 0o600)
-        try package("make", folder.file("app"), "--key", key, "--output", archive)
+        try runPackage("make", folder.file("app"), "--key", key, "--output", archive)
         let open = try #require(contents(of: "\(key).pub").split(separator: "\n").first)
-        try package("check", archive, "--key", String(open))
+        try runPackage("check", archive, "--key", String(open))
         let other = "ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-        try package("check", archive, "--key", other, fails: "which is no trusted key")
-        try package("check", "\(key).pub", fails: "is no valid zstd")
+        try runPackage("check", archive, "--key", other, fails: "which is no trusted key")
+        try runPackage("check", "\(key).pub", fails: "is no valid zstd")
     }
 
     @Test("Nothing that exists is replaced without --force")
     func force() throws {
         let folder = try folder()
         let (key, archive) = (folder.file("k"), folder.file("app.tar.zst"))
-        try package("key", key)
+        try runPackage("key", key)
         let first = contents(of: key)
-        try package("key", key, fails: "--force replaces it")
+        try runPackage("key", key, fails: "--force replaces it")
         #expect(contents(of: key) == first)
-        try package("make", folder.file("app"), "--key", key, "--output", archive)
-        try package("make", folder.file("app"), "--key", key, "--output", archive, fails: "--force replaces it")
-        try package("make", folder.file("app"), "--key", key, "--output", archive, "--force")
-        try package("key", key, "--force")
+        try runPackage("make", folder.file("app"), "--key", key, "--output", archive)
+        try runPackage("make", folder.file("app"), "--key", key, "--output", archive, fails: "--force replaces it")
+        try runPackage("make", folder.file("app"), "--key", key, "--output", archive, "--force")
+        try runPackage("key", key, "--force")
         #expect(contents(of: key) != first)
     }
 
     @Test("A folder becomes a package in its place, and stays one as long as nothing changes")
     func inPlace() throws {
         let folder = try folder()
-        try package("key", folder.file("k"))
-        try package("make", folder.file("app"), "--key", folder.file("k"), "--in-place")
-        try package("check", folder.file("app"))
+        try runPackage("key", folder.file("k"))
+        try runPackage("make", folder.file("app"), "--key", folder.file("k"), "--in-place")
+        try runPackage("check", folder.file("app"))
         try folder.write("<q>", to: "app/files/index.html")
-        try package("check", folder.file("app"), fails: "index.html does not have the sha256 of the manifest")
+        try runPackage("check", folder.file("app"), fails: "index.html does not have the sha256 of the manifest")
     }
 }

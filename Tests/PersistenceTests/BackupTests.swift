@@ -30,9 +30,9 @@ struct BackupTests {
     func independent() async throws {
         let store = try await TestStore()
         try await store.create("a")
-        let release = StoreLane.allCases.map(store.hold)
+        let release = await store.holdAll()
         let copy = try await store.copies.backUp(for: 1)
-        release.forEach { $0() }
+        release()
         #expect(copy.records == 1)
         try await store.create("b")
         #expect(try await store.backup().count == Int(copy.bytes))

@@ -52,7 +52,7 @@ struct CommitTurnsTests {
     func slowUser() async throws {
         let time = Mutex(Duration.zero)
         let store = try await TestStore(clock: { time.withLock { $0 } })
-        let release = store.hold(.commits)
+        let release = await store.hold(.commits)
         for _ in 0..<3 {
             let work: @Sendable (StoreAccess) -> Void = { _ in time.withLock { $0 += .milliseconds(30) } }
             store.store.submit(StoreJob(session: 1, user: 1000, .write, work, end: { _ in }))
@@ -68,7 +68,7 @@ struct CommitTurnsTests {
     func longReads(isSlow: Bool) async throws {
         let time = Mutex(Duration.zero)
         let store = try await TestStore(clock: { time.withLock { $0 } })
-        let release = store.hold(.commits)
+        let release = await store.hold(.commits)
         if isSlow {
             let work: @Sendable (StoreAccess) -> Void = { _ in time.withLock { $0 += .milliseconds(25) } }
             store.store.submit(StoreJob(session: 2, user: 2000, .write, work, end: { _ in }))
@@ -101,7 +101,7 @@ struct CommitTurnsTests {
         let time = Mutex(Duration.zero)
         let order = Mutex([Int]())
         let store = try await TestStore(clock: { time.withLock { $0 } })
-        let release = store.hold(.commits)
+        let release = await store.hold(.commits)
         @Sendable func submit(_ number: Int, uid: UInt32, _ work: @escaping @Sendable () -> Void) {
             let work: @Sendable (StoreAccess) -> Void = { _ in
                 order.withLock { $0.append(number) }

@@ -64,9 +64,9 @@ struct ExportTests {
         let text = JSON.string(String(repeating: "x", count: 1000))
         _ = await store.send(
             (0..<700).map { .init("create", ["table": "t", "key": .string("k\($0)"), "record": ["text": text]]) })
-        let release = StoreLane.allCases.map(store.hold)
+        let release = await store.holdAll()
         let lines = try await store.export().split(separator: "\n")
-        release.forEach { $0() }
+        release()
         #expect(lines.count == 702)
         #expect(lines.last == #"{"trestle":"end","records":700}"#)
         #expect(try lines.allSatisfy { try JSON(parsing: String($0)).objectValue != nil })

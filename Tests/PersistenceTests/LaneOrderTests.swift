@@ -21,7 +21,7 @@ struct LaneOrderTests {
     func heldCommit() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
-        let release = store.hold(.commits)
+        let release = await store.hold(.commits)
         let write = store.begin(create("b", session: 1))
         let own = [store.begin(read("b", session: 1)), store.begin(query(session: 1))]
         #expect(try await store.begin(read("a", session: 2)).outcome.get().key == "a")
@@ -40,7 +40,7 @@ struct LaneOrderTests {
     func heldQuery() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
-        let release = store.hold(.queries)
+        let release = await store.hold(.queries)
         let slow = store.begin(query(session: 1))
         let own = [store.begin(create("b", session: 1)), store.begin(read("b", session: 1))]
         #expect(try await store.begin(read("a", session: 2)).outcome.get().key == "a")
@@ -57,7 +57,7 @@ struct LaneOrderTests {
     @Test("The watches of a session that is gone end after the watch that it had asked for last")
     func closedBehindHeldWatch() async throws {
         let store = try await TestStore()
-        let release = store.hold(.queries)
+        let release = await store.hold(.queries)
         _ = store.begin(query(session: 5))
         let watch = store.begin(Request("watch", ["table": "t"], session: 5))
         store.store.sessionClosed(5, user: 1000)
@@ -74,7 +74,7 @@ struct LaneOrderTests {
     func close() async throws {
         let directory = try TestStore.makeDirectory()
         let store = try await TestStore(directory: directory)
-        let release = store.hold(.queries)
+        let release = await store.hold(.queries)
         let slow = store.begin(query(session: 1))
         let write = store.begin(create("a", session: 1))
         async let closed: Void = store.close()

@@ -193,7 +193,7 @@ struct QuerySliceTests {
     func close() async throws {
         let store = try await TestStore(clock: TickingClock().clock)
         try await fill(store, 200)
-        let release = store.hold(.queries)
+        let release = await store.hold(.queries)
         let pending = store.begin(query(1, uid: 1000))
         async let closed: Void = store.close()
         release()

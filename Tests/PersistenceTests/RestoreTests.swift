@@ -145,12 +145,12 @@ struct RestoreTests {
         try await store.create("a")
         let backup = try await store.backup()
         try await store.create("b")
-        let release = StoreLane.allCases.map(store.hold)
+        let release = await store.holdAll()
         let read = store.begin(.init("read", ["table": "t", "key": "b"], session: 2))
         // Of another key: nothing says which of the two sessions comes first.
         let write = store.begin(.init("create", ["table": "t", "key": "c", "record": [:]], session: 3))
         try await store.restore(backup)
-        release.forEach { $0() }
+        release()
         let missing = await read.outcome
         #expect(throws: BridgeError.self) { try missing.get() }
         #expect(try await write.outcome.get().version ?? 0 > Limits.versionsPerRestore)

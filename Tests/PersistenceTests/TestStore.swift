@@ -120,12 +120,30 @@ final class TestStore: Sendable {
             })
     }
 
-    /// Holds up a lane: what it is given waits.
+    /// Holds up a lane that is not held, from when it has done what it was given: an answer comes before its call has
+    /// left the lane, which might still take the next one. What it is given from now on waits.
     ///
     /// - Returns: Lets it go on.
-    func hold(_ lane: StoreLane) -> () -> Void {
+    func hold(_ lane: StoreLane) async -> () -> Void {
+        var release: () -> Void = {}
+        await withCheckedContinuation { continuation in release = holdNext(lane) { continuation.resume() } }
+        return release
+    }
+
+    /// The same for all lanes.
+    func holdAll() async -> () -> Void {
+        var releases: [() -> Void] = []
+        for lane in StoreLane.allCases { releases.append(await hold(lane)) }
+        return { for release in releases { release() } }
+    }
+
+    /// Holds up a lane when it has done what it was given, without waiting for that.
+    private func holdNext(_ lane: StoreLane, whenHeld: @escaping @Sendable () -> Void = {}) -> () -> Void {
         let gate = DispatchSemaphore(value: 0)
-        threads[lane.rawValue].async { gate.wait() }
+        threads[lane.rawValue].async {
+            whenHeld()
+            gate.wait()
+        }
         return { gate.signal() }
     }
 
@@ -134,7 +152,7 @@ final class TestStore: Sendable {
         await withCheckedContinuation { continuation in
             let collected = Collected(count: requests.count) { continuation.resume(returning: $0) }
             // The lanes are held until all of them are in the queues.
-            let release = StoreLane.allCases.map(hold)
+            let release = StoreLane.allCases.map { holdNext($0) }
             for (index, request) in requests.enumerated() {
                 store.take(storeCall(request) { collected.add($0, at: index) })
             }
@@ -146,11 +164,9 @@ final class TestStore: Sendable {
     ///
     /// No lane is held when this is called.
     func order(of requests: [Request]) async -> [Int] {
-        // An answer is given before its call has left the queues; a session's next call would wait for that.
-        await finishJobs()
+        let release = await holdAll()
         let order = Mutex<[Int]>([])
         return await withCheckedContinuation { continuation in
-            let release = StoreLane.allCases.map(hold)
             for (index, request) in requests.enumerated() {
                 store.take(
                     storeCall(request) { _ in
@@ -161,7 +177,7 @@ final class TestStore: Sendable {
                         if all.count == requests.count { continuation.resume(returning: all) }
                     })
             }
-            release.forEach { $0() }
+            release()
         }
     }
 
