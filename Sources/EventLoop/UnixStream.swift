@@ -132,7 +132,7 @@ public final class UnixStream {
     func ready(_ found: StreamPoll.Interest) {
         guard isOpen else { return }
         let isBroken = found.contains(.failure)
-        // Where there is nothing else to report, whoever waits for anything comes upon it.
+        // Of a hang-up or a failure alone, the stream learns by the reading or writing that it waits for.
         let events = found.isSubset(of: [.hangUp, .failure]) ? found.union(watched) : found
         // A failure would be reported in each turn.
         if isBroken { unwatch() }

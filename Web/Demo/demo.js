@@ -72,7 +72,9 @@ async function run() {
     // The second time, the page is back from the kill of its process.
     const question = times === 1 ? "Shall the process of this page be killed?" : "The page is back. Well done?";
     await line("confirm()", async () => `${question} ${confirm(question) ? "OK" : "Cancel"}`);
-    status.textContent = times > 1 ? "The web process was killed, and the page is back." : "Next, its web process is killed.";
+    status.textContent = times > 1
+        ? "The web process was killed, and the page is back."
+        : "Next, its web process is killed.";
     document.title = done.every((good) => good) ? "trestle-web: done" : "trestle-web: failed";
     await fetch(`/shown?${document.title.split(" ")[1]}`);
 }

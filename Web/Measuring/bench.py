@@ -34,10 +34,11 @@ class Bench:
                             ("trestle-web", lambda: self.rig.show_pages("--no-tasks", self.address))]:
             begin = time.monotonic()
             program = start()
-            told = self.rig.server.told.get(timeout=LIMIT)
-            self.add(f"{name}: start to the page's script, ms", [1000 * (time.monotonic() - begin) - told.pop("spent")])
-            self.add(f"{name}: load of the page, ms", [told.pop("load")])
-            for way, times in told.items():
+            report = self.rig.server.reports.get(timeout=LIMIT)
+            seconds = time.monotonic() - begin
+            self.add(f"{name}: start to the page's script, ms", [1000 * seconds - report.pop("spent")])
+            self.add(f"{name}: load of the page, ms", [report.pop("load")])
+            for way, times in report.items():
                 self.add(f"{name}: {way}", times)
             self.add(f"{name}: memory of the program, MiB", [memory(program.pid)])
             self.add(f"{name}: memory of its web processes, MiB", [sum(memory(p) for p in web_processes(program.pid))])

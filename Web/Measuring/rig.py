@@ -19,17 +19,17 @@ LIMIT = 300
 
 
 class Server:
-    """Serves files of this folder on two origins, and keeps what pages post to /told."""
+    """Serves files of this folder on two origins, and keeps what pages post to /report."""
 
     def __init__(self):
-        told = self.told = queue.Queue()
+        reports = self.reports = queue.Queue()
 
         class Handler(http.server.SimpleHTTPRequestHandler):
             def __init__(self, *arguments):
                 super().__init__(*arguments, directory=HERE)
 
             def do_POST(self):
-                told.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                reports.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 self.send_response(204)
                 self.end_headers()
 

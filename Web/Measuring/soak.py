@@ -47,15 +47,15 @@ class Soak:
             self.faults.append(f"a document has {counts['twice']} second and {counts['foreign']} foreign callbacks")
 
     def await_document(self):
-        """Waits until a document tells that it was not there before."""
+        """Waits until a document reports that it is new."""
         known = len(self.documents)
         while len(self.documents) == known:
-            self.take(self.rig.server.told.get(timeout=LIMIT))
+            self.take(self.rig.server.reports.get(timeout=LIMIT))
 
-    def read_told(self):
+    def read_reports(self):
         while True:
             try:
-                self.take(self.rig.server.told.get_nowait())
+                self.take(self.rig.server.reports.get_nowait())
             except queue.Empty:
                 return
 
@@ -97,7 +97,7 @@ class Soak:
         early = None
         while (passed := time.monotonic() - begin) < seconds:
             self.act()
-            self.read_told()
+            self.read_reports()
             if self.container.poll() is not None:
                 return self.faults.append(f"the container has ended with {self.container.returncode}")
             if early is None and passed > seconds / 4:
@@ -115,7 +115,7 @@ class Soak:
         # A document that is being replaced has a session until its own connection is read to its end.
         end = time.monotonic() + LIMIT
         while (sessions := self.sessions()) > views and time.monotonic() < end:
-            self.read_told()
+            self.read_reports()
         if sessions > views:
             self.faults.append(f"{views} pages have {sessions} sessions")
 

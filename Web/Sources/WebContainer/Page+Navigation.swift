@@ -75,7 +75,7 @@ extension Page {
         }
         guard !failure.isCancelled else {
             // The load that a client's took the place of.
-            // That of a view that waited for a page is told late.
+            // The engine reports the end of a waiting view's own document late.
             if !awaited.isPending, failure.uri != "about:blank" { waiters.end(.cancelled) }
             return
         }
