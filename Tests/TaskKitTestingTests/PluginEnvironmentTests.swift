@@ -28,9 +28,12 @@ struct PluginEnvironmentTests {
                 guard let number = options.int64Value else { throw BridgeError(.optionsInvalid, "no number") }
                 return .number(JSONNumber(number / 2))
             }
-            let half = try await bridge.call("half", 8)
+            // The provider is in this process, whose loop other tests hold.
+            let half = try await bridge.call("half", 8, timeout: .seconds(600))
             #expect(half == 4)
-            let error = await #expect(throws: BridgeError.self) { try await bridge.call("half", "x") }
+            let error = await #expect(throws: BridgeError.self) {
+                try await bridge.call("half", "x", timeout: .seconds(600))
+            }
             #expect(error?.code == .optionsInvalid)
             await provider.leave()
             #expect(await listener.nextEvent().name == "session.closed")
