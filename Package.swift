@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 // Each package from elsewhere hangs on a trait: a plugin's package that asks for none of them, or for "Testing" alone,
 // resolves nothing of what only the daemon needs.
 let argumentParser = Target.Dependency.product(
-    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Daemon"]))
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"]))
 let deque = Target.Dependency.product(
     name: "DequeModule", package: "swift-collections", condition: .when(traits: ["Testing"]))
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Daemon"]))
@@ -63,7 +63,7 @@ let plugins = [
         testDependencies: ["DiskTestSupport"]),
     PluginFolder(
         name: "Login", dependencies: ["CSodium", "DurableDatabase", "Sodium", grdb],
-        testDependencies: ["DiskTestSupport", "DurableDatabase"]),
+        testDependencies: ["DiskTestSupport"]),
     PluginFolder(
         name: "Persistence", dependencies: ["DurableDatabase", "Sodium", grdb],
         testDependencies: ["DiskTestSupport"]),
@@ -108,7 +108,8 @@ let package = Package(
     ] + plugins.map(\.product) + forWeb,
     traits: [
         .default(enabledTraits: ["Daemon"]),
-        .trait(name: "Daemon", description: "Everything.", enabledTraits: ["Testing"]),
+        .trait(name: "Daemon", description: "Everything.", enabledTraits: ["CommandLine", "Testing"]),
+        .trait(name: "CommandLine", description: "What the module CommandLineSupport needs."),
         .trait(name: "Testing", description: "What TaskKitTesting needs, besides TaskKit."),
     ],
     dependencies: [
@@ -330,7 +331,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: fuzzed + ["TestSupport"], path: "Fuzz",
-            exclude: ["Corpus", "Finds", "Programs", "ThreadUser", "words.dict"],
+            exclude: ["Corpus", "Finds", "Package.swift", "Programs", "ThreadUser", "words.dict"],
             sources: ["Targets", "Replay"], swiftSettings: strict),
     ] + plugins.flatMap(\.targets),
     cxxLanguageStandard: .cxx17
