@@ -65,6 +65,7 @@ struct FetchAttackTests {
             (head + "Content-Length: -1\r\n\r\nabc", "http.protocol"),
             (head + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "http.protocol"),
             (head + "A: 1\r\n folded\r\n\r\n", "http.protocol"),
+            (head + "A\rB: 1\r\n\r\n", "http.protocol"),
             ("hello", "http.protocol"),
             ("HTTP/1.1 99 No\r\n\r\n", "http.protocol"),
             ("", "http.interrupted"),

@@ -20,7 +20,9 @@ extension Transfer {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return untrusted()
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
             return tls("issuer", "the certificates that are trusted cannot be read; see ca_file")
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
+        // CURLE_BAD_FUNCTION_ARGUMENT: a header line without a colon before its first CR.
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
+            CURLE_BAD_FUNCTION_ARGUMENT:
             return .brokenProtocol("the server's response is no valid HTTP")
         case CURLE_SEND_FAIL_REWIND: return .bodyUsed
         // libcurl's own bound for a line, which is longer than all lines may be here.
