@@ -50,6 +50,8 @@ deb-web: web ## Pack trestle-web as a Debian package, into .build/deb
 	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev lintian:lintian
 	@scripts/deb-web
 
+# Each test has a screen, a bus, a daemon, a container and the processes of its pages.
+test-web: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 3
 test-web: setup page-script ## Run the tests of trestle-web, on a screen that nobody sees
 	@scripts/setup.sh pkg-config:pkg-config Xvfb:xvfb dbus-daemon:dbus-daemon libwebkitgtk-6.0-dev
 	@scripts/quietly.sh swift build

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("Files of cookies, and cookies of requests", .timeLimit(.minutes(5)))
+@Suite("Files of cookies, and cookies of requests", .timeLimit(.minutes(20)))
 struct CookieFileTests {
     private static let file = """
         # Netscape HTTP Cookie File

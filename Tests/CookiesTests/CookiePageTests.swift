@@ -5,7 +5,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("What a page may do with cookies", .timeLimit(.minutes(5)))
+@Suite("What a page may do with cookies", .timeLimit(.minutes(20)))
 struct CookiePageTests {
     private static let origin = "https://shop.example"
 
@@ -93,7 +93,7 @@ struct CookiePageTests {
     }
 }
 
-@Suite("Values of HttpOnly cookies", .timeLimit(.minutes(5)))
+@Suite("Values of HttpOnly cookies", .timeLimit(.minutes(20)))
 struct CookieSecretsTests {
     @Test("Without the permission cookies.secrets a program of the user sees all cookies, not those values")
     func permission() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("The store of cookies", .timeLimit(.minutes(5)))
+@Suite("The store of cookies", .timeLimit(.minutes(20)))
 struct CookieStoreTests {
     private func with(_ body: (EngineUnderTest) throws -> Void) throws {
         let stage = try EngineUnderTest()

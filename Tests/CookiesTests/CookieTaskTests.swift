@@ -4,7 +4,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("The tasks of cookies", .timeLimit(.minutes(5)))
+@Suite("The tasks of cookies", .timeLimit(.minutes(20)))
 struct CookieTaskTests {
     @Test("The plugin passes its own check")
     func conforms() throws { try Plugin.cookies().check() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("Who is sent the changes of cookies", .timeLimit(.minutes(5)))
+@Suite("Who is sent the changes of cookies", .timeLimit(.minutes(20)))
 struct ListenerTests {
     @Test("The next daemon goes on with a watch: nothing is missed, nothing comes twice")
     func handover() throws {

@@ -87,7 +87,7 @@ private struct Replica {
     }
 }
 
-@Suite("Containers whose jars are copies of a profile", .timeLimit(.minutes(5)))
+@Suite("Containers whose jars are copies of a profile", .timeLimit(.minutes(20)))
 struct ReplicaTests {
     @Test("A container is not sent what it wrote itself, where just that differs which is not its to say")
     func ownChanges() throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("Databases of WebKitGTK", .timeLimit(.minutes(5)))
+@Suite("Databases of WebKitGTK", .timeLimit(.minutes(20)))
 struct WebKitDatabaseTests {
     private static let now = UnixTime(seconds: 1_800_000_000)
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Clear-Site-Data and profiles", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"),
-    .enabled(if: TestAuthority.isThere, "needs /usr/bin/openssl"), .timeLimit(.minutes(5)))
+    .enabled(if: TestAuthority.isThere, "needs /usr/bin/openssl"), .timeLimit(.minutes(20)))
 struct ClearSiteDataTests {
     private static let clearing = Script.response(
         "ok", headers: "Clear-Site-Data: \"cookies\"\r\nSet-Cookie: after=1\r\n")

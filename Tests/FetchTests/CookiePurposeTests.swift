@@ -8,7 +8,7 @@ import Testing
 
 /// What a program or a container does with both plugins, each thing once and end to end.
 @Suite(
-    "What cookies are for", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(5)))
+    "What cookies are for", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
 struct CookiePurposeTests {
     private static let url: JSON = "https://shop.example/"
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "The timeout of a fetch's call", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(20)))
 struct FetchDeadlineTests {
     private static let timeout = Duration.seconds(3)
     /// Answers nothing; the requests for `/started` are answered once one has come.

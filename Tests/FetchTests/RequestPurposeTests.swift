@@ -8,7 +8,7 @@ import Testing
 
 /// What a program or a page does with requests, each thing once and end to end.
 @Suite(
-    "What requests are for", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(5)))
+    "What requests are for", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
 struct RequestPurposeTests {
     private static let stored = "ETag: \"1\"\r\nCache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("What a transfer does before its request is sent", .timeLimit(.minutes(5)))
+@Suite("What a transfer does before its request is sent", .timeLimit(.minutes(20)))
 struct TransferPhaseTests {
     /// Begins a transfer, and returns its phases up to one of them.
     private func phases(

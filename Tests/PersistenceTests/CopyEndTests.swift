@@ -6,7 +6,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("The end of copies over a bridge", .timeLimit(.minutes(5)))
+@Suite("The end of copies over a bridge", .timeLimit(.minutes(20)))
 struct CopyEndTests {
     /// The files that travel.
     private func files(_ bridge: TestBridge) throws -> [String] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Copies over a bridge", .timeLimit(.minutes(5)))
+@Suite("Copies over a bridge", .timeLimit(.minutes(20)))
 struct CopyTaskTests {
     private func create(_ key: String) -> JSON { ["table": "t", "key": .string(key), "record": [:]] }
 

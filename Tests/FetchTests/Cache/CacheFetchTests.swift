@@ -6,7 +6,7 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "Fetching from the cache", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(5)))
+    "Fetching from the cache", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
 struct CacheFetchTests {
     private static let fresh = "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
 

@@ -68,7 +68,7 @@ extension NaiveCache.Entry {
     }
 }
 
-@Suite("The store of responses and a naive one", .timeLimit(.minutes(5)))
+@Suite("The store of responses and a naive one", .timeLimit(.minutes(20)))
 struct CacheModelTests {
     private static let uids: [UInt32] = [1000, 1001]
     private static let sites = ["local", "https://page.example"]

@@ -6,7 +6,7 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "The rules of the cache", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(5)))
+    "The rules of the cache", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
 struct CacheRulesTests {
     private static let fresh = "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The store of responses", .timeLimit(.minutes(5)))
+@Suite("The store of responses", .timeLimit(.minutes(20)))
 struct CacheStoreTests {
     private static let short = Array("short".utf8)
     private static let long = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -7,7 +7,7 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "The tasks of the cache", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(5)))
+    "The tasks of the cache", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
 struct CacheTaskTests {
     private static let script: JSON = [
         "*": Script.response("abc", headers: "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
     "Several requests for one URL", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(20)))
 struct SharedLoadTests {
     private static let fresh = "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
 
