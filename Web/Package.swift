@@ -16,7 +16,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 
 /// The JavaScript of the module PageBridge.
 let bridgeScripts =
-    ["porter", "shim"].map { "Scripts/\($0).js" }
+    ["handlers", "porter", "shim"].map { "Scripts/\($0).js" }
     + [
         "capacitor", "cordova", "exports", "functions", "messageHandlers", "packageBodies", "urlCalls", "webBridge",
         "webViewJavascriptBridge",
@@ -61,7 +61,8 @@ let package = Package(
         .target(
             name: "WebTasks",
             dependencies: [
-                "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"), trestle("BridgeJSON"),
+                "PageBridge", "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"),
+                trestle("BridgeJSON"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -88,7 +89,9 @@ let package = Package(
             name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")],
             swiftSettings: strict),
         .testTarget(name: "WebTasksTests", dependencies: ["WebKitViews", "WebTasks"], swiftSettings: strict),
-        .testTarget(name: "WebContainerTests", dependencies: ["WebContainer", "WebProfiles"], swiftSettings: strict),
+        .testTarget(
+            name: "WebContainerTests", dependencies: ["PageBridge", "WebContainer", "WebProfiles"],
+            swiftSettings: strict),
         .testTarget(
             name: "trestle-webTests",
             dependencies: [

@@ -27,6 +27,13 @@ public final class Container {
     public var scripts = PageScripts() {
         didSet { renewScripts() }
     }
+    /// The handlers that clients have added. Documents that are shown get a change at once.
+    public var handlers: PageHandlers {
+        didSet {
+            renewScripts()
+            for page in waiting + pages.values { page.bridge.setHandlers(handlers.list) }
+        }
+    }
     /// The public parameters of pages.
     public var parameters: Parameters {
         didSet { renewScripts() }
@@ -56,6 +63,7 @@ public final class Container {
         engine = WebEngine(settings.storage, settings.cookies, memoryMegabytes: settings.memoryMegabytes)
         pool = ViewPool(target: settings.warmViews, maximum: settings.maximumPages)
         parameters = settings.parameters
+        handlers = PageHandlers(reserved: settings.bridgeScripts.ownHandlers)
         packages = settings.packages.map { PackageServer($0, policy: settings.view.contentSecurityPolicy) }
         if let folder = settings.downloads { downloads = Downloads(folder, self) }
         engine.onDownload { [weak self] in self?.downloads?.begin($0) ?? false }

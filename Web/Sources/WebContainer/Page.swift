@@ -83,7 +83,9 @@ public final class Page {
     func renewScripts() {
         guard let container else { return }
         view.removeScripts()
-        let (lent, bridge) = (container.settings.lent, container.settings.bridgeScripts)
+        let lent = container.settings.lent
+        var bridge = container.settings.bridgeScripts
+        bridge.handlers = container.handlers.list
         if !lent.isEmpty {
             let patterns = lent.map(\.pattern)
             view.add(UserScript(bridge.porter, world: container.world, patterns: patterns))

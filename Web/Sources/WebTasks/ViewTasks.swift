@@ -81,6 +81,7 @@ extension ControlPlane {
         try await provideScripts()
         try await provideHistoryAndWindows()
         try await provideDocuments()
+        try await provideHandlers()
         try await provideEngine()
         try await provideCookies()
         try await bridge.publish("web.ready", ["pid": .number(JSONNumber(Int64(getpid())))] as JSON)
