@@ -57,7 +57,7 @@ let package = Package(
                 "MainLoop", "PageBridge", "WebKitViews", "WebPackages", "WebProfiles", trestle("BridgeJSON"),
                 trestle("OfflinePackages"),
             ],
-            swiftSettings: strict),
+            resources: [.embedInCode("Scripts/keep.js")], swiftSettings: strict),
         .target(
             name: "WebTasks",
             dependencies: [

@@ -148,6 +148,36 @@ import Testing
         }
     }
 
+    @Test("A client that finishes answers the calls that run, refuses further ones, and ends behind the last answer")
+    func finishing() async throws {
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (released, release) = AsyncStream<Void>.makeStream()
+        try await withFakeDaemon { client, connection, _ in
+            async let registered = client.registerJSON("echo") { options, _ in
+                begin.yield()
+                for await _ in released { break }
+                return options
+            }
+            connection.answer(await connection.next(), [:])
+            _ = try await registered
+            connection.send(["task": "echo", "options": 1, "callbackId": 1])
+            for await _ in begun { break }
+            async let finished: Void = client.finish()
+            var refused: JSON = nil
+            // Until it finishes, it takes further calls, which wait as the first one does.
+            for number in 2... where refused["error"] == nil {
+                connection.send(["task": "unknown", "callbackId": .number(JSONNumber(number))])
+                let answer = await connection.next()
+                if answer["error"]?["code"] == "provider.closed" { refused = answer }
+            }
+            release.yield()
+            #expect(await connection.next() == ["callbackId": 1, "result": 1])
+            await connection.end()
+            connection.close()
+            await finished
+        }
+    }
+
     /// A client that provides `echo`.
     private func withProvider(
         _ handler: @escaping TaskHandler, body: @LoopActor (FakeConnection) async throws -> Void

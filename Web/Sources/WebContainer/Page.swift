@@ -43,6 +43,10 @@ public final class Page {
     var credentialNumber = 0
     let loadTimer: LoadTimer
     var errorPage = ErrorPageState.none
+    /// The address with which the last load started.
+    var startedURI: String?
+    /// The address in whose place the engine shows an empty document.
+    var replaced: String?
     /// The address of the last document that the error page took the place of; nil: another one came since.
     var failedURI: String?
     var progress = RateLimit(.milliseconds(100))
@@ -91,8 +95,8 @@ public final class Page {
             view.add(UserScript(bridge.porter, world: container.world, patterns: patterns))
             view.add(UserScript(bridge.shim, patterns: patterns))
         }
-        if let telling = PageScripts.telling(container.parameters) { view.add(telling) }
-        for (_, entry) in container.scripts.entries.sorted(by: { $0.key < $1.key }) {
+        if let parameters = PageScripts.giving(container.parameters) { view.add(parameters) }
+        for entry in container.scripts.all {
             switch entry.kind {
             case .script: view.add(entry.script)
             case .style:

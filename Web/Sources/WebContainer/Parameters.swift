@@ -74,7 +74,8 @@ public struct Parameters: Sendable, Hashable {
         return values.sorted { $0.key < $1.key }.map { ($0.key, Self.escaped($0.value)) }
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// A text as it may stand in the query of an address.
+    static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -123,14 +123,14 @@ extension ControlPlane {
         case .denied(let uri, let rule):
             BridgeError(
                 "navigation.denied", "no page may go to \(uri)", data: ["uri": .string(uri), "rule": .string(rule)])
-        case .failed(let uri, let message):
-            BridgeError("load.failed", "\(uri) cannot be loaded: \(message)", data: ["uri": .string(uri)])
-        case .package(let problem, let uri, let message):
+        case .failed(let uri, _):
+            BridgeError("load.failed", "\(uri) cannot be loaded: \(problem)", data: ["uri": .string(uri)])
+        case .package(let reason, let uri, _):
             BridgeError(
-                problem == .missing ? "package.not_found" : "package.invalid", "\(uri) cannot be shown: \(message)",
+                reason == .missing ? "package.not_found" : "package.invalid", "\(uri) cannot be shown: \(problem)",
                 data: ["uri": .string(uri)])
-        case .cancelled: BridgeError(.callCancelled, "another load took its place")
-        case .gone: BridgeError("web.crashed", "the page's process has ended, or the page was closed")
+        case .cancelled: BridgeError(.callCancelled, "\(problem)")
+        case .gone: BridgeError("web.crashed", "\(problem)")
         }
     }
 

@@ -15,6 +15,10 @@ final class Assembly {
     private let profile: Profile
     private var status: Int32 = 0
     private var control: ControlPlane?
+    /// The last page has been closed.
+    private var isFinishing = false
+    /// How long the answers to calls of the last page may take.
+    private static let finishPatience = Duration.seconds(2)
     private var replica: CookieReplica?
     /// The daemon's cookies, or that there are none.
     private let arrival = Arrival()
@@ -49,7 +53,7 @@ final class Assembly {
             for uri in uris { container.opened(uri) }
             if uris.isEmpty { container.opened(nil) }
         }
-        container.onLastClosed = { MainLoop.quit() }
+        container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
         Task { await connect(container) }
         Task {
@@ -100,6 +104,7 @@ final class Assembly {
             self.control = control
             try await control.provide()
         } catch {
+            guard !isFinishing else { return }
             command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
             if profile.daemon == .required { end(EX_TEMPFAIL) }
             arrival.come()
@@ -110,7 +115,8 @@ final class Assembly {
     private func copyCookies(_ bridge: Bridge, _ container: Container) async throws(BridgeError) -> CookieReplica? {
         guard profile.cookies == .sync else { return nil }
         let replica = CookieReplica(bridge, container.cookies, name: "web.\(command.profile ?? "default")")
-        replica.onProblem = {
+        replica.onProblem = { [weak self] in
+            guard self?.isFinishing == false else { return }
             Complaint.write(["cookies are not kept equal to the daemon's: \($0.message) (\($0.code))"])
         }
         try await replica.start()
@@ -123,6 +129,18 @@ final class Assembly {
         let timer = LoopSource.timer(after: Self.cookiePatience) { [arrival] in arrival.come() }
         await arrival.wait()
         timer.cancel()
+    }
+
+    /// Ends the program when the calls that closed the last page, and others, are answered.
+    private func lastPageClosed() {
+        guard let control else { return MainLoop.quit() }
+        isFinishing = true
+        let patience = LoopSource.timer(after: Self.finishPatience) { MainLoop.quit() }
+        Task {
+            await control.finish()
+            patience.cancel()
+            MainLoop.quit()
+        }
     }
 
     /// Ends the program when the daemon's socket is gone. One that is restarted leaves its socket, or is waited for.
