@@ -200,7 +200,7 @@ public final class Container {
 
     // MARK: Events
 
-    /// Tells what happened to a page that is shown.
+    /// Reports what happened to a page that is shown.
     func publish(_ name: String, _ page: Page?, _ members: JSONObject) {
         var data = JSONObject()
         if let page {

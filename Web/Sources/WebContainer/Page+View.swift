@@ -96,7 +96,7 @@ extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
     public func webViewProgressChanged(_ view: WebView) {
         let value = view.progress
-        // The last one is told whenever it comes.
+        // The last one is published whenever it comes.
         guard errorPage == .none, value == 1 || progress.admits(at: watch.now) else { return }
         publish("web.progress", ["progress": JSONNumber(value).map { JSON.number($0) } ?? JSON.null])
     }

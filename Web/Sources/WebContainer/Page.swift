@@ -143,7 +143,7 @@ public final class Page {
 
     /// Publishes an event on the session of the document, which plugins know as the page's.
     func tell(_ event: String, _ data: JSON = [:]) {
-        // A page without a session has nobody to tell.
+        // Without a session the event goes to nobody.
         _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in }
     }
 

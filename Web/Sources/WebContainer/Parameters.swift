@@ -1,8 +1,8 @@
 public import WebProfiles
 
-/// Public parameters: values that pages of some origins are told, at the places that are named.
+/// Public parameters: values that pages of some origins get, at the places that are named.
 public struct Parameters: Sendable, Hashable {
-    /// Where they are told.
+    /// Where they are given.
     public enum Place: String, Sendable, Hashable, CaseIterable, Codable {
         /// Behind the address of documents that the container loads.
         case url
@@ -14,9 +14,9 @@ public struct Parameters: Sendable, Hashable {
 
     /// The values by their names.
     public var values: [String: String] = [:]
-    /// Where they are told.
+    /// Where they are given.
     public var places: Set<Place> = [.js]
-    /// Who is told; nobody else learns them.
+    /// Whose pages get them; others do not.
     public var origins: Set<PageOrigin> = []
 
     /// None.

@@ -62,7 +62,7 @@ extension ControlPlane {
                 return ["scripts": .array(plane.list(kind))] as JSON
             }
         }
-        try await provide("web.parameters.set", "Sets what pages of some origins are told.") {
+        try await provide("web.parameters.set", "Sets the parameters of pages of some origins.") {
             (plane, options: ParameterOptions, call) in
             try plane.admit(call)
             plane.container.parameters = try Self.parameters(options)

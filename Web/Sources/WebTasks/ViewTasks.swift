@@ -56,7 +56,7 @@ extension ControlPlane {
             try plane.admit(call)
             return ViewList(views: plane.container.pages.values.map { plane.state($0) }.sorted { $0.view < $1.view })
         }
-        try await provide("web.status", "Tells how many pages and views there are.") { (plane, _: NoOptions, call) in
+        try await provide("web.status", "Counts the pages and views.") { (plane, _: NoOptions, call) in
             try plane.admit(call)
             let pool = plane.container.pool
             return Status(
