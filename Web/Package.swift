@@ -79,7 +79,10 @@ let package = Package(
         .testTarget(
             name: "WebFacts", dependencies: ["engine-probe", trestle("TestSupport")], swiftSettings: strict),
         .testTarget(
-            name: "WebProfilesTests", dependencies: ["WebProfiles", trestle("TestSupport"), trestle("TOMLDocument")],
+            name: "WebProfilesTests",
+            dependencies: [
+                "WebProfiles", trestle("EventLoop"), trestle("TestSupport"), trestle("TOMLDocument"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "WebPackagesTests",

@@ -118,6 +118,12 @@ public struct Profile: Sendable, Hashable {
     public var exports: [PageExport] = []
     /// Scripts that run in documents.
     public var scripts: [PageScript] = []
+    /// The name in lists of the desktop; nil: the profile's.
+    public var desktopName: String?
+    /// The icon's name there.
+    public var desktopIcon = "web-browser"
+    /// The schemes whose addresses the desktop opens with the profile.
+    public var desktopSchemes: [String] = []
     /// Whose offline packages are used.
     public var packageKeys: [PackageKey] = []
     /// Who answers panels.

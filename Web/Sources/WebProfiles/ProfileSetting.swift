@@ -120,6 +120,13 @@ struct ProfileSetting: Sendable {
                 "downloads.folder", .optionalText, \.downloadFolder,
                 "Where downloads are kept; without it there are none.",
                 example: "\"/home/me/Downloads\""),
+            ProfileSetting(
+                "desktop.name", .optionalText, \.desktopName,
+                "The name in lists of the desktop; without it the profile's.", example: "\"Notes\""),
+            ProfileSetting("desktop.icon", .text, \.desktopIcon, "The name of the icon there."),
+            ProfileSetting(
+                "desktop.schemes", .list(of: .scheme), \.desktopSchemes,
+                "The schemes whose addresses the desktop opens with the profile.", example: "[\"notes\"]"),
             ProfileSetting("pool.warm", .count(in: 0...8), \.warmViews, "How many views wait for a page."),
             ProfileSetting("pool.max", .count(in: 1...64), \.maximumViews, "How many pages may be open."),
             ProfileSetting(

@@ -22,6 +22,8 @@ final class Assembly {
     private var replica: CookieReplica?
     /// The daemon's cookies, or that there are none.
     private let arrival = Arrival()
+    /// The tasks are provided, so that events are published.
+    private let provision = Arrival()
     /// How long the first page waits for the daemon's cookies.
     private static let cookiePatience = Duration.seconds(10)
     private let parameters: Parameters
@@ -59,6 +61,7 @@ final class Assembly {
         Task {
             if profile.cookies == .sync { await cookiesArrive() }
             await show(start, container)
+            await openOwnAddress(container)
         }
         notifier.ready()
         MainLoop.run()
@@ -103,6 +106,7 @@ final class Assembly {
             let control = ControlPlane(bridge, container, profile, replica)
             self.control = control
             try await control.provide()
+            provision.come()
         } catch {
             guard !isFinishing else { return }
             command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
@@ -158,7 +162,8 @@ final class Assembly {
     private func show(_ start: String, _ container: Container) async {
         guard let page = container.open() else { return }
         do throws(LoadProblem) {
-            try await page.load(start, untilFinished: command.screenshot != nil)
+            let isWhole = command.screenshot != nil || command.uri.map { profile.hasScheme(of: $0) } ?? false
+            try await page.load(start, untilFinished: isWhole)
         } catch {
             command.complain(["\(start) is not shown: \(error)"])
             if command.screenshot != nil { return end(1) }
@@ -171,6 +176,13 @@ final class Assembly {
             command.complain(["there is no picture: \(error)"])
             end(1)
         }
+    }
+
+    /// The address of the command line is one of the profile's own schemes, which its page hears of.
+    private func openOwnAddress(_ container: Container) async {
+        guard let uri = command.uri, profile.hasScheme(of: uri) else { return }
+        await provision.wait()
+        container.opened(uri)
     }
 
     private func write(_ bytes: [UInt8], _ path: String) -> Bool {

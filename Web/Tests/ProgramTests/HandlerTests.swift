@@ -21,7 +21,7 @@ struct HandlerTests {
         try await run.awaitTasks()
     }
 
-    private func add(_ run: WebRun, _ name: String, task: String) async throws {
+    private func addHandler(_ run: WebRun, _ name: String, task: String) async throws {
         let options: JSON = ["name": .string(name), "task": .string(task)]
         #expect(try await run.bridge.call("web.handlers.add", options, as: JSON.self) == [:])
     }
@@ -41,7 +41,7 @@ struct HandlerTests {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
             try await run.bridge.register("test.scan") { (options: JSON, _) -> JSON in ["scanned": options] }
             try await start(run)
-            try await add(run, "scan", task: "test.scan")
+            try await addHandler(run, "scan", task: "test.scan")
             try await wait(run, for: "scan")
             let answer = try await run.evaluate("return webkit.messageHandlers.scan.postMessage({ a: 1 })")
             #expect(answer == ["scanned": ["a": 1]])
@@ -69,7 +69,7 @@ struct HandlerTests {
             }
             var step = steps.makeAsyncIterator()
             try await start(run)
-            try await add(run, "scan", task: "test.hang")
+            try await addHandler(run, "scan", task: "test.hang")
             try await wait(run, for: "scan")
             try await run.evaluate(
                 """
@@ -89,9 +89,9 @@ struct HandlerTests {
     func bounds() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
             try await start(run, settings: #"dialects = ["cordova"]"#)
-            try await add(run, "mine", task: "Echo")
-            try await add(run, "__proto__", task: "Echo")
-            try await add(run, "toString", task: "Echo")
+            try await addHandler(run, "mine", task: "Echo")
+            try await addHandler(run, "__proto__", task: "Echo")
+            try await addHandler(run, "toString", task: "Echo")
             try await wait(run, for: "hasOwnProperty('toString')")
             #expect(try await run.evaluate("return webkit.messageHandlers.mine.postMessage()") == "the page's")
             let isPlain = "return Object.getPrototypeOf(webkit.messageHandlers) === Object.prototype"
@@ -107,7 +107,7 @@ struct HandlerTests {
             for name in ["", "a b", "\u{e9}", String(repeating: "a", count: 129)] {
                 await run.expect("web.handlers.add", ["name": .string(name)], "options.invalid")
             }
-            for number in 1..<64 { try await add(run, "n\(number)", task: "Echo") }
+            for number in 1..<64 { try await addHandler(run, "n\(number)", task: "Echo") }
             await run.expect("web.handlers.add", ["name": "n64"], "quota.exceeded")
             _ = try await run.bridge.call("web.handlers.remove", ["all": true] as JSON, as: JSON.self)
             await run.expect("web.handlers.remove", ["name": "n1"], "handler.not_found")

@@ -22,6 +22,31 @@ struct InstanceTests {
         }
     }
 
+    @Test("an address of the profile's own schemes is handed to its page, by the first start and by a second one")
+    func scheme() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try run.server.serve("page.html", script: "WebBridge.call('test.report', 'loaded');")
+            try run.write(
+                profile: """
+                    start = "\(origin)/page.html"
+                    allow = ["\(origin)"]
+                    bridge = ["\(origin)"]
+                    [desktop]
+                    schemes = ["notes"]
+                    [tasks]
+                    events = ["lifecycle.*"]
+                    """, named: "test")
+            var openings = try await run.bridge.subscribe(to: "lifecycle.opened").makeAsyncIterator()
+            try run.start("--profile", "test", "notes:today")
+            #expect(try await openings.next()?.data == ["uri": "notes:today"])
+            #expect(try await run.report().value == "loaded")
+            let second = try run.spawn(["--profile", "test", "notes:tomorrow"])
+            #expect(try second.wait() == .exited(0))
+            #expect(try await openings.next()?.data == ["uri": "notes:tomorrow"])
+        }
+    }
+
     @Test("lifecycle: foreground, background: told on the page's own session")
     func lifecycle() async throws {
         try await WebRun.with(
