@@ -16,7 +16,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 
 /// The JavaScript of the module PageBridge.
 let bridgeScripts =
-    ["porter", "shim"].map { "Scripts/\($0).js" }
+    ["handlers", "porter", "shim"].map { "Scripts/\($0).js" }
     + [
         "capacitor", "cordova", "exports", "functions", "messageHandlers", "packageBodies", "urlCalls", "webBridge",
         "webViewJavascriptBridge",
@@ -57,11 +57,12 @@ let package = Package(
                 "MainLoop", "PageBridge", "WebKitViews", "WebPackages", "WebProfiles", trestle("BridgeJSON"),
                 trestle("OfflinePackages"),
             ],
-            swiftSettings: strict),
+            resources: [.embedInCode("Scripts/keep.js")], swiftSettings: strict),
         .target(
             name: "WebTasks",
             dependencies: [
-                "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"), trestle("BridgeJSON"),
+                "PageBridge", "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"),
+                trestle("BridgeJSON"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -78,7 +79,10 @@ let package = Package(
         .testTarget(
             name: "WebFacts", dependencies: ["engine-probe", trestle("TestSupport")], swiftSettings: strict),
         .testTarget(
-            name: "WebProfilesTests", dependencies: ["WebProfiles", trestle("TestSupport"), trestle("TOMLDocument")],
+            name: "WebProfilesTests",
+            dependencies: [
+                "WebProfiles", trestle("EventLoop"), trestle("TestSupport"), trestle("TOMLDocument"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "WebPackagesTests",
@@ -88,7 +92,9 @@ let package = Package(
             name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")],
             swiftSettings: strict),
         .testTarget(name: "WebTasksTests", dependencies: ["WebKitViews", "WebTasks"], swiftSettings: strict),
-        .testTarget(name: "WebContainerTests", dependencies: ["WebContainer", "WebProfiles"], swiftSettings: strict),
+        .testTarget(
+            name: "WebContainerTests", dependencies: ["PageBridge", "WebContainer", "WebProfiles"],
+            swiftSettings: strict),
         .testTarget(
             name: "trestle-webTests",
             dependencies: [

@@ -111,6 +111,14 @@ public final class Bridge: Sendable {
     public func close() async {
         await session.close()
     }
+
+    /// Ends the bridge after the calls of its tasks: those that have come are answered, and the daemon has taken the
+    /// answers when this returns; further ones get `provider.closed`. Then as `close()`, also where the Swift task is
+    /// cancelled: what waits for the calls does so no longer.
+    public func finish() async {
+        await session.provided.finish()
+        await closeUncancelled()
+    }
 }
 
 /// Connects, runs `body` with the bridge and closes it, also where `body` throws or its Swift task is cancelled.

@@ -1,10 +1,13 @@
 // Reading a small file whole.
 import Glibc
 
-enum FileText {
-    /// The bytes of the file at `path`; one more than `limitBytes` of them where it is longer, so that the caller
-    /// sees it is. Blocks.
-    static func read(_ path: String, limitBytes: Int) throws(TOMLError) -> [UInt8] {
+/// Reads files that a document names.
+public enum FileText {
+    /// The bytes of the file at `path`; more than `limitBytes` of them where it is longer, so that the caller sees it
+    /// is. Blocks.
+    ///
+    /// - Throws: `TOMLError`, with a `systemError`.
+    public static func read(_ path: String, limitBytes: Int) throws(TOMLError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }

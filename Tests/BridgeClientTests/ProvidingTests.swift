@@ -148,6 +148,36 @@ import Testing
         }
     }
 
+    @Test("A client that finishes answers the calls that run, refuses further ones, and ends behind the last answer")
+    func finishing() async throws {
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (released, release) = AsyncStream<Void>.makeStream()
+        try await withFakeDaemon { client, connection, _ in
+            async let registered = client.registerJSON("echo") { options, _ in
+                begin.yield()
+                for await _ in released { break }
+                return options
+            }
+            connection.answer(await connection.next(), [:])
+            _ = try await registered
+            connection.send(["task": "echo", "options": 1, "callbackId": 1])
+            for await _ in begun { break }
+            async let finished: Void = client.finish()
+            // Until it finishes, it looks for the task.
+            var code: JSON? = "task.not_found"
+            while code == "task.not_found" {
+                connection.send(["task": "unknown", "callbackId": 2])
+                code = await connection.next()["error"]?["code"]
+            }
+            #expect(code == "provider.closed")
+            release.yield()
+            #expect(await connection.next() == ["callbackId": 1, "result": 1])
+            await connection.end()
+            connection.close()
+            await finished
+        }
+    }
+
     /// A client that provides `echo`.
     private func withProvider(
         _ handler: @escaping TaskHandler, body: @LoopActor (FakeConnection) async throws -> Void

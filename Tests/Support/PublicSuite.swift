@@ -15,6 +15,15 @@ public struct PublicSuite: Sendable {
     /// The tests of HTTP caches.
     public static let cacheTests = PublicSuite("cache-tests")
 
+    /// The JavaScript of WebViewJavascriptBridge, with its example pages.
+    public static let webViewJavascriptBridge = PublicSuite("wvjb")
+    /// The JavaScript of Capacitor.
+    public static let capacitor = PublicSuite("capacitor")
+    /// The JavaScript of Cordova for all platforms.
+    public static let cordova = PublicSuite("cordova")
+    /// The JavaScript of Cordova for iOS.
+    public static let cordovaIOS = PublicSuite("cordova-ios")
+
     /// The suite's folder; nil where there is none.
     private let folder: String?
     /// Whether it is one of those that the environment's `TRESTLE_SUITES_REQUIRED` names, with spaces between.
@@ -61,6 +70,9 @@ public struct PublicSuite: Sendable {
 
     /// One of its files, empty where there is none.
     public func content(of file: String) -> [UInt8] { folder.map { Self.content(of: "\($0)/\(file)") } ?? [] }
+
+    /// One of its files as text, empty where there is none.
+    public func text(of file: String) -> String { String(decoding: content(of: file), as: UTF8.self) }
 
     /// The files of one of its folders whose names end in `.json`, or in another suffix, by name.
     public func files(in subfolder: String, endingIn suffix: String = ".json") -> [File] {

@@ -70,6 +70,9 @@ final class ProvidedTasks {
     private var handlers: [String: ProvidedTask] = [:]
     private var running: [ID: Running] = [:]
     private var oneWayCount = 0
+    /// No further call is begun.
+    private var isFinishing = false
+    private let idle = AsyncSignal<Void>()
 
     init(_ link: Link, _ calls: CallsInFlight) {
         self.link = link
@@ -124,6 +127,7 @@ final class ProvidedTasks {
     func receive(_ message: CallMessage, from connection: ClientConnection) {
         let sender = message.callbackID.map { Sender(connection: connection, id: Array($0.text)) }
         do throws(BridgeError) {
+            guard !isFinishing else { throw BridgeError(.providerClosed, "this client ends") }
             let call = incoming(message, sender)
             guard let handler = handlers[call.task]?.handler else {
                 throw BridgeError(.taskNotFound, "this client provides no task \(call.task)")
@@ -197,15 +201,20 @@ final class ProvidedTasks {
     }
 
     private func finish(_ key: ID, _ sender: Sender, _ outcome: Result<JSON, BridgeError>) async {
-        running.removeValue(forKey: key)?.report?.end()
+        running[key]?.report?.end()
         // A cancelled call does not wait; it gets its one callback all the same.
         try? await sender.connection.waitForRoom(for: "a callback")
+        running[key] = nil
         answer(sender, outcome)
+        if isIdle { idle.resumeAll(()) }
     }
 
     private func finishOneWay() {
         oneWayCount -= 1
+        if isIdle { idle.resumeAll(()) }
     }
+
+    private var isIdle: Bool { running.isEmpty && oneWayCount == 0 }
 
     private func answer(_ sender: Sender, _ outcome: Result<JSON, BridgeError>) {
         sender.connection.send { output in
@@ -221,6 +230,12 @@ final class ProvidedTasks {
     }
 
     // MARK: The end
+
+    /// Begins no further call, and returns when those that run are answered, or the Swift task is cancelled.
+    func finish() async {
+        isFinishing = true
+        while !isIdle { guard await idle.wait() != nil else { return } }
+    }
 
     /// The caller cancels: so is the handler's Swift task; it still ends with the one callback.
     func cancel(_ id: CallbackID, from connection: ClientConnection) {

@@ -57,6 +57,13 @@ static inline gboolean trestle_is_attachment(WebKitURIResponse *response) {
     return value && g_ascii_strncasecmp(value, "attachment", 10) == 0;
 }
 
+/// Whether the server of a response does not let it be stored.
+static inline gboolean trestle_forbids_storing(WebKitURIResponse *response) {
+    SoupMessageHeaders *headers = webkit_uri_response_get_http_headers(response);
+    const char *value = headers ? soup_message_headers_get_list(headers, "Cache-Control") : NULL;
+    return value && soup_header_contains(value, "no-store");
+}
+
 static inline GType trestle_boolean_type(void) { return G_TYPE_BOOLEAN; }
 static inline GType trestle_string_type(void) { return G_TYPE_STRING; }
 static inline GType trestle_object_type(void) { return G_TYPE_OBJECT; }

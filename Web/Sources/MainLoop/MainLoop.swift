@@ -14,10 +14,10 @@ public enum MainLoop {
 
     /// Runs until ``quit()``. Called once, by `main`, and never by code that runs on the loop.
     ///
-    /// - Precondition: this libdispatch tells the descriptor of its main queue.
+    /// - Precondition: this libdispatch gives the descriptor of its main queue.
     public static func run() {
         guard let descriptor = MainQueue.wakeUpDescriptor else {
-            preconditionFailure("libdispatch does not tell the descriptor of its main queue")
+            preconditionFailure("libdispatch does not give the descriptor of its main queue")
         }
         mainQueue = LoopSource.watching(descriptor, for: .input) { MainQueue.runPending() }
         g_main_loop_run(loop)

@@ -12,6 +12,8 @@ public struct BridgeScripts: Sendable, Hashable {
     public var urlSchemes: [String]
     /// The objects and functions that pages find.
     public var exports: [PageExport]
+    /// The handlers that clients have added.
+    public var handlers: [PageHandler] = []
 
     /// Scripts.
     ///
@@ -41,10 +43,14 @@ public struct BridgeScripts: Sendable, Hashable {
         if dialects.contains(.cordova) { blocks.append(Self.block(PackageResources.cordova_js)) }
         if dialects.contains(.url) { blocks.append(Self.block(PackageResources.functions_js)) }
         if !exports.isEmpty { blocks.append(Self.block(PackageResources.exports_js, ["exports": exportList])) }
+        blocks.append(Self.block(PackageResources.handlers_js, ["handlers": PageHandler.json(handlers)]))
         // Every name is a handler then: the last one.
         if dialects.contains(.messageHandlers) { blocks.append(Self.block(PackageResources.messageHandlers_js)) }
         return Self.script(PackageResources.shim_js, blocks)
     }
+
+    /// The names of handlers that pages find already.
+    public var ownHandlers: Set<String> { dialects.contains(.cordova) ? ["bridge", "cordova"] : ["bridge"] }
 
     private var schemes: JSON { .array(urlSchemes.map { .string($0.lowercased()) }) }
 

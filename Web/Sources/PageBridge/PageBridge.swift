@@ -57,6 +57,11 @@ public final class PageBridge {
     /// - Parameter description: What they are now.
     public func describe(_ description: PageDescription) { perform(session.describe(description)) }
 
+    /// Gives the document, and those to come, handlers that clients have added, and takes the others from it.
+    ///
+    /// - Parameter handlers: All of them.
+    public func setHandlers(_ handlers: [PageHandler]) { perform(session.setHandlers(handlers)) }
+
     /// The porter posted a text.
     ///
     /// - Parameter text: The text.

@@ -2,8 +2,14 @@ internal import BridgeJSON
 
 /// Lines for a page that the container writes or looks at.
 enum PageLine {
-    /// Tells the shim that the session is lost: no message of the bridge begins so.
+    /// Reports to the shim that the session is lost: no message of the bridge begins so.
     static let lost = Array("!lost\n".utf8)
+
+    /// The handlers that a document has from now on.
+    static func handlers(_ handlers: [PageHandler]) -> [UInt8] {
+        Array("!handlers \(PageHandler.json(handlers).text)\n".utf8)
+    }
+
     /// How the event begins by which the daemon closes a session.
     private static let close = Array("{\"event\":\"web.close\"".utf8)
 

@@ -54,6 +54,10 @@ struct PageSession {
     private var pages = PageDescription()
     private var waiting = BoundedLines(lines: PageSessionLimits.waitingLines, bytes: PageSessionLimits.waitingBytes)
     private var undelivered: [UInt8] = []
+    /// The line with the handlers that clients have added; empty: they never have.
+    private var handlers: [UInt8] = []
+    /// Whether the document's porter has to get this line. Only the newest one waits.
+    private var hasNewHandlers = false
     private var isPulling = false
     private var pauses = RetryPauses()
     private var own: OwnCalls
@@ -101,8 +105,16 @@ struct PageSession {
         return [.send(hello.update(pages))]
     }
 
+    /// The handlers that documents have from now on.
+    mutating func setHandlers(_ handlers: [PageHandler]) -> [Action] {
+        self.handlers = PageLine.handlers(handlers)
+        hasNewHandlers = !document.isEmpty
+        return delivery()
+    }
+
     private mutating func leave() -> [Action] {
         phase = .absent
+        hasNewHandlers = false
         document = []
         origin = nil
         waiting.removeAll()
@@ -156,6 +168,8 @@ struct PageSession {
         var actions: [Action] = document.isEmpty ? [] : [.disconnect]
         actions += leave()
         document = message.document
+        // Its shim may be older than the last change.
+        hasNewHandlers = !handlers.isEmpty
         let text = String(decoding: message.text, as: UTF8.self)
         guard let origin = try? PageOrigin(text), origin == committed else {
             return actions + [refuse(text, "the document's origin is not that of the view's address")]
@@ -243,9 +257,11 @@ struct PageSession {
     }
 
     private mutating func delivery() -> [Action] {
-        guard isPulling, !undelivered.isEmpty else { return [] }
+        guard isPulling, hasNewHandlers || !undelivered.isEmpty else { return [] }
+        let lines = (hasNewHandlers ? handlers : []) + undelivered
         isPulling = false
-        defer { undelivered = [] }
-        return [.deliver(undelivered)]
+        hasNewHandlers = false
+        undelivered = []
+        return [.deliver(lines)]
     }
 }

@@ -23,9 +23,16 @@ public final class Container {
     public var cookies: WebCookieJar { engine.cookies }
     /// The downloads; nil: there are none.
     public private(set) var downloads: Downloads?
-    /// What clients have added to documents to come.
-    public var scripts = PageScripts() {
+    /// What the profile and clients have added to documents to come.
+    public var scripts: PageScripts {
         didSet { renewScripts() }
+    }
+    /// The handlers that clients have added. Documents that are shown get a change at once.
+    public var handlers: PageHandlers {
+        didSet {
+            renewScripts()
+            for page in waiting + pages.values { page.bridge.setHandlers(handlers.list) }
+        }
     }
     /// The public parameters of pages.
     public var parameters: Parameters {
@@ -36,6 +43,8 @@ public final class Container {
         didSet { for page in waiting + pages.values { page.view.setUserAgent(userAgent ?? .own) } }
     }
     var pins = CertificatePins()
+    /// Copies of pages that were shown.
+    var kept = KeptPages()
     private var waiting: [Page] = []
     private var filling: LoopSource?
     private var lastNumber = 0
@@ -56,6 +65,8 @@ public final class Container {
         engine = WebEngine(settings.storage, settings.cookies, memoryMegabytes: settings.memoryMegabytes)
         pool = ViewPool(target: settings.warmViews, maximum: settings.maximumPages)
         parameters = settings.parameters
+        scripts = PageScripts(settings.scripts)
+        handlers = PageHandlers(reserved: settings.bridgeScripts.ownHandlers)
         packages = settings.packages.map { PackageServer($0, policy: settings.view.contentSecurityPolicy) }
         if let folder = settings.downloads { downloads = Downloads(folder, self) }
         engine.onDownload { [weak self] in self?.downloads?.begin($0) ?? false }
@@ -124,12 +135,12 @@ public final class Container {
     /// What the engine keeps of sites.
     ///
     /// - Parameter types: The kinds that are asked for.
-    /// - Throws: Why the engine does not tell.
+    /// - Throws: Why the engine does not list it.
     public func dataRecords(_ types: [WebsiteDataType]) async throws(EngineError) -> [WebsiteDataRecord] {
         try await engine.dataRecords(types)
     }
 
-    /// Removes what the engine keeps.
+    /// Removes what the engine keeps, and all copies of pages.
     ///
     /// - Parameters:
     ///   - types: The kinds.
@@ -139,6 +150,8 @@ public final class Container {
     public func removeData(
         _ types: [WebsiteDataType], names: Set<String>?, within age: Duration?
     ) async throws(EngineError) {
+        // They do not say which data they show.
+        kept.removeAll()
         try await engine.removeData(types, names: names, within: age)
     }
 
@@ -187,7 +200,7 @@ public final class Container {
 
     // MARK: Events
 
-    /// Tells what happened to a page that is shown.
+    /// Reports what happened to a page that is shown.
     func publish(_ name: String, _ page: Page?, _ members: JSONObject) {
         var data = JSONObject()
         if let page {

@@ -13,6 +13,8 @@ public struct ContainerSettings: Sendable {
     public var lent: Set<PageOrigin>
     /// What pages with the bridge find.
     public var bridgeScripts = BridgeScripts()
+    /// The scripts of the profile.
+    public var scripts: [PageScript] = []
     /// How windows are shown.
     public var window = WebWindow.Settings()
     /// How much larger than usual documents are shown.
@@ -31,6 +33,10 @@ public struct ContainerSettings: Sendable {
     public var panels = Profile.Panels.daemon
     /// How long a document may take to come.
     public var loadTimeout = Duration.seconds(30)
+    /// The address of the page that is shown in place of one that cannot be had; nil: the error page.
+    public var offlinePage: String?
+    /// Whether copies of pages are kept, and shown where their addresses cannot be had.
+    public var keepsPages = false
     /// Who may use what.
     public var permissions: [PermissionKind: Set<PageOrigin>] = [:]
     /// Where downloads are kept; nil: there are none.
@@ -56,11 +62,14 @@ public struct ContainerSettings: Sendable {
             allowed: Set(profile.allow + profile.bridge), external: profile.external, windows: profile.windows)
         lent = Set(profile.bridge)
         bridgeScripts = BridgeScripts(Set(profile.dialects), urlSchemes: profile.urlSchemes, exports: profile.exports)
+        scripts = profile.scripts
         window.width = profile.size.width
         window.height = profile.size.height
         window.isKiosk = profile.isKiosk
         window.exitKey = profile.exitKey
         loadTimeout = profile.loadTimeout
+        offlinePage = profile.offlinePage
+        keepsPages = profile.keepsPages
         downloads = profile.downloadFolder
         memoryMegabytes = profile.memoryMegabytes
         permissions = Dictionary(

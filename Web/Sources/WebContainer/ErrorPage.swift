@@ -1,5 +1,22 @@
-/// The page that is shown where there is none.
+/// The texts that are shown in place of a page.
 enum ErrorPage {
+    /// What the copy of a page may do: show itself.
+    private static let policy = """
+        default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; \
+        base-uri 'none'
+        """
+
+    /// The copy of a page, below a line that says so. What comes first binds the copy, whatever is in there.
+    static func kept(_ page: KeptPage, _ uri: String) -> String {
+        """
+        <!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="\(policy)">
+        <div style="all: initial; display: block; font: 16px sans-serif; padding: 8px; background: #fe8; color: #000">
+        There is no connection. This page was shown on \(escaped(page.time)).
+        <a id="retry" style="color: #00c" href="\(escaped(uri))">Try again</a></div>
+        \(page.html)
+        """
+    }
+
     static func text(_ title: String, _ message: String, _ uri: String) -> String {
         """
         <!doctype html><meta charset="utf-8"><title>\(escaped(title))</title>

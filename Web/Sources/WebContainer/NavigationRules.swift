@@ -40,7 +40,7 @@ public struct NavigationRules: Sendable, Hashable {
     /// Hosts that no name has, and a scheme of its own.
     private static let signals = ["https://__bridge_loaded__", "https://__wvjb_queue_message__", "wvjbscheme://"]
 
-    /// Decides about a navigation. The engine does not tell frames from the page: the rules bind both.
+    /// Decides about a navigation. The engine does not distinguish frames from the page: the rules bind both.
     ///
     /// - Parameters:
     ///   - uri: The address.

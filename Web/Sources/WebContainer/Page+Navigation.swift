@@ -82,20 +82,13 @@ extension Page {
         guard !awaited.isBeforeDecision else { return }
         awaited.end()
         waiters.end(LoadProblem(failure))
-        showError("This page cannot be shown", failure.message, failure.uri)
+        replace(failure)
     }
 
     /// Whether a failure says that another load took the place of the error page.
     private func isOfErrorPage(_ failure: LoadFailure) -> Bool {
         guard failure.isCancelled else { return false }
         return errorPage == .loading || failedURI != nil && [failedURI, "about:blank"].contains(failure.uri)
-    }
-
-    /// Shows the error page in place of a document.
-    func showError(_ title: String, _ message: String, _ uri: String) {
-        errorPage = .loading
-        failedURI = uri
-        view.show(ErrorPage.text(title, message, uri), inPlaceOf: uri)
     }
 
     /// A certificate is not trusted. One that was allowed is, and the page is loaded again.
@@ -121,12 +114,20 @@ extension Page {
 }
 
 extension LoadFailure {
-    /// What events say: `cancelled`, `timeout`, `untrusted`, or the engine's number.
+    /// The engine does not load an address, such as one with the port of another service.
+    static func refused(_ uri: String) -> LoadFailure {
+        LoadFailure(
+            uri: uri, domain: "refused", number: 0,
+            message: "the engine does not load this address; is its port right?", isCancelled: false)
+    }
+
+    /// What events say: `cancelled`, `timeout`, `untrusted`, `refused`, or the engine's number.
     var code: JSON {
         if isCancelled { return "cancelled" }
         switch domain {
         case "timeout": return "timeout"
         case "tls": return "untrusted"
+        case "refused": return "refused"
         default: return .number(JSONNumber(Int64(number)))
         }
     }

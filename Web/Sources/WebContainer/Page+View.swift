@@ -15,23 +15,35 @@ extension Page: WebViewDelegate {
             denied = nil
             container?.leavePackages(self)
             awaited.started()
+            replaced = nil
+            startedURI = view.uri
             titleWait = nil
             startTimer()
             publish("web.navigation.started", ["uri": uri])
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
         case .committed:
             loadTimer.stop()
+            if replacesAddress { return replaced = startedURI }
             if view.uri != failedURI { failedURI = nil }
             watch.committed()
             leaveDocument(view.uri)
             publish("web.navigation.committed", ["uri": uri])
             if !awaited.isPending { waiters.committed() }
         case .finished:
+            if let replaced { return fail(.refused(replaced)) }
             publish("web.navigation.finished", ["uri": uri])
             if !awaited.isPending { awaitTitle() }
             watch.loaded()
         }
     }
+
+    /// Whether the engine shows `about:blank` in place of an address that it does not load: it reports no failure then.
+    private var replacesAddress: Bool {
+        guard view.uri == Self.blank, let startedURI else { return false }
+        return startedURI != Self.blank && !startedURI.isEmpty
+    }
+
+    private static let blank = "about:blank"
 
     /// The steps of the error page are nobody's business; with the next load it has gone.
     private func errorPage(_ step: LoadStep) {
@@ -84,7 +96,7 @@ extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
     public func webViewProgressChanged(_ view: WebView) {
         let value = view.progress
-        // The last one is told whenever it comes.
+        // The last one is published whenever it comes.
         guard errorPage == .none, value == 1 || progress.admits(at: watch.now) else { return }
         publish("web.progress", ["progress": JSONNumber(value).map { JSON.number($0) } ?? JSON.null])
     }

@@ -43,6 +43,10 @@ public final class Page {
     var credentialNumber = 0
     let loadTimer: LoadTimer
     var errorPage = ErrorPageState.none
+    /// The address with which the last load started.
+    var startedURI: String?
+    /// The address in whose place the engine shows an empty document.
+    var replaced: String?
     /// The address of the last document that the error page took the place of; nil: another one came since.
     var failedURI: String?
     var progress = RateLimit(.milliseconds(100))
@@ -83,14 +87,16 @@ public final class Page {
     func renewScripts() {
         guard let container else { return }
         view.removeScripts()
-        let (lent, bridge) = (container.settings.lent, container.settings.bridgeScripts)
+        let lent = container.settings.lent
+        var bridge = container.settings.bridgeScripts
+        bridge.handlers = container.handlers.list
         if !lent.isEmpty {
             let patterns = lent.map(\.pattern)
             view.add(UserScript(bridge.porter, world: container.world, patterns: patterns))
             view.add(UserScript(bridge.shim, patterns: patterns))
         }
-        if let telling = PageScripts.telling(container.parameters) { view.add(telling) }
-        for (_, entry) in container.scripts.entries.sorted(by: { $0.key < $1.key }) {
+        if let parameters = PageScripts.giving(container.parameters) { view.add(parameters) }
+        for entry in container.scripts.all {
             switch entry.kind {
             case .script: view.add(entry.script)
             case .style:
@@ -137,7 +143,7 @@ public final class Page {
 
     /// Publishes an event on the session of the document, which plugins know as the page's.
     func tell(_ event: String, _ data: JSON = [:]) {
-        // A page without a session has nobody to tell.
+        // Without a session the event goes to nobody.
         _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in }
     }
 

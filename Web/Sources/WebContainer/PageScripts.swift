@@ -2,7 +2,8 @@ internal import BridgeJSON
 public import WebKitViews
 public import WebProfiles
 
-/// Scripts and styles that clients add to documents to come, and what is told to pages by a script.
+/// Scripts of the profile, scripts and styles that clients add, and the script that gives pages the parameters: for
+/// documents to come.
 public struct PageScripts: Sendable {
     /// What is added.
     public enum Kind: String, Sendable {
@@ -24,12 +25,32 @@ public struct PageScripts: Sendable {
     /// The bytes of all.
     public static let maximumBytes = 1 << 20
 
-    /// All of them, by their numbers.
+    /// The isolated world of these scripts. It has no handler: they cannot post to the container.
+    public static let isolatedWorld = "trestle-scripts"
+
+    /// Those of the profile, which nobody removes.
+    let own: [Entry]
+    /// Those that clients have added, by their numbers.
     public private(set) var entries: [Int: Entry] = [:]
     private var lastNumber = 0
 
-    /// None.
-    public init() {}
+    /// Those of a profile.
+    ///
+    /// - Parameter own: The profile's.
+    public init(_ own: [PageScript] = []) {
+        self.own = own.map { script in
+            Self.entry(
+                .script,
+                UserScript(
+                    script.source, at: script.moment == .end ? .end : .start,
+                    isForAllFrames: script.frames == .all,
+                    world: script.world == .isolated ? Self.isolatedWorld : nil),
+                script.origins)
+        }
+    }
+
+    /// All, in the order in which they are given to documents.
+    var all: [Entry] { own + entries.sorted { $0.key < $1.key }.map(\.value) }
 
     /// Adds one; nil: there would be too many, or they would be too long.
     ///
@@ -42,11 +63,15 @@ public struct PageScripts: Sendable {
         let bytes = entries.values.reduce(script.source.utf8.count) { $0 + $1.script.source.utf8.count }
         guard entries.count < Self.maximum, bytes <= Self.maximumBytes else { return nil }
         lastNumber += 1
+        entries[lastNumber] = Self.entry(kind, script, origins)
+        return lastNumber
+    }
+
+    private static func entry(_ kind: Kind, _ script: UserScript, _ origins: [PageOrigin]?) -> Entry {
         var script = script
         script.patterns = origins?.map(\.pattern)
-        if kind == .script, let origins { script.source = Self.guarded(script.source, origins) }
-        entries[lastNumber] = Entry(kind: kind, script: script, origins: origins)
-        return lastNumber
+        if kind == .script, let origins { script.source = guarded(script.source, origins) }
+        return Entry(kind: kind, script: script, origins: origins)
     }
 
     /// Removes one; false where there is none.
@@ -63,15 +88,16 @@ public struct PageScripts: Sendable {
         return "if (\(list).includes(self.origin)) {\n\(source)\n}"
     }
 
-    /// The script that tells pages the parameters; nil: they are told none.
-    static func telling(_ parameters: Parameters) -> UserScript? {
+    /// The script that gives pages the parameters; nil: there are none for them.
+    static func giving(_ parameters: Parameters) -> UserScript? {
         guard parameters.places.contains(.js), !parameters.values.isEmpty, !parameters.origins.isEmpty else {
             return nil
         }
         var values = JSONObject()
         for (name, value) in parameters.values { values[name] = .string(value) }
         let source = """
-            Object.defineProperty(globalThis, "TrestleParameters", { value: Object.freeze(\(JSON.object(values).text)) });
+            Object.defineProperty(
+                globalThis, "TrestleParameters", { value: Object.freeze(\(JSON.object(values).text)) });
             """
         let origins = parameters.origins.sorted { $0.text < $1.text }
         return UserScript(guarded(source, origins), patterns: origins.map(\.pattern))

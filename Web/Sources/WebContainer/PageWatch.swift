@@ -84,6 +84,7 @@ final class PageWatch {
     private func looked(isBlank: Bool) {
         let action = recovery.looked(isBlank: isBlank, at: now)
         if action != nil { page?.publish("web.blank") }
+        if !isBlank { page?.keep() }
         perform(action)
     }
 

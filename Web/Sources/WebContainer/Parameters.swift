@@ -1,8 +1,8 @@
 public import WebProfiles
 
-/// Public parameters: values that pages of some origins are told, at the places that are named.
+/// Public parameters: values that pages of some origins get, at the places that are named.
 public struct Parameters: Sendable, Hashable {
-    /// Where they are told.
+    /// Where they are given.
     public enum Place: String, Sendable, Hashable, CaseIterable, Codable {
         /// Behind the address of documents that the container loads.
         case url
@@ -14,9 +14,9 @@ public struct Parameters: Sendable, Hashable {
 
     /// The values by their names.
     public var values: [String: String] = [:]
-    /// Where they are told.
+    /// Where they are given.
     public var places: Set<Place> = [.js]
-    /// Who is told; nobody else learns them.
+    /// Whose pages get them; others do not.
     public var origins: Set<PageOrigin> = []
 
     /// None.
@@ -74,7 +74,8 @@ public struct Parameters: Sendable, Hashable {
         return values.sorted { $0.key < $1.key }.map { ($0.key, Self.escaped($0.value)) }
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// A text as it may stand in the query of an address.
+    static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

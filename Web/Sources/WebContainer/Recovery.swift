@@ -24,9 +24,9 @@ public struct Recovery: Sendable {
         case giveUp
         /// Ask the page for a sign of life.
         case ask
-        /// Tell that it is hung, and end its process.
+        /// Report that it is hung, and end its process.
         case endProcess
-        /// Tell that it answers again.
+        /// Report that it answers again.
         case responsive
     }
 

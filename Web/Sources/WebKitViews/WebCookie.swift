@@ -2,7 +2,7 @@ internal import CWebKitGTK
 
 /// A cookie as the engine's jar has it.
 public struct WebCookie: Sendable, Hashable {
-    /// What tells it from others.
+    /// What distinguishes it from others.
     public struct Key: Sendable, Hashable {
         /// Its name.
         public var name: String
@@ -33,7 +33,7 @@ public struct WebCookie: Sendable, Hashable {
         case none, lax, strict
     }
 
-    /// What tells it from others.
+    /// What distinguishes it from others.
     public var key: Key
     /// Its value.
     public var value: String
@@ -49,7 +49,7 @@ public struct WebCookie: Sendable, Hashable {
     /// A cookie of the session.
     ///
     /// - Parameters:
-    ///   - key: What tells it from others.
+    ///   - key: What distinguishes it from others.
     ///   - value: Its value.
     public init(_ key: Key, value: String) {
         self.key = key

@@ -2,7 +2,7 @@ internal import CWebKitGTK
 internal import MainLoop
 
 /// The engine's cookies. Changes of it are asked of the network's process, which takes them in their order; what it has
-/// made of them, ``all()`` tells.
+/// made of them, ``all()`` returns.
 @MainActor
 public final class WebCookieJar {
     private let session: GObjectBox

@@ -1,6 +1,6 @@
 // WebKitViews: windows with web views in them, what pages post, ask and navigate to. The only user of WebKit's API.
-// Everything runs on the main thread. What has to be answered once (a reply, a dialog) is a value that is used up by the
-// answer, and that answers by itself where it is dropped.
+// Everything runs on the main thread. What has to be answered once (a reply, a dialog) is a value that is used up by
+// the answer, and that answers by itself where it is dropped.
 internal import CWebKitGTK
 internal import MainLoop
 

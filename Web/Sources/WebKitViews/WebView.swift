@@ -112,6 +112,14 @@ public final class WebView {
     /// The address; nil where nothing was loaded.
     public var uri: String? { webkit_web_view_get_uri(pointer).map { String(cString: $0) } }
 
+    /// Whether the document came well, and its server lets it be stored.
+    public var mayBeKept: Bool {
+        guard let resource = webkit_web_view_get_main_resource(pointer),
+            let response = webkit_web_resource_get_response(resource)
+        else { return false }
+        return webkit_uri_response_get_status_code(response) == 200 && trestle_forbids_storing(response) == 0
+    }
+
     /// The document's title.
     public var title: String { webkit_web_view_get_title(pointer).map { String(cString: $0) } ?? "" }
 

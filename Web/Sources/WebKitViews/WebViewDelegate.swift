@@ -36,7 +36,7 @@ public struct LoadFailure: Error, Sendable, Hashable {
     }
 }
 
-/// Something that a frame of a view is about to navigate to. The engine does not tell which frame.
+/// Something that a frame of a view is about to navigate to. The engine does not say which frame.
 public struct NavigationRequest: Sendable, Hashable {
     /// The address.
     public var uri: String

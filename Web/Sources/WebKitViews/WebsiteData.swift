@@ -52,7 +52,7 @@ extension WebEngine {
     /// What is kept of which sites.
     ///
     /// - Parameter types: The kinds that are asked for.
-    /// - Throws: Why the engine does not tell.
+    /// - Throws: Why the engine does not list it.
     public func dataRecords(_ types: [WebsiteDataType]) async throws(EngineError) -> [WebsiteDataRecord] {
         try await fetch(types) { $0.map(Self.record) }
     }

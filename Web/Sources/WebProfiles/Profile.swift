@@ -96,6 +96,10 @@ public struct Profile: Sendable, Hashable {
     public var daemon = Daemon.optional
     /// How long a document may take to come.
     public var loadTimeout = Duration.seconds(30)
+    /// The address of the page that is shown in place of one that cannot be had; nil: the error page.
+    public var offlinePage: String?
+    /// Whether copies of pages are kept, and shown where their addresses cannot be had.
+    public var keepsPages = false
     /// The origins that may use something, by the permission's name.
     public var permissions = Permissions()
     /// Where downloads are kept; nil: there are none.
@@ -112,6 +116,14 @@ public struct Profile: Sendable, Hashable {
     public var urlSchemes = ["jxaction"]
     /// The objects and functions that pages with the bridge find.
     public var exports: [PageExport] = []
+    /// Scripts that run in documents.
+    public var scripts: [PageScript] = []
+    /// The name in lists of the desktop; nil: the profile's.
+    public var desktopName: String?
+    /// The icon's name there.
+    public var desktopIcon = "web-browser"
+    /// The schemes whose addresses the desktop opens with the profile.
+    public var desktopSchemes: [String] = []
     /// Whose offline packages are used.
     public var packageKeys: [PackageKey] = []
     /// Who answers panels.

@@ -34,7 +34,7 @@ public enum ProfileFile {
         return try profile(at: path)
     }
 
-    /// The profile in a file, which no other user may be able to change. Blocks.
+    /// The profile in a file. No other user may be able to change it, or the files of its scripts. Blocks.
     ///
     /// - Parameter path: The file.
     /// - Throws: What is wrong with the file, or with what it says.
@@ -50,7 +50,9 @@ public enum ProfileFile {
         } catch {
             throw ProfileProblems(lines: ["\(error)"])
         }
-        return try Profile(document)
+        var profile = try Profile(document)
+        try profile.readScripts(of: path)
+        return profile
     }
 
     private static var folders: [String] {

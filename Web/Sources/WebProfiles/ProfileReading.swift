@@ -51,6 +51,16 @@ extension Profile {
                 problems.append("start: \(start) is no address of http, https or a package; write https://…")
             }
         }
+        if let offlinePage {
+            if case .package? = PageOrigin(ofURI: offlinePage), !offlinePage.contains(where: { "?#".contains($0) }) {
+                if let origin = PageOrigin(ofURI: offlinePage), !allow.contains(origin) {
+                    problems.append("navigation.offline_page: no page may go to \(origin); add it to allow")
+                }
+            } else {
+                problems.append(
+                    "navigation.offline_page: \(offlinePage) is no page of a package; write trestle://ID/PATH")
+            }
+        }
         return problems
     }
 

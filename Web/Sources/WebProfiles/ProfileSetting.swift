@@ -45,16 +45,17 @@ struct ProfileSetting: Sendable {
             ProfileSetting(
                 "allow", .list(of: .origin), \.allow,
                 "Where pages and their frames may go: exact origins, with their ports.",
-                example: "[\"https://notes.example\", \"https://login.example\"]"),
+                example: "[\"https://notes.example\", \"https://login.example\", \"trestle://notes\"]"),
             ProfileSetting(
                 "bridge", .list(of: .origin), \.bridge, "Which of these origins get the bridge.",
                 example: "[\"https://notes.example\"]"),
             ProfileSetting(
                 "external", .choice, \.external,
-                "What happens to links of http and https that lead elsewhere: refuse, open in the desktop's browser, or ask."
-            ),
+                "What happens to links of http and https that lead elsewhere: refuse, open in the desktop's browser, "
+                    + "or ask."),
             ProfileSetting(
-                "windows", .choice, \.windows, "What happens to windows that pages open: refuse, or view, a page each."),
+                "windows", .choice, \.windows,
+                "What happens to windows that pages open: refuse, or view, a page each."),
             ProfileSetting(
                 "daemon", .choice, \.daemon, "Whether pages are shown without a daemon: optional, or required."),
             ProfileSetting(
@@ -70,14 +71,18 @@ struct ProfileSetting: Sendable {
                 example: "[\"messageHandlers\", \"webViewJavascriptBridge\", \"capacitor\", \"cordova\", \"url\"]"),
             ProfileSetting(
                 "url_schemes", .list(of: .text), \.urlSchemes,
-                "The schemes of links that are calls, where url is among the dialects; also in dialects.url_schemes of the "
-                    + "daemon."),
+                "The schemes of links that are calls, where url is among the dialects; also in dialects.url_schemes of "
+                    + "the daemon."),
             ProfileSetting(
                 "exports", .list(of: .pageExport), \.exports,
                 "Objects and functions that pages with the bridge find, and the tasks that these call.",
                 example:
                     "[{ name = \"app\", methods = { scan = \"scanner.scan\" } }, { name = \"echo\", task = \"Echo\" }]"
             ),
+            ProfileSetting(
+                "scripts", .list(of: .pageScript), \.scripts,
+                "Scripts that run in documents, each from a file that no other user may change.",
+                example: "[{ file = \"lobby.js\", at = \"end\", origins = [\"https://notes.example\"] }]"),
             ProfileSetting(
                 "packages.keys", .list(of: .packageKey), \.packageKeys,
                 "Whose offline packages are used: the public keys that sign them.", example: "[]"),
@@ -105,9 +110,23 @@ struct ProfileSetting: Sendable {
                 "Whether a page that shows nothing is loaded once more."),
             ProfileSetting("navigation.timeout", .duration, \.loadTimeout, "How long a document may take to come."),
             ProfileSetting(
+                "navigation.offline_page", .optionalText, \.offlinePage,
+                "The page of an offline package that is shown in place of one whose server cannot be reached.",
+                example: "\"trestle://notes/offline.html\""),
+            ProfileSetting(
+                "navigation.keep_pages", .truth, \.keepsPages,
+                "Whether copies of pages are kept in memory, and shown where their servers cannot be reached."),
+            ProfileSetting(
                 "downloads.folder", .optionalText, \.downloadFolder,
                 "Where downloads are kept; without it there are none.",
                 example: "\"/home/me/Downloads\""),
+            ProfileSetting(
+                "desktop.name", .optionalText, \.desktopName,
+                "The name in lists of the desktop; without it the profile's.", example: "\"Notes\""),
+            ProfileSetting("desktop.icon", .text, \.desktopIcon, "The name of the icon there."),
+            ProfileSetting(
+                "desktop.schemes", .list(of: .scheme), \.desktopSchemes,
+                "The schemes whose addresses the desktop opens with the profile.", example: "[\"notes\"]"),
             ProfileSetting("pool.warm", .count(in: 0...8), \.warmViews, "How many views wait for a page."),
             ProfileSetting("pool.max", .count(in: 1...64), \.maximumViews, "How many pages may be open."),
             ProfileSetting(

@@ -29,6 +29,13 @@ struct ProfileValue<Value: Sendable>: Sendable {
 }
 
 extension ProfileValue where Value == String {
+    /// A scheme of a profile's own.
+    static var scheme: ProfileValue {
+        ProfileValue(
+            expected: "a scheme of a program's own, in lower case, such as \"notes\"",
+            read: { $0.string.flatMap { DesktopEntry.isScheme($0) ? $0 : nil } }, write: { quoted($0) })
+    }
+
     /// A text that is not empty.
     static var text: ProfileValue {
         ProfileValue(

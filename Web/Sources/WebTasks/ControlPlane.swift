@@ -46,6 +46,9 @@ public final class ControlPlane {
         }
     }
 
+    /// Ends the connection after the calls of the tasks: those that have come are answered.
+    public func finish() async { await bridge.finish() }
+
     // MARK: Who may
 
     /// Lets the container's own user in; a page only where the profile names the task, and only about itself.

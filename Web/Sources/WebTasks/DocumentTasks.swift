@@ -4,30 +4,17 @@ internal import WebContainer
 internal import WebKitViews
 internal import WebProfiles
 
-/// Where the script of a client runs.
 struct ScriptOptions: Codable, Sendable {
-    enum Moment: String, Codable, Sendable {
-        case start, end
-    }
-
-    enum Frames: String, Codable, Sendable {
-        case top, all
-    }
-
-    enum World: String, Codable, Sendable {
-        case page, isolated
-    }
-
     var source: String
-    var at: Moment?
-    var frames: Frames?
-    var world: World?
+    var at: PageScript.Moment?
+    var frames: PageScript.Frames?
+    var world: PageScript.World?
     var origins: [String]?
 }
 
 struct StyleOptions: Codable, Sendable {
     var source: String
-    var frames: ScriptOptions.Frames?
+    var frames: PageScript.Frames?
     var origins: [String]?
 }
 
@@ -49,16 +36,13 @@ struct UserAgentOptions: Codable, Sendable {
 }
 
 extension ControlPlane {
-    /// The isolated world of clients' scripts. It has no handler: they cannot post to the container.
-    private static let isolatedWorld = "trestle-scripts"
-
     func provideDocuments() async throws(BridgeError) {
         try await provide("web.scripts.add", "Runs a script in documents to come.") {
             (plane, options: ScriptOptions, call) in
             try plane.admit(call)
             let script = UserScript(
                 options.source, at: options.at == .end ? .end : .start, isForAllFrames: options.frames == .all,
-                world: options.world == .isolated ? Self.isolatedWorld : nil)
+                world: options.world == .isolated ? PageScripts.isolatedWorld : nil)
             return try plane.add(.script, script, options.origins)
         }
         try await provide("web.styles.add", "Gives documents to come a style sheet.") {
@@ -78,7 +62,7 @@ extension ControlPlane {
                 return ["scripts": .array(plane.list(kind))] as JSON
             }
         }
-        try await provide("web.parameters.set", "Sets what pages of some origins are told.") {
+        try await provide("web.parameters.set", "Sets the parameters of pages of some origins.") {
             (plane, options: ParameterOptions, call) in
             try plane.admit(call)
             plane.container.parameters = try Self.parameters(options)
@@ -149,7 +133,8 @@ extension ControlPlane {
             guard Parameters.isName(name), Parameters.isValue(value) else {
                 throw BridgeError(
                     .optionsInvalid,
-                    "\(name): a name has 1 to 64 letters, digits, - and _, a value at most 4096 bytes, no control characters",
+                    "\(name): a name has 1 to 64 letters, digits, - and _, a value at most 4096 bytes without control "
+                        + "characters",
                     data: ["path": "$.values"])
             }
         }

@@ -37,7 +37,7 @@ extension ControlPlane {
             }
             return [:] as JSON
         }
-        try await provide("web.data.records", "Tells what the engine keeps of which sites.") {
+        try await provide("web.data.records", "Lists what the engine keeps of which sites.") {
             (plane, options: DataOptions, call) in
             try plane.admit(call)
             return try await plane.records(options)
@@ -47,7 +47,7 @@ extension ControlPlane {
             try plane.admit(call)
             return try await plane.remove(options)
         }
-        try await provide("web.pool", "Tells how many views wait and are shown.") { (plane, _: NoOptions, call) in
+        try await provide("web.pool", "Counts the views that wait and that are shown.") { (plane, _: NoOptions, call) in
             try plane.admit(call)
             let pool = plane.container.pool
             return [

@@ -52,7 +52,7 @@ extension ControlPlane {
             (plane, options: WindowOptions, call) in
             try plane.setWindow(options, call)
         }
-        try await provide("web.window.get", "Tells how the window of a page is.") {
+        try await provide("web.window.get", "Describes the window of a page.") {
             (plane, options: ViewOptions, call) in
             plane.windowState(try plane.page(options.view, call))
         }

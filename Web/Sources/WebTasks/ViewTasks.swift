@@ -56,7 +56,7 @@ extension ControlPlane {
             try plane.admit(call)
             return ViewList(views: plane.container.pages.values.map { plane.state($0) }.sorted { $0.view < $1.view })
         }
-        try await provide("web.status", "Tells how many pages and views there are.") { (plane, _: NoOptions, call) in
+        try await provide("web.status", "Counts the pages and views.") { (plane, _: NoOptions, call) in
             try plane.admit(call)
             let pool = plane.container.pool
             return Status(
@@ -81,6 +81,7 @@ extension ControlPlane {
         try await provideScripts()
         try await provideHistoryAndWindows()
         try await provideDocuments()
+        try await provideHandlers()
         try await provideEngine()
         try await provideCookies()
         try await bridge.publish("web.ready", ["pid": .number(JSONNumber(Int64(getpid())))] as JSON)
@@ -122,14 +123,14 @@ extension ControlPlane {
         case .denied(let uri, let rule):
             BridgeError(
                 "navigation.denied", "no page may go to \(uri)", data: ["uri": .string(uri), "rule": .string(rule)])
-        case .failed(let uri, let message):
-            BridgeError("load.failed", "\(uri) cannot be loaded: \(message)", data: ["uri": .string(uri)])
-        case .package(let problem, let uri, let message):
+        case .failed(let uri, _):
+            BridgeError("load.failed", "\(uri) cannot be loaded: \(problem)", data: ["uri": .string(uri)])
+        case .package(let reason, let uri, _):
             BridgeError(
-                problem == .missing ? "package.not_found" : "package.invalid", "\(uri) cannot be shown: \(message)",
+                reason == .missing ? "package.not_found" : "package.invalid", "\(uri) cannot be shown: \(problem)",
                 data: ["uri": .string(uri)])
-        case .cancelled: BridgeError(.callCancelled, "another load took its place")
-        case .gone: BridgeError("web.crashed", "the page's process has ended, or the page was closed")
+        case .cancelled: BridgeError(.callCancelled, "\(problem)")
+        case .gone: BridgeError("web.crashed", "\(problem)")
         }
     }
 

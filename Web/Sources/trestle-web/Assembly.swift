@@ -15,9 +15,15 @@ final class Assembly {
     private let profile: Profile
     private var status: Int32 = 0
     private var control: ControlPlane?
+    /// The last page has been closed.
+    private var isFinishing = false
+    /// How long the answers to calls of the last page may take.
+    private static let finishPatience = Duration.seconds(2)
     private var replica: CookieReplica?
     /// The daemon's cookies, or that there are none.
     private let arrival = Arrival()
+    /// The tasks are provided, so that events are published.
+    private let provision = Arrival()
     /// How long the first page waits for the daemon's cookies.
     private static let cookiePatience = Duration.seconds(10)
     private let parameters: Parameters
@@ -49,12 +55,13 @@ final class Assembly {
             for uri in uris { container.opened(uri) }
             if uris.isEmpty { container.opened(nil) }
         }
-        container.onLastClosed = { MainLoop.quit() }
+        container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
         Task { await connect(container) }
         Task {
             if profile.cookies == .sync { await cookiesArrive() }
             await show(start, container)
+            await openOwnAddress(container)
         }
         notifier.ready()
         MainLoop.run()
@@ -99,7 +106,9 @@ final class Assembly {
             let control = ControlPlane(bridge, container, profile, replica)
             self.control = control
             try await control.provide()
+            provision.come()
         } catch {
+            guard !isFinishing else { return }
             command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
             if profile.daemon == .required { end(EX_TEMPFAIL) }
             arrival.come()
@@ -110,7 +119,8 @@ final class Assembly {
     private func copyCookies(_ bridge: Bridge, _ container: Container) async throws(BridgeError) -> CookieReplica? {
         guard profile.cookies == .sync else { return nil }
         let replica = CookieReplica(bridge, container.cookies, name: "web.\(command.profile ?? "default")")
-        replica.onProblem = {
+        replica.onProblem = { [weak self] in
+            guard self?.isFinishing == false else { return }
             Complaint.write(["cookies are not kept equal to the daemon's: \($0.message) (\($0.code))"])
         }
         try await replica.start()
@@ -123,6 +133,18 @@ final class Assembly {
         let timer = LoopSource.timer(after: Self.cookiePatience) { [arrival] in arrival.come() }
         await arrival.wait()
         timer.cancel()
+    }
+
+    /// Ends the program when the calls that closed the last page, and others, are answered.
+    private func lastPageClosed() {
+        guard let control else { return MainLoop.quit() }
+        isFinishing = true
+        let patience = LoopSource.timer(after: Self.finishPatience) { MainLoop.quit() }
+        Task {
+            await control.finish()
+            patience.cancel()
+            MainLoop.quit()
+        }
     }
 
     /// Ends the program when the daemon's socket is gone. One that is restarted leaves its socket, or is waited for.
@@ -140,7 +162,8 @@ final class Assembly {
     private func show(_ start: String, _ container: Container) async {
         guard let page = container.open() else { return }
         do throws(LoadProblem) {
-            try await page.load(start, untilFinished: command.screenshot != nil)
+            let isWhole = command.screenshot != nil || command.uri.map { profile.hasScheme(of: $0) } ?? false
+            try await page.load(start, untilFinished: isWhole)
         } catch {
             command.complain(["\(start) is not shown: \(error)"])
             if command.screenshot != nil { return end(1) }
@@ -153,6 +176,13 @@ final class Assembly {
             command.complain(["there is no picture: \(error)"])
             end(1)
         }
+    }
+
+    /// The address of the command line is one of the profile's own schemes, which its page hears of.
+    private func openOwnAddress(_ container: Container) async {
+        guard let uri = command.uri, profile.hasScheme(of: uri) else { return }
+        await provision.wait()
+        container.opened(uri)
     }
 
     private func write(_ bytes: [UInt8], _ path: String) -> Bool {

@@ -1,7 +1,7 @@
 import MainLoop
 import ServiceManager
 
-/// Tells the service manager that the program runs, and that the main loop turns: one that hangs is ended.
+/// Reports to the service manager that the program runs, and that the main loop turns: one that hangs is ended.
 @MainActor
 final class ServiceNotifier {
     private let environment: ServiceEnvironment

@@ -22,6 +22,7 @@ struct TrestleWeb: ParsableCommand {
               trestle-web --screenshot page.png --size 1280x720 https://notes.example/
               trestle-web --print-config sample > ~/.config/trestle/web/lobby.toml
               trestle-web --check-config --profile lobby
+              trestle-web --print-desktop --profile notes > ~/.local/share/applications/notes.desktop
               trestle-web install --profile notes notes-1.2.0.tar.zst
 
             Offline packages are installed by the commands install, list, remove and rollback; trestle-web install
@@ -58,11 +59,11 @@ struct TrestleWeb: ParsableCommand {
     var userAgentAppend: String?
     @Option(
         name: .customLong("param"),
-        help: ArgumentHelp("A value that pages with a bridge are told. May be repeated.", valueName: "name=value"))
+        help: ArgumentHelp("A value for pages with a bridge. May be repeated.", valueName: "name=value"))
     var parameters: [String] = []
     @Option(
         name: .customLong("param-in"),
-        help: ArgumentHelp("Where they are told it: url, header, js, with commas between them.", valueName: "places"))
+        help: ArgumentHelp("Where they get it: url, header, js, with commas between them.", valueName: "places"))
     var places = "js"
     @Option(help: ArgumentHelp("Writes a picture of the page as PNG, and ends.", valueName: "file"))
     var screenshot: String?
@@ -76,10 +77,13 @@ struct TrestleWeb: ParsableCommand {
     var checkConfig = false
     @Option(help: ArgumentHelp("Prints a profile with every setting, and ends.", valueName: "sample"))
     var printConfig: Print?
+    @Flag(help: "Prints the desktop file of the profile, and ends.")
+    var printDesktop = false
     @Argument(help: "The address of the first page, if it is not the profile's.")
     var uri: String?
 
     func validate() throws {
+        if printDesktop, profile == nil { throw ValidationError("--print-desktop needs --profile") }
         if dev, kiosk { throw ValidationError("--dev is not for kiosks; leave --kiosk out") }
     }
 
@@ -87,31 +91,32 @@ struct TrestleWeb: ParsableCommand {
         if printConfig != nil { return print(Profile.sample, terminator: "") }
         let profile = try combinedProfile()
         if checkConfig { return }
+        if printDesktop, let name = self.profile { return print(DesktopEntry(name, profile).text, terminator: "") }
         guard let start = profile.start else {
             throw ValidationError("there is no page to show; give its address, or a profile that has a start")
         }
-        let told = try told(profile.bridge)
-        let status = MainActor.assumeIsolated { Assembly(self, profile, told).run(start) }
+        let given = try givenParameters(profile.bridge)
+        let status = MainActor.assumeIsolated { Assembly(self, profile, given).run(start) }
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// What pages with a bridge are told.
-    func told(_ origins: [PageOrigin]) throws -> Parameters {
-        var told = Parameters()
-        told.origins = Set(origins)
+    /// The parameters of pages with a bridge.
+    func givenParameters(_ origins: [PageOrigin]) throws -> Parameters {
+        var given = Parameters()
+        given.origins = Set(origins)
         for text in parameters {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
             guard parts.count == 2, Parameters.isName(parts[0]), Parameters.isValue(parts[1]) else {
                 throw ValidationError("--param: \(text) is no NAME=VALUE; a name has letters, digits, - and _")
             }
-            told.values[parts[0]] = parts[1]
+            given.values[parts[0]] = parts[1]
         }
         let names = places.split(separator: ",").map { String($0) }
-        told.places = Set(names.compactMap { Parameters.Place(rawValue: $0) })
-        guard told.places.count == names.count, !names.isEmpty else {
+        given.places = Set(names.compactMap { Parameters.Place(rawValue: $0) })
+        guard given.places.count == names.count, !names.isEmpty else {
             throw ValidationError("--param-in: \(places) is no list of url, header and js")
         }
-        return told
+        return given
     }
 
     /// What the profile's file says, and then the flags.
@@ -124,7 +129,7 @@ struct TrestleWeb: ParsableCommand {
         }
         combined.bridge += try bridges.map { try origin($0, "--bridge") }
         combined.allow += try allowed.map { try origin($0, "--allow") } + combined.bridge
-        if let uri {
+        if let uri, !combined.hasScheme(of: uri) {
             combined.start = uri
             if let own = PageOrigin(ofURI: uri) { combined.allow.append(own) }
         }

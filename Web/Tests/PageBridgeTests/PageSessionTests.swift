@@ -173,4 +173,18 @@ import WebProfiles
         #expect(actions.count == 1)
         #expect(page.session.describe(description) == [])
     }
+
+    @Test("a page gets the newest handlers alone, and each document that begins gets them")
+    func handlers() {
+        var page = TestPage.open()
+        _ = page.session.setHandlers([PageHandler("a", task: "Echo")])
+        _ = page.session.setHandlers([PageHandler("b", task: "Echo")])
+        let line = "!handlers [{\"name\":\"b\",\"task\":\"Echo\"}]\n"
+        #expect(page.delivered(page.pull()) == line)
+        #expect(page.delivered(page.pull()) == "")
+        #expect(page.delivered(page.session.setHandlers([])) == "!handlers []\n")
+        _ = page.commit("https://a.example/next")
+        _ = page.hello("https://a.example", document: 2)
+        #expect(page.delivered(page.pull(document: 2)) == "!handlers []\n")
+    }
 }

@@ -35,6 +35,38 @@ struct DocumentTests {
         }
     }
 
+    @Test("scripts of the profile run in documents of their origins, worlds and frames, and no client removes them")
+    func ownScripts() async throws {
+        try await WebRun.with { run in
+            let (origin, other) = (run.server.origins[0], run.server.origins[1])
+            let text = "globalThis.own = (globalThis.own ?? '') + location.pathname + document.readyState;"
+            try run.write(profile: "", named: "test")
+            try run.writeScript(text, named: "own.js")
+            try run.server.serve("frame.html", script: "", body: "<iframe src='page.html?frame'></iframe>")
+            try await run.startPage(
+                profile: """
+                    allow = ["\(other)"]
+                    [[scripts]]
+                    file = "own.js"
+                    at = "end"
+                    origins = ["\(origin)"]
+                    [[scripts]]
+                    file = "own.js"
+                    world = "isolated"
+                    frames = "all"
+                    """)
+            let look = "return globalThis.own ?? ''"
+            #expect(try await run.evaluate(look) == "/page.htmlinteractive")
+            _ = try await run.bridge.call("web.scripts.remove", ["all": true] as JSON, as: JSON.self)
+            #expect(try await run.bridge.call("web.scripts.list", as: JSON.self) == ["scripts": []])
+            _ = try await run.navigate("\(other)/page.html", finished: true)
+            #expect(try await run.evaluate(look) == "")
+            _ = try await run.navigate("\(origin)/frame.html", finished: true)
+            #expect(try await run.evaluate(look) == "/frame.htmlinteractive")
+            #expect(try await run.evaluate("return frames[0].own ?? ''") == "")
+        }
+    }
+
     @Test("public parameters at several places: the address, headers and a script, for the listed origins alone")
     func parameters() async throws {
         try await WebRun.with { run in

@@ -10,7 +10,7 @@ import Testing
 struct ForeignBridgeTests {
     @Test(
         "WebViewJavascriptBridge: its ExampleApp calls a handler, and is called",
-        .enabled(if: BridgeSuites.has("wvjb"), "\(BridgeSuites.missing("wvjb"))"))
+        .enabled(if: PublicSuite.webViewJavascriptBridge.isThere, "\(PublicSuite.webViewJavascriptBridge.missing)"))
     func exampleApp() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
             let (asked, writer) = AsyncStream.makeStream(of: JSON.self)
@@ -18,7 +18,8 @@ struct ForeignBridgeTests {
                 writer.yield(options)
                 return ["native": "done"]
             }
-            try run.server.serve(BridgeSuites.text("wvjb/Example Apps/ExampleApp.html"), as: "ExampleApp.html")
+            let page = PublicSuite.webViewJavascriptBridge.text(of: "Example Apps/ExampleApp.html")
+            try run.server.serve(page, as: "ExampleApp.html")
             try run.server.serve("<!doctype html><p>text", as: "page.html")
             try run.start("page.html", settings: #"dialects = ["webViewJavascriptBridge"]"#)
             try await run.awaitTasks()
@@ -50,10 +51,11 @@ struct ForeignBridgeTests {
 
     @Test(
         "Capacitor: native-bridge.js calls plugins, hears events, and finds the headers of trestle generate",
-        .enabled(if: BridgeSuites.has("capacitor"), "\(BridgeSuites.missing("capacitor"))"))
+        .enabled(if: PublicSuite.capacitor.isThere, "\(PublicSuite.capacitor.missing)"))
     func capacitor() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
-            let library = BridgeSuites.text("capacitor/ios/Capacitor/Capacitor/assets/native-bridge.js")
+            let library = PublicSuite.capacitor.text(
+                of: "ios/Capacitor/Capacitor/assets/native-bridge.js")
             let headers = try TestSupport.run(
                 "\(PackageFolder.programs)/trestle",
                 ["generate", "--language", "capacitor", "--socket", run.folder.socketPath])
@@ -92,20 +94,21 @@ struct ForeignBridgeTests {
 
     @Test(
         "Cordova: exec of the iOS platform calls SERVICE.ACTION, and has success and failure",
-        .enabled(
-            if: BridgeSuites.has("cordova") && BridgeSuites.has("cordova-ios"), "\(BridgeSuites.missing("cordova-ios"))"
-        ))
+        .enabled(if: PublicSuite.cordova.isThere, "\(PublicSuite.cordova.missing)"),
+        .enabled(if: PublicSuite.cordovaIOS.isThere, "\(PublicSuite.cordovaIOS.missing)"))
     func cordova() async throws {
+        let (common, ios) = (PublicSuite.cordova, PublicSuite.cordovaIOS)
         let modules = [
-            ("cordova", "cordova/src/cordova.js"), ("cordova/utils", "cordova/src/common/utils.js"),
-            ("cordova/channel", "cordova/src/common/channel.js"), ("cordova/base64", "cordova/src/common/base64.js"),
-            ("cordova/platform", "cordova-ios/cordova-js-src/platform.js"),
-            ("cordova/exec", "cordova-ios/cordova-js-src/exec.js"),
+            ("cordova", common.text(of: "src/cordova.js")),
+            ("cordova/utils", common.text(of: "src/common/utils.js")),
+            ("cordova/channel", common.text(of: "src/common/channel.js")),
+            ("cordova/base64", common.text(of: "src/common/base64.js")),
+            ("cordova/platform", ios.text(of: "cordova-js-src/platform.js")),
+            ("cordova/exec", ios.text(of: "cordova-js-src/exec.js")),
         ]
-        var library =
-            "var PLATFORM_VERSION_BUILD_LABEL = 'test';\n" + BridgeSuites.text("cordova/src/scripts/require.js")
-        for (name, path) in modules {
-            library += "\ndefine('\(name)', function (require, exports, module) {\n\(BridgeSuites.text(path))\n});\n"
+        var library = "var PLATFORM_VERSION_BUILD_LABEL = 'test';\n\(common.text(of: "src/scripts/require.js"))"
+        for (name, text) in modules {
+            library += "\ndefine('\(name)', function (require, exports, module) {\n\(text)\n});\n"
         }
         library += "window.cordova = require('cordova');\n"
         try await WebRun.with(rules: WebRun.dialectRules) { run in

@@ -22,6 +22,31 @@ struct InstanceTests {
         }
     }
 
+    @Test("an address of the profile's own schemes is handed to its page, by the first start and by a second one")
+    func scheme() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try run.server.serve("page.html", script: "WebBridge.call('test.report', 'loaded');")
+            try run.write(
+                profile: """
+                    start = "\(origin)/page.html"
+                    allow = ["\(origin)"]
+                    bridge = ["\(origin)"]
+                    [desktop]
+                    schemes = ["notes"]
+                    [tasks]
+                    events = ["lifecycle.*"]
+                    """, named: "test")
+            var openings = try await run.bridge.subscribe(to: "lifecycle.opened").makeAsyncIterator()
+            try run.start("--profile", "test", "notes:today")
+            #expect(try await openings.next()?.data == ["uri": "notes:today"])
+            #expect(try await run.report().value == "loaded")
+            let second = try run.spawn(["--profile", "test", "notes:tomorrow"])
+            #expect(try second.wait() == .exited(0))
+            #expect(try await openings.next()?.data == ["uri": "notes:tomorrow"])
+        }
+    }
+
     @Test("lifecycle: foreground, background: told on the page's own session")
     func lifecycle() async throws {
         try await WebRun.with(
@@ -54,12 +79,31 @@ struct InstanceTests {
         }
     }
 
-    @Test("a picture of an address where nothing listens ends with 1, and says why")
-    func refusedConnection() async throws {
+    @Test(
+        "a picture of an address that cannot be loaded ends with 1, says why in one line, and writes no picture",
+        arguments: ["", "http://127.0.0.1:1/", "https://127.0.0.1:1/", "http://none.invalid/", "trestle://none/"])
+    func noPicture(uri: String) async throws {
         try await WebRun.with { run in
             let port = try UnusedPort()
-            let ended = try run.spawn(["--screenshot", "\(run.homePath)/page.png", "http://127.0.0.1:\(port.number)/"])
+            let uri = uri.isEmpty ? "http://127.0.0.1:\(port.number)/" : uri
+            let picture = "\(run.homePath)/page.png"
+            let ended = try run.spawn(["--no-tasks", "--screenshot", picture, uri])
             #expect(try ended.wait() == .exited(1))
+            #expect(!exists(picture))
+            let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("trestle-web: ") }
+            #expect(lines.count == 1 && lines[0].hasPrefix("trestle-web: \(uri) is not shown: "), "\(lines)")
+        }
+    }
+
+    @Test("a page that leads to an address that the engine does not load gets the error page, which leads back")
+    func blockedPort() async throws {
+        try await WebRun.with { run in
+            try await run.startPage(profile: "allow = [\"http://127.0.0.1:1\"]\n")
+            var failures = try await run.bridge.subscribe(to: "web.navigation.failed").makeAsyncIterator()
+            await run.expect("web.navigate", ["uri": "http://127.0.0.1:1/"], "load.failed")
+            #expect(try await failures.next()?.data["code"] == "refused")
+            _ = try await run.navigate("\(run.server.origins[0])/page.html")
+            #expect(try await run.report().value == "loaded")
         }
     }
 }

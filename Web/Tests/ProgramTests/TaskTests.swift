@@ -159,6 +159,18 @@ struct TaskTests {
         }
     }
 
+    @Test("web.close of the last page is answered before the program ends")
+    func lastClose() async throws {
+        try await WebRun.with { run in
+            // Without an order the answer would be missing in one run of nine.
+            for _ in 1...6 {
+                try await start(run)
+                #expect(try await run.bridge.call("web.close", as: JSON.self) == [:])
+                #expect(try run.end() == .exited(0))
+            }
+        }
+    }
+
     @Test("a page whose process is killed is loaded again, and has a bridge")
     func crash() async throws {
         try await WebRun.with { run in

@@ -69,7 +69,9 @@ struct SchemeFacts {
                 const form = new FormData();
                 form.append("a", "b");
                 const buffers = [70000, 5000000].map((count) => new Uint8Array(count));
-                for (const body of ["abc", new URLSearchParams({ a: "b" }), ...buffers, form]) await (await fetch("page.html", { method: "POST", body })).text();
+                for (const body of ["abc", new URLSearchParams({ a: "b" }), ...buffers, form]) {
+                    await (await fetch("page.html", { method: "POST", body })).text();
+                }
                 tell("end");
             })();
             """)

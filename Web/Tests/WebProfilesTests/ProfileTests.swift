@@ -1,4 +1,6 @@
+import Glibc
 import TOMLDocument
+import TestSupport
 import Testing
 
 @testable import WebProfiles
@@ -77,5 +79,82 @@ import Testing
         "times have a unit, and are whole", arguments: ["8", "8 s", "-1s", "0s", "1d", "999999999999999999h", "1.5s"])
     func times(text: String) {
         #expect(problems("[recovery]\nwithin = \"\(text)\"").count == 1)
+    }
+
+    /// What is wrong with a profile in a folder.
+    private func problems(_ folder: TemporaryFolder, _ text: String) throws -> String {
+        chmod(folder.path, 0o700)
+        try folder.write(text, to: "p.toml")
+        do {
+            _ = try ProfileFile.profile(at: folder.file("p.toml"))
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("scripts are read from files beside the profile, or by their whole paths")
+    func scripts() throws {
+        let folder = try TemporaryFolder()
+        chmod(folder.path, 0o700)
+        try folder.write("1", to: "a.js")
+        try folder.write(
+            """
+            [[scripts]]
+            file = "a.js"
+            at = "end"
+            frames = "all"
+            world = "isolated"
+            origins = ["https://a.example"]
+            [[scripts]]
+            file = "\(folder.file("a.js"))"
+            """, to: "p.toml")
+        let scripts = try ProfileFile.profile(at: folder.file("p.toml")).scripts
+        #expect(scripts.map(\.source) == ["1", "1"])
+        #expect(scripts[0].moment == .end && scripts[0].frames == .all && scripts[0].world == .isolated)
+        #expect(scripts[0].origins?.map(\.text) == ["https://a.example"] && scripts[1].origins == nil)
+        #expect(scripts[1].moment == .start && scripts[1].frames == .top && scripts[1].world == .page)
+    }
+
+    @Test("a script that others may change, that is missing, too long or no text is refused, with the file")
+    func refusedScripts() throws {
+        let folder = try TemporaryFolder()
+        let profile = "[[scripts]]\nfile = \"a.js\"\n"
+        #expect(try problems(folder, profile).contains("a.js"))
+        try folder.write("1", to: "a.js")
+        #expect(try problems(folder, profile) == "")
+        chmod(folder.file("a.js"), 0o666)
+        #expect(try problems(folder, profile).contains("everybody may write it"))
+        chmod(folder.file("a.js"), 0o600)
+        #expect(try problems(folder, String(repeating: profile, count: 65)).contains("more than the 64"))
+        try folder.write("a\0b", to: "a.js")
+        #expect(try problems(folder, profile).contains("UTF-8 without zero bytes"))
+        try folder.write(String(repeating: "a", count: 1 << 19), to: "a.js")
+        #expect(try problems(folder, profile + profile) == "")
+        try folder.write(String(repeating: "a", count: 1 << 19 | 1), to: "a.js")
+        #expect(try problems(folder, profile + profile).contains("more than 1048576 bytes together"))
+    }
+
+    @Test(
+        "a script without a file, or with a setting that there is not, is refused",
+        arguments: [
+            "at = \"end\"", "file = \"a\"\nat = \"soon\"", "file = \"a\"\nframe = \"all\"", "file = 1",
+            "file = \"a\"\norigins = [\"*\"]",
+        ])
+    func wrongScripts(text: String) {
+        #expect(problems("[[scripts]]\n\(text)\n").first?.contains("scripts: expected a list, each a table") == true)
+    }
+
+    @Test(
+        "the page that is shown offline is one of a package, where pages may go",
+        arguments: [
+            ("trestle://notes/offline.html", true), ("trestle://other/offline.html", false),
+            ("https://a.example/offline.html", false), ("offline.html", false), ("trestle://notes/a?b", false),
+        ])
+    func offlinePage(page: String, isGood: Bool) {
+        let lines = problems(
+            "allow = [\"https://a.example\", \"trestle://notes\"]\n[navigation]\noffline_page = \"\(page)\"\n")
+        #expect(lines.isEmpty == isGood, "\(lines)")
+        #expect(lines.allSatisfy { $0.contains("navigation.offline_page: ") })
     }
 }

@@ -14,6 +14,8 @@
 
     const shim = {
         takers,
+        // What is done with lines of the container's own, `!NAME JSON`, by their names.
+        notices: {},
         /** Sends a message, an object or a line. */
         send(value) {
             send(new Message("out", { data: typeof value === "string" ? value : JSON.stringify(value) }));
@@ -24,6 +26,43 @@
             const id = prefix + lastId;
             waiting.set(id, callback);
             shim.send({ ...message, [message.jsonrpc ? "id" : "callbackId"]: id });
+            return id;
+        },
+        /** Ends such a call with an error, here and at the daemon, whose answer is dropped. */
+        cancel(id, error) {
+            const callback = waiting.get(id);
+            if (!callback) return;
+            waiting.set(id, () => {});
+            shim.send({ cancel: id });
+            callback(undefined, error);
+        },
+        /** An object whose `postMessage` calls a task and returns a promise; `end` takes it from the page. */
+        handler(task) {
+            const calls = new Set();
+            let isRemoved = false;
+            const post = (value, done, failed) => {
+                if (isRemoved) return failed({ code: "handler.not_found", message: "the handler has been removed" });
+                const id = shim.call({ task, options: value ?? {} }, (result, error) => {
+                    calls.delete(id);
+                    if (error) failed(error);
+                    else done(result);
+                });
+                calls.add(id);
+            };
+            const postMessage = (value) => {
+                const ended = new Promise((done, failed) => {
+                    post(value, done, (error) => failed(Object.assign(new Error(error.message), error)));
+                });
+                // Most pages do not look at it.
+                ended.catch(() => {});
+                return ended;
+            };
+            const end = () => {
+                isRemoved = true;
+                const error = { code: "call.cancelled", message: "the handler was removed" };
+                for (const id of [...calls]) shim.cancel(id, error);
+            };
+            return { handler: { postMessage }, end };
         },
         /** The function of the page that a name such as `app.onScan` stands for; undefined: there is none. */
         named(name) {
@@ -63,9 +102,14 @@
         globalThis.WebBridge?.container?.sessionLost?.();
     }
 
+    shim.notices.lost = lose;
+
     function receive(line) {
         if (line === "") return;
-        if (line === "!lost") return lose();
+        if (line.startsWith("!")) {
+            const [name] = line.slice(1).split(" ", 1);
+            return shim.notices[name]?.(JSON.parse(line.slice(name.length + 1) || "null"));
+        }
         if (waiting.size === 0 && takers.length === 0) return void globalThis.WebBridge?.container?.receive(line);
         const message = JSON.parse(line);
         if (end(message) || takers.some((take) => take(message))) return;

@@ -29,7 +29,7 @@ public final class CookieReplica {
     /// How many changes have gone one way or the other.
     private var count = 0
     private var hasTold = false
-    /// Called with what the daemon says where it does not tell its cookies.
+    /// Called with the daemon's error where it does not send its cookies.
     public var onProblem: (@MainActor (BridgeError) -> Void)?
 
     /// A copy that is not kept equal yet.
@@ -62,7 +62,7 @@ public final class CookieReplica {
         await work().value
     }
 
-    /// Returns when neither side has anything to tell the other, or the daemon does not answer.
+    /// Returns when neither side has anything to send to the other, or the daemon does not answer.
     public func settle() async {
         var before: Int
         repeat {
@@ -120,7 +120,7 @@ public final class CookieReplica {
             do {
                 while let self, try await self.step() {}
             } catch {
-                // A connection that is lost is made again, and tells so; other problems stay until then.
+                // A connection that is lost is made again, and reports it; other problems stay until then.
                 if let error = error as? BridgeError { self?.tell(error) }
             }
             self?.worker = nil
@@ -129,7 +129,7 @@ public final class CookieReplica {
         return task
     }
 
-    /// Tells of the first problem since the daemon told its cookies.
+    /// Reports the first problem since the daemon sent its cookies.
     private func tell(_ problem: BridgeError) {
         if !hasTold { onProblem?(problem) }
         hasTold = true
@@ -155,7 +155,7 @@ public final class CookieReplica {
         return true
     }
 
-    /// Asks for what has changed, and to be told of what changes from then on.
+    /// Asks for what has changed, and for what changes from then on.
     private func attach() async throws {
         var known = version
         var seen: Set<WebCookie.Key> = []

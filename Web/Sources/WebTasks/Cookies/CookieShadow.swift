@@ -45,7 +45,7 @@ public struct CookieShadow: Sendable {
     /// The cookies that are known.
     public var keys: [WebCookie.Key] { Array(entries.keys) }
 
-    /// Whether a change of the daemon's is one that is known: its answer told it already.
+    /// Whether a change of the daemon's is one that is known: its answer had it already.
     ///
     /// - Parameters:
     ///   - key: The cookie's key.

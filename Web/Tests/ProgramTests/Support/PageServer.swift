@@ -33,6 +33,12 @@ final class PageServer {
 
     deinit { close(line) }
 
+    /// Ends the server: nobody listens at its origins any more.
+    func stop() throws {
+        process.signal(SIGKILL)
+        _ = try process.wait()
+    }
+
     /// Serves a page.
     ///
     /// - Parameters:

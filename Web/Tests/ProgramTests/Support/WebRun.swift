@@ -142,6 +142,11 @@ final class WebRun {
         try home.write(text, to: "\(folder)\(name).toml")
     }
 
+    /// Writes a file beside the profiles.
+    func writeScript(_ text: String, named name: String) throws {
+        try home.write(text, to: ".config/trestle/web/\(name)")
+    }
+
     /// Waits until trestle-web provides its tasks: it says so by an event.
     func awaitTasks() async throws {
         for try await _ in readiness { return }

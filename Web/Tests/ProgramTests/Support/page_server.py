@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """page_server.py FOLDER: serves a folder's files over HTTP, on two ports of 127.0.0.1, which are two origins.
 
-It writes both ports to standard output, in a line, and ends with its standard input. /redirect?URI sends to URI; /sandboxed/NAME is the file
-NAME with a policy that has its document speak for nobody.
+It writes both ports to standard output, in a line, and ends with its standard input. /redirect?URI sends to URI;
+/sandboxed/NAME is the file NAME with a policy that has its document speak for nobody, /unstored/NAME with one that
+forbids to store it.
 """
 
 import functools
@@ -14,19 +15,22 @@ import urllib.parse
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    is_sandboxed = False
+    field = None
 
     def end_headers(self):
-        if self.is_sandboxed:
-            self.send_header("Content-Security-Policy", "sandbox allow-scripts")
-            self.is_sandboxed = False
+        if self.field:
+            self.send_header(*self.field)
+            self.field = None
         super().end_headers()
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
         if path.startswith("/sandboxed/"):
             self.path = path.removeprefix("/sandboxed")
-            self.is_sandboxed = True
+            self.field = ("Content-Security-Policy", "sandbox allow-scripts")
+        elif path.startswith("/unstored/"):
+            self.path = path.removeprefix("/unstored")
+            self.field = ("Cache-Control", "private, no-store")
         if path != "/redirect":
             return super().do_GET()
         self.send_response(302)

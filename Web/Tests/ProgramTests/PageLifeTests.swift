@@ -1,0 +1,87 @@
+import BridgeClient
+import BridgeJSON
+import TestSupport
+import Testing
+
+@Suite(
+    "What pages do by themselves, and what becomes of those that hang", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
+struct PageLifeTests {
+    @Test("a page provides a task to others, which ends with its document")
+    func provides() async throws {
+        let rules = { (origins: [String]) in
+            "[[rule]]\nallow = [\"register\", \"serve\"]\nnames = \"page.*\"\norigin = \"\(origins[0])\"\n"
+        }
+        try await WebRun.with(rules: rules) { run in
+            try await run.startPage()
+            _ = try await run.evaluate(
+                """
+                WebBridge.register("page.double", ({ number }) => number * 2);
+                await new Promise((done) => WebBridge.call("Echo", {}, done));
+                """)
+            let options: JSON = ["number": 21]
+            #expect(try await run.bridge.call("page.double", options, as: JSON.self) == 42)
+            _ = try await run.navigate("\(run.server.origins[0])/page.html")
+            _ = try await run.report()
+            await run.expect("page.double", options, "task.not_found")
+        }
+    }
+
+    @Test("a page reloads itself by web.reload and closes itself by window.close(), where the profile lets it")
+    func ownCalls() async throws {
+        let rules = { (origins: [String]) in
+            "[[rule]]\nallow = \"call\"\nnames = \"web.*\"\norigin = \"\(origins[0])\"\n"
+        }
+        try await WebRun.with(rules: rules) { run in
+            try await run.startPage(profile: "[tasks]\npages = [\"web.reload\"]\n")
+            _ = try await run.evaluate("setTimeout(() => WebBridge.call('web.reload', {}));")
+            #expect(try await run.report().value == "loaded")
+            _ = try await run.bridge.call(
+                "web.evaluate", ["script": "setTimeout(() => close())"] as JSON, as: JSON.self)
+            #expect(try run.end() == .exited(0))
+        }
+    }
+
+    @Test("the pages of a profile share storage and cookies")
+    func shared() async throws {
+        try await WebRun.with { run in
+            let uri = "\(run.server.origins[0])/page.html"
+            try await run.startPage()
+            _ = try await run.evaluate("document.cookie = 'a=1'; localStorage.setItem('b', '2');", view: 1)
+            let second = try await run.bridge.call(
+                "web.open", ["uri": .string(uri), "wait": "finished"] as JSON, as: JSON.self)["view"]?.int64Value
+            let values = try await run.evaluate(
+                "return [document.cookie, localStorage.getItem('b')]", view: second.map { Int($0) })
+            #expect(values == ["a=1", "2"])
+        }
+    }
+
+    @Test("a page that shows nothing is loaded once more")
+    func blank() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            try run.server.serve(
+                "<!doctype html><title>blank</title><script src='bridge.js'></script>"
+                    + "<script>WebBridge.call('test.report', 'blank');</script>", as: "blank.html")
+            var blanks = try await run.bridge.subscribe(to: "web.blank").makeAsyncIterator()
+            _ = try await run.navigate("\(run.server.origins[0])/blank.html")
+            #expect(try await run.report().value == "blank")
+            #expect(try await blanks.next()?.data["view"] == 1)
+            #expect(try await run.report().value == "blank")
+        }
+    }
+
+    @Test("a page that hangs has its process ended, and is loaded again")
+    func hang() async throws {
+        try await WebRun.with { run in
+            // A view that waits may be starting its process, and the engine does not survive the end of one then.
+            try await run.startPage(profile: "[recovery]\nunresponsive = \"1s\"\n[pool]\nwarm = 0\n")
+            var events = try await run.bridge.subscribe(to: "web.unresponsive", "web.crashed").makeAsyncIterator()
+            // Its answer may be behind the beginning of the loop.
+            _ = try? await run.evaluate("setTimeout(() => { for (;;); });")
+            #expect(try await events.next()?.name == "web.unresponsive")
+            #expect(try await events.next()?.data["willReload"] == true)
+            #expect(try await run.report().value == "loaded")
+        }
+    }
+}
