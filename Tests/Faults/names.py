@@ -5,6 +5,7 @@ To be started in a network and a mount namespace of its own. It has a resolver o
 and public ones that are no interface's. It obeys lines of JSON on its standard input, and answers each with one:
 
     {"names": {"a.example": [["A", "1.2.3.4"], ["AAAA", "::1"]]}, "ttl": 0}    where names lead
+    {"silent": ".silent.example"}       no question is answered about names with this end
     {"own": "1.2.3.4"}                                                      makes an address this machine's
     {"seen": true}                                                          {"requests": [[address, path], …]}
 """
@@ -29,6 +30,7 @@ PORTS = [80, 8080]
 TYPES = {"A": 1, "AAAA": 28}
 
 names: dict[str, list[list[str]]] = {}
+silent: str | None = None
 time_to_live = 0
 requests: list[list[str]] = []
 
@@ -39,6 +41,8 @@ class Resolver(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         data, connection = self.request
         name, end = self.name(data)
+        if silent and name.endswith(silent):
+            return
         kind = struct.unpack_from("!H", data, end)[0]
         records = [ipaddress.ip_address(address) for type, address in names.get(name, []) if TYPES[type] == kind]
         code = 0x8180 if name in names else 0x8183
@@ -106,9 +110,10 @@ def ip(*arguments: str) -> None:
 
 
 def obey(command: dict[str, Any]) -> Any:
-    global time_to_live
+    global time_to_live, silent
     names.update(command.get("names", {}))
     time_to_live = command.get("ttl", time_to_live)
+    silent = command.get("silent", silent)
     if "own" in command:
         ip("address", "add", command["own"], "dev", "lo")
     if "seen" not in command:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ PUBLIC_6 = "2606:4700:1::4"
 # Of each kind that leads into a private network, also within an address of IPv6.
 PRIVATE = ["127.0.0.1", "10.1.2.3", "169.254.169.254", "0.0.0.0", "::1", "fd00::7", "::ffff:127.0.0.1",
            "64:ff9b::7f00:1", "::"]
+
+# Fetches at once of names about which the resolver says nothing.
+SILENT = 20
 
 
 def records(*addresses: str) -> list[list[str]]:
@@ -142,6 +146,35 @@ class Names(FaultTest):
         self.row("an address that is closed while a connection to it is there",
                  "2 ways: it becomes this machine's own; `private_networks` is changed",
                  "the next request is `http.refused` with `private_address`", "so it was")
+
+    def test_silent(self) -> None:
+        """a name of which the resolver says nothing ends by the time that it has; the user's other fetches go on"""
+        self.lead("loud.example", PUBLIC)
+        self.send(silent=".silent.example")
+        # The resolver's library asks for 10 s in all.
+        cases: list[tuple[dict[str, Any], int, str]] = [({}, 1_000, "call.timeout"),
+                                                        ({"connectMs": 1_000}, 20_000, "http.timeout")]
+        for number, (options, timeout, code) in enumerate(cases):
+            with self.daemon.connect() as bridge:
+                silent = {
+                    bridge.send("http.fetch", {"url": f"http://n{number}-{one}.silent.example/", **options},
+                                timeout=timeout) for one in range(SILENT)}
+                loud = bridge.send("http.fetch", {"url": "http://loud.example/", "as": "text", "cache": "no-store"})
+                first = bridge.receive()
+                self.assertEqual((first["callbackId"], first["result"]["body"]["text"]), (loud, PUBLIC), first)
+                for _ in range(SILENT):
+                    message = bridge.receive()
+                    silent.remove(message["callbackId"])
+                    self.assertEqual(message["error"]["code"], code, message)
+                    self.assertEqual(message["error"]["data"], {"phase": "resolving", "started": False}, message)
+            # Those questions are still open.
+            began = time.monotonic()
+            self.assertEqual(self.fetch("http://loud.example/"), PUBLIC)
+            self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(self.servers(), {PUBLIC})
+        self.row("a resolver that says nothing of a name", f"{SILENT} fetches at once, with `timeout`; with `connectMs`",
+                 "`call.timeout`, `http.timeout` in the phase `resolving`; the user's other fetches go on",
+                 "so they ended; a fetch of another name was answered meanwhile, and at once behind them")
 
     def configure(self, settings: str) -> None:
         """Has the daemon take another section of Fetch."""

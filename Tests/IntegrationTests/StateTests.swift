@@ -77,7 +77,7 @@ struct StateTests {
         let modes = try modes(in: home.statePath)
         let names = [
             "records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "accounts.sqlite", "cookies.sqlite",
-            "cookies.sqlite-wal", "lock",
+            "cookies.sqlite-wal", "cookies.sqlite.changed", "lock",
         ]
         for name in names {
             #expect(modes[name] == "600", "\(name): \(modes)")

@@ -52,7 +52,7 @@ struct URLTail {
         while let first = rest.first {
             if first == UInt8(ascii: ".") {
                 rest = rest.dropFirst()
-            } else if AddressBytes.starts(rest, with: "%2e") {
+            } else if first == UInt8(ascii: "%"), AddressBytes.starts(rest, with: "%2e") {
                 rest = rest.dropFirst(3)
             } else {
                 return 0

@@ -20,15 +20,21 @@ public enum CachePolicy: Hashable, Sendable, CaseIterable {
     /// - Parameter name: Such as `force-cache` or `returnCacheDataElseLoad`; the latter may begin with `NSURLRequest`
     ///   and a capital letter.
     public init?(name: String) {
-        let found = Self.allCases.first { policy in
-            policy.fetchName == name
-                || policy.requestNames.contains {
-                    name == $0 || name == "NSURLRequest\($0.prefix(1).uppercased())\($0.dropFirst())"
-                }
-        }
-        guard let found else { return nil }
+        guard let found = Self.names[name] else { return nil }
         self = found
     }
+
+    private static let names: [String: CachePolicy] = {
+        var names: [String: CachePolicy] = [:]
+        for policy in allCases {
+            names[policy.fetchName] = policy
+            for name in policy.requestNames {
+                names[name] = policy
+                names["NSURLRequest\(name.prefix(1).uppercased())\(name.dropFirst())"] = policy
+            }
+        }
+        return names
+    }()
 
     /// The policy of a number of `NSURLRequest.CachePolicy`; nil where there is none.
     ///

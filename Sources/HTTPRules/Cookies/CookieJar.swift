@@ -81,6 +81,12 @@ extension CookieJar {
         return index.use((scope.registrableDomain ?? scope.host).text, in: scope, at: now)
     }
 
+    /// Whether there is a cookie of a host's registrable domain, or of a host without one. Where not, no request to the
+    /// host has cookies.
+    ///
+    /// - Parameter host: The host.
+    public func hasCookies(near host: Host) -> Bool { !index.entries(of: domain(of: host)).isEmpty }
+
     /// The value of the header `Cookie` for a request.
     ///
     /// - Parameters:

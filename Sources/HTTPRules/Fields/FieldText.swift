@@ -4,7 +4,7 @@ public enum FieldText {
     /// The text whose scalars are these bytes.
     ///
     /// - Parameter bytes: Any bytes.
-    public static func decode(_ bytes: some Collection<UInt8>) -> String {
+    @inlinable public static func decode(_ bytes: some Collection<UInt8>) -> String {
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         var scalars = String.UnicodeScalarView()
         for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
@@ -15,6 +15,7 @@ public enum FieldText {
     ///
     /// - Parameter text: What ``decode(_:)`` made, or any text.
     public static func encode(_ text: String) -> [UInt8]? {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -23,6 +24,9 @@ public enum FieldText {
         }
         return bytes
     }
+
+    /// How many bytes a text is: its scalars, whose other bytes in UTF-8 continue one.
+    static func byteCount(_ text: String) -> Int { text.utf8.count { $0 & 0xC0 != 0x80 } }
 
     /// The bytes of a text, for a grammar to read: a scalar that is no byte becomes NUL, which no grammar here takes.
     static func bytes(_ text: some StringProtocol) -> [UInt8] {
@@ -40,9 +44,12 @@ public enum FieldText {
     }
 
     /// Whether two texts are equal but for the case of ASCII letters.
-    static func isSame(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
-        one.utf8.count == other.utf8.count
-            && zip(one.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        guard one.utf8.count == other.utf8.count else { return false }
+        let bytes = one.utf8.span
+        let others = other.utf8.span
+        for index in bytes.indices where lowercase(bytes[index]) != lowercase(others[index]) { return false }
+        return true
     }
 
     /// An ASCII letter made small; every other byte as it is.

@@ -16,25 +16,17 @@ public struct HeaderField: Hashable, Sendable {
         self.init(trusted: name, Self.trimmed(value))
     }
 
-    /// A field out of what a connection brought; nil where the name or the value is not allowed.
-    ///
-    /// - Parameters:
-    ///   - nameBytes: The bytes before the colon.
-    ///   - valueBytes: The bytes behind it.
-    public init?(nameBytes: some Collection<UInt8>, valueBytes: some Collection<UInt8>) {
-        self.init(name: FieldText.decode(nameBytes), value: FieldText.decode(valueBytes))
-    }
-
     /// The field of a line of HTTP/1.1, with its end or without; nil where the line is none. RFC 9112, section 5:
     /// nothing stands between name and colon, and a line that begins with a space continues nothing.
     ///
     /// - Parameter line: The bytes of the line.
-    public init?(line: some Collection<UInt8>) {
-        var bytes = Array(line)[...]
+    public init?(line: [UInt8]) {
+        var bytes = line[...]
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        self.init(nameBytes: bytes[..<colon], valueBytes: bytes[(colon + 1)...])
+        self.init(
+            name: FieldText.decode(bytes[..<colon]), value: FieldText.decode(FieldText.trim(bytes[(colon + 1)...])))
     }
 
     /// A field of this module's own making.
@@ -59,11 +51,12 @@ public struct HeaderField: Hashable, Sendable {
     ///
     /// - Parameter text: The text.
     public static func isValue(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { $0.value <= 0xFF && $0.value != 0x0D && $0.value != 0x0A && $0.value != 0 }
+        // In UTF-8, scalars beyond U+00FF begin with a byte from 0xC4 on.
+        text.utf8.allSatisfy { $0 < 0xC4 && $0 != 0x0D && $0 != 0x0A && $0 != 0 }
     }
 
     /// How many bytes it takes in HTTP/1.1, with colon, space and line end.
-    public var byteCount: Int { name.unicodeScalars.count + value.unicodeScalars.count + 4 }
+    public var byteCount: Int { FieldText.byteCount(name) + FieldText.byteCount(value) + 4 }
 
     private static func trimmed(_ value: String) -> String {
         guard let first = value.utf8.first, let last = value.utf8.last else { return value }

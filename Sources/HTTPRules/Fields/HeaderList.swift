@@ -119,7 +119,7 @@ extension HeaderList {
     /// - Parameter bytes: Lines.
     public init?(bytes: some Collection<UInt8>) {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            guard let field = HeaderField(line: line) else { return nil }
+            guard let field = HeaderField(line: Array(line)) else { return nil }
             fields.append(field)
         }
     }

@@ -47,6 +47,7 @@ extension CookieStore {
     /// - Throws: `storage.full`, `storage.failed`, for callers; the log has more.
     mutating func commit() throws(BridgeError) {
         guard hasPending else { return }
+        try noteSet()
         let (pending, attendance, seeded, emptied) = (pending, attendance, seeded, emptied)
         let boot = clocks.boot()
         let ids = changedOtherwise.union(pending.map(\.profile).filter { !$0.isPrivate })
@@ -80,6 +81,15 @@ extension CookieStore {
             profiles[id]?.accessed = [:]
         }
         settle()
+    }
+
+    /// Changes the mark where a cookie is set: who keeps in mind that there is none asks again.
+    private func noteSet() throws(BridgeError) {
+        let isSet = pending.contains { change in
+            !change.profile.isPrivate && change.changes.contains { if case .set = $0.kind { true } else { false } }
+        }
+        guard isSet else { return }
+        do throws(DatabaseFailure) { try mark.change() } catch { throw noted(error) }
     }
 
     /// Forgets what could not be committed.

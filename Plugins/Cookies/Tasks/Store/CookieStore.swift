@@ -15,6 +15,8 @@ struct CookieStore: Sendable {
     let clocks: CookieClocks
     let suffixes: PublicSuffixList
     let file: PrivateDatabase
+    /// Says to others that cookies were set.
+    let mark: ChangeMark
     var connection: ReopenableConnection<DatabaseQueue, DatabaseFailure>
     let log: @Sendable (String) -> Void
     var profiles: [ProfileID: Profile] = [:]
@@ -40,7 +42,12 @@ struct CookieStore: Sendable {
     ) throws(BridgeError) {
         (self.settings, self.clocks, self.suffixes, self.log) = (settings, clocks, suffixes, log)
         file = PrivateDatabase(path: path, contents: "the cookies", label: "cookies") { CookieSchema.migrator }
-        do { connection = try file.open() } catch { throw BridgeError(forOperator: error) }
+        mark = ChangeMark(of: path)
+        do {
+            connection = try file.open()
+            // Whatever was different while this was not open, such as the list of public suffixes.
+            try mark.change()
+        } catch { throw BridgeError(forOperator: error) }
         try endEarlierBoots()
     }
 
@@ -58,6 +65,13 @@ struct CookieStore: Sendable {
     ) throws(BridgeError) -> T {
         guard try load(id) else { return try body(CookieJar(suffixes: suffixes), now) }
         return try body(profiles[id]?.jar ?? CookieJar(suffixes: suffixes), now)
+    }
+
+    /// Whether a profile has a cookie of a host's registrable domain, or of a host without one: others go to no request
+    /// to it.
+    mutating func hasCookies(_ id: ProfileID, near host: Host) throws(BridgeError) -> Bool {
+        guard try load(id) else { return false }
+        return profiles[id]?.jar.hasCookies(near: host) ?? false
     }
 
     /// The cookies of a profile that go to a request or that a script sees; they count as used.

@@ -80,10 +80,15 @@ struct TakeTask: CookieTask {
         _ request: Request, _ visitor: CookieVisitor, _ engine: inout CookieEngine
     ) throws(BridgeError) -> CookieOutcome {
         let profile = try ProfileID(uid: visitor.caller.uid, naming: request.profile)
-        let cookies = try engine.store.cookies(of: profile, for: try request.context(engine))
+        let context = try request.context(engine)
+        let cookies = try engine.store.cookies(of: profile, for: context)
         var answer = JSONObject()
         let (member, text) = ByteText.member("header", CookieMatch.header(cookies))
         answer[member] = text
+        if cookies.isEmpty {
+            let isCookieless = try !engine.store.hasCookies(profile, near: context.url.host)
+            if isCookieless { answer["cookieless"] = true }
+        }
         return CookieOutcome(.object(answer), of: profile)
     }
 }

@@ -51,7 +51,7 @@ extension CachedLoad {
 
     /// Whether the body of a response is to come as it was sent, because it is stored so.
     private func keepsCoding(_ load: CacheLoad) -> (@Sendable (ResponseHead) -> Bool)? {
-        guard let maximum = cache.maximumBodyBytes else { return nil }
+        guard request.policy != .noStore, let maximum = cache.maximumBodyBytes else { return nil }
         let request = load.request
         return { head in
             let moment = UnixTime(seconds: 0)
@@ -143,7 +143,8 @@ extension CachedLoad {
         _ updated: [StoredResponse], _ removed: [Int64], _ answer: StoredAnswer, _ exchange: Exchange
     ) async throws(BridgeError) -> HopResponse {
         exchange.response.body.cancel()
-        await cache.update(updated, remove: removed, at: address)
+        // The answer does not wait for the disk: whoever asks next comes behind this change there.
+        cache.note(updated, remove: removed, at: address)
         exchange.lead?.publish(.confirmed)
         let answered = try await respond(answer, exchange.entries, steps: exchange.steps, isConfirmed: true)
         if let answered { return answered }

@@ -102,6 +102,14 @@ final class HTTPCache: Sendable {
         await change(at: address) { store in store.update(responses, remove: ids) }
     }
 
+    /// The same without waiting. Who looks for the URL from now on finds the change.
+    func note(_ responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) {
+        memory.update(responses, remove: ids, at: address)
+        threads.submit(of: address.partition.uid) {
+            self.perform(at: address) { store in store.update(responses, remove: ids) }
+        }
+    }
+
     /// Adds bytes to the body of an entry.
     func join(
         _ entry: CacheEntry, _ range: Range<Int64>, _ bytes: NewCacheEntry.Body, at address: CacheAddress
@@ -134,7 +142,16 @@ final class HTTPCache: Sendable {
     private func change<T: Sendable>(
         at address: CacheAddress, _ body: @escaping @Sendable (inout CacheStore) -> T
     ) async -> T? {
-        await run(of: address.partition.uid) { store in
+        await withCheckedContinuation { continuation in
+            threads.submit(of: address.partition.uid) {
+                continuation.resume(returning: self.perform(at: address, body))
+            }
+        }
+    }
+
+    @discardableResult
+    private func perform<T>(at address: CacheAddress, _ body: (inout CacheStore) -> T) -> T? {
+        perform { store in
             let before = store.evicted
             store.note(used: self.memory.takeUsed())
             let result = body(&store)
@@ -154,13 +171,15 @@ final class HTTPCache: Sendable {
         of uid: UInt32, _ body: @escaping @Sendable (inout CacheStore) -> T
     ) async -> T? {
         await withCheckedContinuation { continuation in
-            threads.submit(of: uid) {
-                let result = self.store.withLock { store -> T? in
-                    guard store != nil else { return nil }
-                    return body(&store!)  // `!`: asked above
-                }
-                continuation.resume(returning: result)
-            }
+            threads.submit(of: uid) { continuation.resume(returning: self.perform(body)) }
+        }
+    }
+
+    /// Nil where the store is not open.
+    private func perform<T>(_ body: (inout CacheStore) -> T) -> T? {
+        store.withLock { store -> T? in
+            guard store != nil else { return nil }
+            return body(&store!)  // `!`: asked above
         }
     }
 

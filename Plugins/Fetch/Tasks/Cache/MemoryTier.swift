@@ -1,7 +1,9 @@
+import HTTPRules
 import Synchronization
 
 /// What is stored of the URLs that were asked for last, so that it is found without waiting for the store's thread.
-/// Only that thread writes here, behind its own changes. Any thread.
+/// What is here comes from that thread, behind its own changes; ``update(_:remove:at:)`` alone comes before them. Any
+/// thread.
 final class MemoryTier: Sendable {
     /// A URL that takes a larger part than this is not kept.
     private static let largestPart: Int64 = 8
@@ -59,6 +61,19 @@ final class MemoryTier: Sendable {
             state.bytes += bytes
             Self.mark(address, in: &state)
             Self.shrink(&state)
+        }
+    }
+
+    /// Changes the fields of entries that are here, and removes others, before the store does the same.
+    func update(_ responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) {
+        state.withLock { state in
+            guard var item = state.items[address] else { return }
+            item.entries.removeAll { ids.contains($0.response.id) }
+            for index in item.entries.indices {
+                let id = item.entries[index].response.id
+                if let response = responses.first(where: { $0.id == id }) { item.entries[index].response = response }
+            }
+            state.items[address] = item
         }
     }
 

@@ -6,6 +6,8 @@ import TaskKit
 struct ClearSiteDataStage: HopStage {
     let data: WebsiteData
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { hop.url.scheme == .https }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         let response = try await next.load(hop, context)
         guard response.mayClearSiteData(hop) else { return response }

@@ -42,6 +42,7 @@ struct CookieUse: Sendable {
 /// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them anew.
 struct CookieStage: HopStage {
     let late: LateCookies
+    let cookieless: CookielessHosts
 
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         guard let cookies = HopCookies(hop, context) else { return try await next.load(hop, context) }
@@ -50,13 +51,23 @@ struct CookieStage: HopStage {
             late.add(options, of: caller)
         }
         var hop = hop
-        if let header = try await cookies.take(), !hop.headers.append(name: "Cookie", value: header) {
+        if let header = try await header(cookies), !hop.headers.append(name: "Cookie", value: header) {
             throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
         }
         let response = try await next.load(hop, context)
         let clears = response.mayClearSiteData(hop) && ClearSiteData(response.head.headers).clearsCookies
         if let options = await cookies.put(response.head.headers, clears: clears) { late.add(options, of: caller) }
         return response
+    }
+
+    /// The value of the field `Cookie`; nil: there are no cookies for this request.
+    private func header(_ cookies: HopCookies) async throws(BridgeError) -> String? {
+        guard let place = cookies.place else { return try await cookies.take().header }
+        let mark = cookieless.mark
+        if cookieless.contains(place, at: mark) { return nil }
+        let (header, isCookieless) = try await cookies.take()
+        if isCookieless { cookieless.note(place, at: mark) }
+        return header
     }
 }
 
@@ -66,37 +77,50 @@ struct HopCookies: Sendable {
     static let maximumLines = 200
 
     private let call: Call
-    /// The request, as `cookies.take` gets it.
-    private let request: JSON
+    private let url: WebURL
+    private let method: String
+    private let use: CookieUse
 
     /// Nil: none are sent or stored.
     init?(_ hop: Hop, _ context: LoadContext) {
-        call = context.call
-        let use = context.request.cookies
+        (call, url, method, use) = (context.call, hop.url, hop.method, context.request.cookies)
         // A caller that sets the field itself has cookies of its own.
-        guard use.isMeant(for: hop.url, context.reach), !hop.headers.contains(named: "Cookie") else { return nil }
-        var request: JSONObject = [
-            "url": .string(hop.url.text), "method": .string(hop.method), "profile": .string(use.profile.text),
-        ]
-        if use.isPage { request["site"] = use.home.map { .string($0.text) } }
-        self.request = .object(request)
+        guard use.isMeant(for: url, context.reach), !hop.headers.contains(named: "Cookie") else { return nil }
     }
 
-    /// The value of the field `Cookie`; nil: there are no cookies for this request.
+    /// What ``CookielessHosts`` may know; nil: Cookies is to be asked. A profile in memory ends with the last session
+    /// that has asked for its cookies.
+    var place: CookielessHosts.Place? {
+        guard !use.profile.isPrivate else { return nil }
+        return .init(uid: call.caller.uid, profile: use.profile.text, host: url.host.text)
+    }
+
+    /// The request, as `cookies.take` gets it.
+    private var request: JSON {
+        var request: JSONObject = [
+            "url": .string(url.text), "method": .string(method), "profile": .string(use.profile.text),
+        ]
+        if use.isPage { request["site"] = use.home.map { .string($0.text) } }
+        return .object(request)
+    }
+
+    /// Asks Cookies.
     ///
+    /// - Returns: The value of the field `Cookie`; nil: there are no cookies for this request. And whether there are
+    ///   none for its host, whatever the request.
     /// - Throws: What `cookies.take` answers: a request without its cookies would be another one.
-    func take() async throws(BridgeError) -> String? {
+    func take() async throws(BridgeError) -> (header: String?, isCookieless: Bool) {
         let answer: JSON
         do throws(BridgeError) { answer = try await call.call("cookies.take", request) } catch {
-            if error.code == .taskNotFound { return nil }
+            if error.code == .taskNotFound { return (nil, false) }
             throw error
         }
         var bytes = answer["header"]?.stringValue.map { Array($0.utf8) }
         if let text = answer["headerBase64"]?.stringValue {
             bytes = Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) }
         }
-        guard let bytes, !bytes.isEmpty else { return nil }
-        return FieldText.decode(bytes)
+        guard let bytes, !bytes.isEmpty else { return (nil, answer["cookieless"] == true) }
+        return (FieldText.decode(bytes), false)
     }
 
     /// Stores the cookies of a response. The response is there: what cannot be stored is a line in the log.

@@ -9,10 +9,13 @@ struct CredentialsStage: HopStage {
     /// How often it is asked for one request.
     static let maximumQuestions = 2
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {
+        // A caller that sets the field itself has an answer of its own.
+        context.request.authenticates && !hop.headers.contains(named: "Authorization")
+    }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         var response = try await next.load(hop, context)
-        // A caller that sets the field itself has an answer of its own.
-        guard context.request.authenticates, !hop.headers.contains(named: "Authorization") else { return response }
         var given: AuthenticationChallenge.Credentials?
         var questions = 0
         // One more than there are questions: a nonce of a server may end in between.

@@ -46,11 +46,19 @@ struct LoadContext: Sendable {
 
 /// One step of a hop. It answers the request, or passes it on, changed or not, and may change the response.
 protocol HopStage: Sendable {
+    /// Whether it has something to do with a request. It is passed over by the others.
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool
+
     /// - Parameters:
     ///   - hop: The request.
     ///   - context: What it belongs to.
     ///   - next: The stages behind this one.
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse
+}
+
+extension HopStage {
+    /// All requests.
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { true }
 }
 
 /// Stages, in the order in which a request passes them. The last one answers each request.
@@ -62,7 +70,9 @@ struct HopWay: Sendable {
     private init(_ stages: ArraySlice<any HopStage>) { self.stages = stages }
 
     func load(_ hop: Hop, _ context: LoadContext) async throws(BridgeError) -> HopResponse {
-        guard let first = stages.first else { throw BridgeError(.internal, "no stage answers the request") }
-        return try await first.load(hop, context, HopWay(stages.dropFirst()))
+        guard let index = stages.firstIndex(where: { $0.concerns(hop, context) }) else {
+            throw BridgeError(.internal, "no stage answers the request")
+        }
+        return try await stages[index].load(hop, context, HopWay(stages[(index + 1)...]))
     }
 }

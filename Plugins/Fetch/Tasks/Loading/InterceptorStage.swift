@@ -9,11 +9,14 @@ struct InterceptorStage: HopStage {
 
     let pending: PendingHops
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {
+        let marks = context.call.plugin.marks(ofTask: Self.task)
+        if marks.contains(.intercepted) { return true }
+        return !context.reach.isOwnSite(hop.url) && (marks.contains(.ruled) || !context.call.caller.isTrusted)
+    }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         let call = context.call
-        let marks = call.plugin.marks(ofTask: Self.task)
-        let isAsked = !context.reach.isOwnSite(hop.url) && (marks.contains(.ruled) || !call.caller.isTrusted)
-        guard marks.contains(.intercepted) || isAsked else { return try await next.load(hop, context) }
         let entry = PendingHop(hop, context, next, shownBody: HopText.body(hop.body))
         let id = pending.add(entry)
         defer { pending.remove(id) }

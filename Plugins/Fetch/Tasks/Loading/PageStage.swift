@@ -43,8 +43,9 @@ struct PageTrail: Sendable {
 /// `Referer`, `Sec-Fetch-…`. Of a page nothing but its origin is known. Requests of local sessions are left as they
 /// are.
 struct PageStage: HopStage {
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { context.reach.isPage }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        guard context.reach.isPage else { return try await next.load(hop, context) }
         var hop = hop
         for (name, value) in fields(hop, context) {
             guard let field = HeaderField(name: name, value: value) else { continue }

@@ -130,8 +130,9 @@ struct PublicParameters: Sendable {
 struct ParametersStage: HopStage {
     let install: InstallID
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { !context.settings.parameters.rules.isEmpty }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        guard !context.settings.parameters.rules.isEmpty else { return try await next.load(hop, context) }
         var changed = hop
         let values = PublicParameters.Values(caller: context.call.caller, install: install.text)
         try context.settings.parameters.add(to: &changed, values)

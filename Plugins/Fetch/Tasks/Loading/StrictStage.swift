@@ -7,10 +7,18 @@ struct StrictStage: HopStage {
     /// Called where something was learned that is worth keeping.
     let onChange: @Sendable () -> Void
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {
+        hop.url.scheme == .https || isUpgraded(hop, StrictHosts.Partition(context))
+    }
+
+    private func isUpgraded(_ hop: Hop, _ partition: StrictHosts.Partition) -> Bool {
+        hop.url.scheme == .http && hosts.covers(hop.url.host, in: partition)
+    }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         let partition = StrictHosts.Partition(context)
         var hop = hop
-        let isUpgraded = hop.url.scheme == .http && hosts.covers(hop.url.host, in: partition)
+        let isUpgraded = isUpgraded(hop, partition)
         if isUpgraded {
             do throws(AddressRefusal) { hop.url = try hop.url.upgraded() } catch { throw .invalidURL(error) }
         }

@@ -46,6 +46,11 @@ final class PackageRoom: Sendable {
 
     // MARK: Looking up
 
+    /// Whether a user has packages; true as well where nobody has looked yet.
+    func mayHave(_ user: UInt32) -> Bool {
+        if case .some(.none) = state.withLock({ $0.stores[user] }) { false } else { true }
+    }
+
     /// The file that answers a URL; nil: no package has one.
     func find(_ url: WebURL, of user: UInt32) async throws(BridgeError) -> Found? {
         guard let store = try await store(of: user) else { return nil }

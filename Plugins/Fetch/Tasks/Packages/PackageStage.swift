@@ -9,10 +9,12 @@ struct PackageStage: HopStage {
 
     let packages: PackageRoom
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {
+        (hop.method == "GET" || hop.method == "HEAD") && packages.mayHave(context.user)
+    }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        guard hop.method == "GET" || hop.method == "HEAD",
-            let found = try await packages.find(hop.url, of: context.user)
-        else {
+        guard let found = try await packages.find(hop.url, of: context.user) else {
             return try await next.load(hop, context)
         }
         var head = ResponseHead(status: 200, reason: "OK", version: "", headers: fields(of: found))

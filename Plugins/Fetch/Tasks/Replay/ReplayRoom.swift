@@ -32,6 +32,8 @@ final class ReplayRoom: Sendable {
 
     // MARK: On the way of a request
 
+    /// Whether a user has a recording or a replay that goes on, or is offline.
+    func isActive(_ user: UInt32) -> Bool { state.withLock { $0.activities[user] != nil } }
     func isOffline(_ user: UInt32) -> Bool { state.withLock { $0.activities[user]?.isOffline ?? false } }
     func replay(of user: UInt32) -> Replay? { state.withLock { $0.activities[user]?.replay } }
     func recording(of user: UInt32) -> Recording? { state.withLock { $0.activities[user]?.recording } }

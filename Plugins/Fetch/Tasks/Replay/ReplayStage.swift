@@ -9,6 +9,8 @@ struct ReplayStage: HopStage {
 
     let room: ReplayRoom
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { room.isActive(context.user) }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         if let replay = room.replay(of: context.user) {
             if let recorded = replay.response(to: hop) { return try response(recorded, replay, context) }
@@ -67,8 +69,9 @@ struct ReplayStage: HopStage {
 struct OfflineStage: HopStage {
     let room: ReplayRoom
 
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { room.isOffline(context.user) }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        guard room.isOffline(context.user) else { return try await next.load(hop, context) }
         throw BridgeError(
             "http.offline",
             "the fetches of this user are offline, and nothing that is stored answers; http.offline "

@@ -4,8 +4,9 @@ import TaskKit
 
 /// Notes each hop of a fetch whose caller wants to see them, as entries of a HAR without bodies.
 struct TraceStage: HopStage {
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { context.request.isTraced }
+
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        guard context.request.isTraced else { return try await next.load(hop, context) }
         let (begin, wall) = (ContinuousClock.now, timespec.wall)
         let response = try await next.load(hop, context)
         var asked = hop

@@ -19,8 +19,14 @@ struct BodyText: Sendable {
     init(_ bytes: [UInt8], _ headers: HeaderList) {
         self.bytes = bytes
         let value = headers.first(named: "Content-Type") ?? ""
-        type = value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        var scanner = FieldScanner(value.drop { $0 != ";" })
+        let end = value.utf8.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex
+        let type = value.utf8[..<end].filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        self.type = String(decoding: type, as: UTF8.self).lowercased()
+        guard end < value.endIndex else {
+            charset = nil
+            return
+        }
+        var scanner = FieldScanner(value[end...])
         var charset: String?
         while let parameter = scanner.parameter() {
             if charset == nil, parameter.name == "charset" { charset = parameter.value.lowercased() }

@@ -23,6 +23,7 @@ final class FetchService: Sendable {
     let cache: HTTPCache
     let shared = SharedLoads()
     private let late = LateCookies()
+    private let cookieless = CookielessHosts()
     let packages = PackageRoom()
     let replays = ReplayRoom()
     /// What is kept for sites.
@@ -66,7 +67,8 @@ final class FetchService: Sendable {
             CacheStage(
                 cache: cache, shared: shared, suffixes: suffixes, now: now,
                 isOffline: { [replays] in replays.isOffline($0) }), OfflineStage(room: replays),
-            CookieStage(late: late), CredentialsStage(), ClearSiteDataStage(data: data), NetworkStage(network: network),
+            CookieStage(late: late, cookieless: cookieless), CredentialsStage(), ClearSiteDataStage(data: data),
+            NetworkStage(network: network),
         ]
         inner = HopWay(stages)
         way = HopWay(
@@ -86,6 +88,7 @@ final class FetchService: Sendable {
 
     func start(_ context: PluginContext) async {
         sharedMetrics.value = FetchMetrics(context)
+        cookieless.open(in: context.stateDirectory)
         packages.start(context)
         replays.start(context)
         await strictFile.open(context) { [strictHosts] in try strictHosts.take(text: $0) }

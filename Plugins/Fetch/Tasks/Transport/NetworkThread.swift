@@ -66,9 +66,9 @@ final class NetworkThread: Sendable {
     func submit(_ command: Command) -> Bool {
         inbox.withLock { inbox in
             guard !inbox.isClosed else { return false }
+            // Where commands wait, it has been woken up for them. Under the lock, so that it has not been freed.
+            if inbox.commands.isEmpty { multi.wakeUp() }
             inbox.commands.append(command)
-            // Under the lock, so that it has not been freed.
-            multi.wakeUp()
             return true
         }
     }

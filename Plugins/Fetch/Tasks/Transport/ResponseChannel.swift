@@ -5,8 +5,8 @@ import TaskKit
 final class ResponseChannel: Sendable {
     /// How many bytes wait here at most, and one step of decoding more.
     static let windowBytes = 160 << 10
-    /// Shorter pieces are put together.
-    private static let pieceBytes = 32 << 10
+    /// Shorter pieces are put together, to as much as a reader passes on at once.
+    private static let pieceBytes = 64 << 10
 
     /// What comes next.
     enum Event: Sendable {
@@ -45,6 +45,8 @@ final class ResponseChannel: Sendable {
         state.withLock { state in
             state.byteCount += bytes.count
             if let last = state.pieces.last, last.count + bytes.count <= Self.pieceBytes {
+                // Behind two long pieces more will come.
+                if bytes.count >= 8 << 10 { state.pieces[state.pieces.count - 1].reserveCapacity(Self.pieceBytes) }
                 state.pieces[state.pieces.count - 1] += bytes
             } else {
                 state.pieces.append(bytes)

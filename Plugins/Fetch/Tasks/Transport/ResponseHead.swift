@@ -70,10 +70,10 @@ struct HeaderReader {
         try count(line.count)
         // Fields behind the body are counted and dropped.
         guard !isDone else { return nil }
-        let text = line.prefix { $0 != 0x0D && $0 != 0x0A }
+        let text = Array(line[..<(line.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? line.endIndex)])
         if text.isEmpty { return try endBlock() }
-        if text.starts(with: "HTTP/".utf8) {
-            head = try Self.statusLine(FieldText.decode(Array(text)))
+        if text.starts(with: Self.statusMark) {
+            head = try Self.statusLine(text)
             return nil
         }
         guard let field = HeaderField(line: text), head != nil else {
@@ -122,13 +122,23 @@ struct HeaderReader {
         }
     }
 
-    private static func statusLine(_ line: String) throws(BridgeError) -> ResponseHead {
-        let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[1].utf8.count == 3, let status = Int(parts[1]), status >= 100 else {
+    private static let statusMark = Array("HTTP/".utf8)
+
+    private static func statusLine(_ line: [UInt8]) throws(BridgeError) -> ResponseHead {
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[1].count == 3, let status = Int(FieldText.decode(parts[1])), status >= 100 else {
             throw .brokenProtocol("the server sent no status line")
         }
-        let version = parts[0] == "HTTP/2" ? "h2" : parts[0].lowercased()
         return ResponseHead(
-            status: status, reason: parts.count > 2 ? String(parts[2]) : "", version: version, headers: HeaderList())
+            status: status, reason: parts.count > 2 ? FieldText.decode(parts[2]) : "",
+            version: version(FieldText.decode(parts[0])), headers: HeaderList())
+    }
+
+    private static func version(_ text: String) -> String {
+        switch text {
+        case "HTTP/1.1": "http/1.1"
+        case "HTTP/2": "h2"
+        default: text.lowercased()
+        }
     }
 }

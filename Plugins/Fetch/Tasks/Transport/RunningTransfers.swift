@@ -7,6 +7,11 @@ final class RunningTransfers {
     /// Has the thread go on with a transfer; any thread.
     private let wake: @Sendable (UInt64) -> Void
     private var transfers: [UInt64: Transfer] = [:]
+    /// Handles that no transfer has, for the next ones.
+    private var spare: [EasyHandle] = []
+    /// How many there are at most: as many as end in one turn under load. Each takes some KiB.
+    private static let maximumSpare = 16
+    private let lookups = OpenLookups()
     /// What has news for its reader since the last turn.
     private var changed: [ResponseChannel] = []
     private(set) var isStopped = false
@@ -29,13 +34,18 @@ final class RunningTransfers {
     private func start(_ number: UInt64, _ request: TransferRequest, _ channel: ResponseChannel) {
         do throws(BridgeError) {
             let wake = wake
-            let transfer = try Transfer(number, request, channel) { wake(number) }
+            let transfer = try Transfer(number, request, channel, on: try handle(), lookups) { wake(number) }
             guard multi.add(transfer) else { throw BridgeError(.internal, "libcurl did not take the transfer") }
             transfers[number] = transfer
         } catch {
             channel.finish(.failure(error))
             changed.append(channel)
         }
+    }
+
+    private func handle() throws(BridgeError) -> EasyHandle {
+        if let easy = spare.popLast() { return easy }
+        return try EasyHandle()
     }
 
     /// The reader has made room, or the request's body has bytes.
@@ -71,7 +81,7 @@ final class RunningTransfers {
             if transfer.isOverdue(at: now) {
                 end(transfer, .failure(transfer.timeout()))
             } else {
-                noteNews(transfer)
+                if transfer.hasNews { noteNews(transfer) }
                 transfer.report(at: now)
             }
         }
@@ -79,7 +89,10 @@ final class RunningTransfers {
         changed.removeAll(keepingCapacity: true)
     }
 
-    private func noteNews(_ transfer: Transfer) { changed.append(transfer.channel) }
+    private func noteNews(_ transfer: Transfer) {
+        transfer.hasNews = false
+        changed.append(transfer.channel)
+    }
 
     /// libcurl has ended it. The reader gets the rest of the body first.
     private func finish(_ transfer: Transfer, _ result: CURLcode) {
@@ -96,6 +109,8 @@ final class RunningTransfers {
     private func end(_ transfer: Transfer, _ result: Result<TransferSummary, BridgeError>) {
         multi.remove(transfer)
         transfers[transfer.number] = nil
+        let easy = transfer.leaveHandle()
+        if spare.count < Self.maximumSpare { spare.append(easy) }
         transfer.channel.finish(result)
         noteNews(transfer)
     }

@@ -7,8 +7,10 @@ final class Transfer {
     let number: UInt64
     let request: TransferRequest
     let channel: ResponseChannel
-    /// libcurl's handle of it.
-    let handle: UnsafeMutableRawPointer
+    /// libcurl's handle, which another request gets after this one.
+    let easy: EasyHandle
+    private var hasLeft = false
+    private let lookups: OpenLookups
     private let url: OpaquePointer
     private var lines: UnsafeMutablePointer<curl_slist>?
 
@@ -19,6 +21,8 @@ final class Transfer {
     var isDropping = false
     /// Whether it has tried this machine's own addresses, for which no network is needed.
     var triesLoopback = false
+    /// Whether something has come for its reader since that was last woken up.
+    var hasNews = false
     /// Why the callbacks have ended it; nil: they have not.
     var fault: BridgeError?
     /// libcurl holds bytes back until the reader has taken some.
@@ -35,31 +39,46 @@ final class Transfer {
     let start = ContinuousClock.now
     var lastActivity = ContinuousClock.now
 
+    /// Whether its name may be looked up.
+    var mayLookUp: Bool { lookups.hasRoom(at: .now) }
+
     /// Whether a byte of the request may have been sent.
     var hasStarted: Bool { !progress.phase.isBeforeRequest }
 
-    /// - Parameter onBody: Called, on any thread, when the request's body has more bytes.
+    /// libcurl's name for ``easy``.
+    var handle: UnsafeMutableRawPointer { easy.pointer }
+
+    /// - Parameters:
+    ///   - easy: A handle that no other transfer has.
+    ///   - lookups: Those of the thread.
+    ///   - onBody: Called, on any thread, when the request's body has more bytes.
     /// - Throws: Where the request cannot be made.
     init(
-        _ number: UInt64, _ request: TransferRequest, _ channel: ResponseChannel, onBody: @escaping @Sendable () -> Void
+        _ number: UInt64, _ request: TransferRequest, _ channel: ResponseChannel, on easy: EasyHandle,
+        _ lookups: OpenLookups, onBody: @escaping @Sendable () -> Void
     ) throws(BridgeError) {
+        self.lookups = lookups
         self.number = number
         self.request = request
         self.channel = channel
         if let body = request.body, !body.rewind(onBytes: onBody) { throw .bodyUsed }
         url = try CheckedURL.make(request.url)
-        guard let handle = curl_easy_init() else {
-            curl_url_cleanup(url)
-            throw BridgeError(.internal, "there is no memory for a transfer")
-        }
-        self.handle = handle
+        self.easy = easy
         guard setUp() else { throw BridgeError(.internal, "libcurl did not take the request") }
     }
 
-    deinit {
-        curl_easy_cleanup(handle)
+    deinit { _ = leaveHandle() }
+
+    /// Ends the use of the handle, once libcurl does nothing with it any more. It is another transfer's then.
+    func leaveHandle() -> EasyHandle {
+        guard !hasLeft else { return easy }
+        hasLeft = true
+        if progress.phase == .resolving, result == nil || result == CURLE_OPERATION_TIMEDOUT { lookups.add(at: .now) }
+        // It has the lines and the URL.
+        easy.forget()
         curl_slist_free_all(lines)
         curl_url_cleanup(url)
+        return easy
     }
 
     // MARK: Setting up
@@ -115,6 +134,8 @@ final class Transfer {
         ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
             && ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
             && ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
+            // Without this, the end of a transfer whose name is looked up waits for the resolver, and all others too.
+            && ccurl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
     }
 
     private func setCallbacks() -> Bool {

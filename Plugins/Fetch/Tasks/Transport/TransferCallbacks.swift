@@ -37,7 +37,7 @@ enum TransferCallbacks {
 
     /// The address of a name is looked up; it is not known from before.
     static let resolve: ccurl_resolve_function = { _, _, context in
-        transfer(context)?.note(.resolving)
+        guard let transfer = transfer(context), transfer.beginLookup() else { return 1 }
         return 0
     }
 
@@ -96,6 +96,20 @@ extension Transfer {
         if !hasStarted { progress.phase = phase }
     }
 
+    /// - Returns: Whether the name may be looked up.
+    fileprivate func beginLookup() -> Bool {
+        guard mayLookUp else {
+            let seconds = OpenLookups.lifetime.components.seconds
+            fault = BridgeError(
+                .httpDNS,
+                "\(OpenLookups.maximum) names of this user were looked up in the last \(seconds) s without an answer; "
+                    + "see the machine's resolver", data: ["started": false], isTransient: true)
+            return false
+        }
+        note(.resolving)
+        return true
+    }
+
     fileprivate func noteConnected() {
         // A candidate that was refused does not count where another was reached.
         fault = nil
@@ -125,6 +139,7 @@ extension Transfer {
             maximumBytes: head.isBodyAsSent ? FetchSettings.bodyRange.upperBound : request.maximumBodyBytes,
             integrity: isDropping || head.isBodyAsSent ? nil : request.integrity)
         channel.put(head)
+        hasNews = true
     }
 
     fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Intake {
@@ -158,6 +173,7 @@ extension Transfer {
                     return
                 }
                 channel.put(bytes)
+                hasNews = true
             }
             if isEmpty || !isGood { return isGood }
         }

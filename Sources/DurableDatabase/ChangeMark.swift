@@ -1,0 +1,40 @@
+import Glibc
+
+/// A small file beside a database that says whether its contents have changed, for processes that keep answers about
+/// them and do not open the database. Each change puts another random number into it.
+///
+/// Whoever changes the contents changes the mark before the change is acknowledged. Whoever reads the mark, then gets
+/// an answer about the contents, and later reads the same mark, knows that the answer still holds. That is so as well
+/// while one process takes the place of another, and where the file was removed: both have nothing but its path.
+///
+/// Safe on any thread. Reading takes three system calls and does not wait for the disk.
+public struct ChangeMark: Sendable {
+    private let path: String
+
+    /// - Parameter database: The path of the database.
+    public init(of database: String) { path = database + ".changed" }
+
+    /// Says that the contents have changed.
+    ///
+    /// - Throws: Where it cannot be said. The change must not be acknowledged then.
+    public func change() throws(DatabaseFailure) {
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard file >= 0 else { throw DatabaseFailure("\(path) cannot be opened", errno: errno) }
+        defer { close(file) }
+        var number = UInt64.random(in: .min ... .max)
+        // A number of which only a part is written is another one as well.
+        guard write(file, &number, MemoryLayout.size(ofValue: number)) > 0 else {
+            throw DatabaseFailure("\(path) cannot be written", errno: errno)
+        }
+    }
+
+    /// What is read again for as long as nothing changes; nil: there is no mark, and no answer may be kept.
+    public var value: UInt64? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var number: UInt64 = 0
+        let size = MemoryLayout.size(ofValue: number)
+        return read(file, &number, size) == size ? number : nil
+    }
+}

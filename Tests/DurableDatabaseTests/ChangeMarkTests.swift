@@ -1,0 +1,56 @@
+import DurableDatabase
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("A mark of changes beside a database")
+struct ChangeMarkTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.file("notes.sqlite") }
+    private var mark: ChangeMark { ChangeMark(of: path) }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("has no value before the first change, another one after each, and the same for all who know the path")
+    func values() throws {
+        #expect(mark.value == nil)
+        var seen: Set<UInt64> = []
+        for _ in 0..<100 {
+            try mark.change()
+            let value = try #require(mark.value)
+            #expect(ChangeMark(of: path).value == value)
+            seen.insert(value)
+        }
+        #expect(seen.count == 100)
+    }
+
+    @Test("is its owner's alone")
+    func mode() throws {
+        try mark.change()
+        var status = stat()
+        #expect(stat(path + ".changed", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("has no value once its file was removed or cut, and the next change makes it anew")
+    func removed() throws {
+        try mark.change()
+        let before = mark.value
+        truncate(path + ".changed", 3)
+        #expect(mark.value == nil)
+        unlink(path + ".changed")
+        #expect(mark.value == nil)
+        try mark.change()
+        #expect(mark.value != nil && mark.value != before)
+    }
+
+    @Test("follows no link, and does not wait for who writes a pipe")
+    func others() throws {
+        symlink(folder.file("elsewhere"), path + ".changed")
+        #expect(mark.value == nil)
+        #expect(throws: DatabaseFailure.self) { try mark.change() }
+        unlink(path + ".changed")
+        mkfifo(path + ".changed", 0o600)
+        #expect(mark.value == nil)
+        #expect(throws: DatabaseFailure.self) { try mark.change() }
+    }
+}
