@@ -36,8 +36,12 @@ public final class CallerCache<Tag: Equatable, Value> {
 
     /// What was made for the session; nil: nothing, or of something else.
     @inlinable @inline(__always)
-    public func value(of session: UInt64, _ tag: Tag) -> Value? {
-        guard let entry = entries[Int(truncatingIfNeeded: session) & mask], entry.session == session, entry.tag == tag
+    public func value(of session: UInt64, _ tag: Tag) -> Value? { value(of: session) { $0 == tag } }
+
+    /// What was made for the session of a tag that `matches`.
+    @inlinable @inline(__always)
+    public func value(of session: UInt64, where matches: (Tag) -> Bool) -> Value? {
+        guard let entry = entries[Int(truncatingIfNeeded: session) & mask], entry.session == session, matches(entry.tag)
         else { return nil }
         return entry.value
     }
@@ -93,7 +97,13 @@ public final class ForeignCallers<Tag: Equatable> {
     /// The description of a session. Valid until ``freeRetired()``.
     @inlinable @inline(__always)
     public func descriptor(of session: UInt64, _ tag: Tag) -> UnsafePointer<trestle_caller>? {
-        cache.value(of: session, tag).map { UnsafePointer($0) }
+        descriptor(of: session) { $0 == tag }
+    }
+
+    /// The description of a session, made of a tag that `matches`. Valid until ``freeRetired()``.
+    @inlinable @inline(__always)
+    public func descriptor(of session: UInt64, where matches: (Tag) -> Bool) -> UnsafePointer<trestle_caller>? {
+        cache.value(of: session, where: matches).map { UnsafePointer($0) }
     }
 
     /// Makes a description in the place of the one before. Valid until ``freeRetired()``.

@@ -7,40 +7,41 @@ import PluginInterface
 /// only.
 struct IsolatedPluginCallers {
     private let callers = ForeignCallers<[UInt8]>()
-    /// The one that called last.
-    private var last: (text: [UInt8], descriptor: UnsafePointer<trestle_caller>)?
 
     /// The description of a caller, as the daemon wrote it; where it wrote none, it calls itself. Valid until
     /// ``freeRetired()``.
-    mutating func descriptor(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
-        // One after the other they are mostly the same one's.
-        if let last, text.isEqual(to: last.text) { return last.descriptor }
-        let text = Array(text)
-        let caller = text.isEmpty ? .null : (try? JSON(parsing: text)) ?? .null
-        let session = Self.session(caller)
-        let descriptor =
-            callers.descriptor(of: session, text) ?? (text.isEmpty ? makeDaemon() : make(caller, session, text))
-        last = (text, descriptor)
-        return descriptor
+    func descriptor(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
+        if let known = callers.descriptor(of: Self.session(text), where: text.isEqual) { return known }
+        let bytes = Array(text)
+        return bytes.isEmpty ? makeDaemon() : make((try? JSON(parsing: bytes)) ?? .null, bytes)
     }
 
     /// The session is gone.
-    mutating func forget(_ caller: JSON) {
-        last = nil
+    func forget(_ caller: JSON) {
         callers.forget(Self.session(caller))
     }
 
     /// No function of the plugin is on the stack.
-    mutating func freeRetired() {
+    func freeRetired() {
         guard callers.hasRetired else { return }
         callers.freeRetired()
     }
 
     private static func session(_ caller: JSON) -> UInt64 { UInt64(clamping: caller["session"]?.int64Value ?? 0) }
 
-    private func make(_ description: JSON, _ session: UInt64, _ text: [UInt8]) -> UnsafePointer<trestle_caller> {
+    private static let beginning = Array(#"{"session":"#.utf8)
+
+    /// The session of a description, which begins with its number: parsing the whole would cost more than the call. Of
+    /// another text 0, under which only the daemon is known.
+    private static func session(_ text: UnsafeRawBufferPointer) -> UInt64 {
+        guard UnsafeRawBufferPointer(rebasing: text.prefix(beginning.count)).isEqual(to: beginning) else { return 0 }
+        return text.dropFirst(beginning.count).prefix { (0x30...0x39).contains($0) }
+            .reduce(0) { $0 &* 10 &+ UInt64($1 &- 0x30) }
+    }
+
+    private func make(_ description: JSON, _ text: [UInt8]) -> UnsafePointer<trestle_caller> {
         var caller = trestle_caller()
-        caller.session = session
+        caller.session = Self.session(description)
         caller.uid = UInt32(clamping: description["uid"]?.int64Value ?? Int64(UInt32.max))
         caller.gid = UInt32(clamping: description["gid"]?.int64Value ?? Int64(UInt32.max))
         caller.pid = Int32(clamping: description["pid"]?.int64Value ?? 0)

@@ -36,7 +36,7 @@ final class IsolatedPluginHost: PluginReceiver {
     @exclusivity(unchecked) private var questions: Set<UInt64> = []
     /// The call of `plugin.stop`, once it has come.
     @exclusivity(unchecked) private var stop: UInt64?
-    @exclusivity(unchecked) var callers = IsolatedPluginCallers()
+    let callers = IsolatedPluginCallers()
     /// The calls that wait for the plugin to get to them.
     @exclusivity(unchecked) var waiting = CallBacklog()
     /// Calls that have begun in this turn, and were not answered at once.
