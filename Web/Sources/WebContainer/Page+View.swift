@@ -23,7 +23,9 @@ extension Page: WebViewDelegate {
         case .redirected: publish("web.navigation.redirected", ["uri": uri])
         case .committed:
             loadTimer.stop()
-            if replacesAddress { return replaced = startedURI }
+            replaced = replacedAddress
+            startedURI = nil
+            guard replaced == nil else { return leaveDocument(nil) }
             if view.uri != failedURI { failedURI = nil }
             watch.committed()
             leaveDocument(view.uri)
@@ -37,10 +39,10 @@ extension Page: WebViewDelegate {
         }
     }
 
-    /// Whether the engine shows `about:blank` in place of an address that it does not load: it reports no failure then.
-    private var replacesAddress: Bool {
-        guard view.uri == Self.blank, let startedURI else { return false }
-        return startedURI != Self.blank && !startedURI.isEmpty
+    /// The address that the engine does not load, and shows `about:blank` in place of: it reports no failure then.
+    private var replacedAddress: String? {
+        guard view.uri == Self.blank, let startedURI, startedURI != Self.blank, !startedURI.isEmpty else { return nil }
+        return startedURI
     }
 
     private static let blank = "about:blank"

@@ -43,7 +43,7 @@ public final class Page {
     var credentialNumber = 0
     let loadTimer: LoadTimer
     var errorPage = ErrorPageState.none
-    /// The address with which the last load started.
+    /// The address with which the load started that has no document yet.
     var startedURI: String?
     /// The address in whose place the engine shows an empty document.
     var replaced: String?

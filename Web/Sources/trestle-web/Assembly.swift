@@ -22,7 +22,7 @@ final class Assembly {
     private var replica: CookieReplica?
     /// The daemon's cookies, or that there are none.
     private let arrival = Arrival()
-    /// The tasks are provided, so that events are published.
+    /// The tasks are provided, so that events are published, or will not be.
     private let provision = Arrival()
     /// How long the first page waits for the daemon's cookies.
     private static let cookiePatience = Duration.seconds(10)
@@ -112,6 +112,7 @@ final class Assembly {
             command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
             if profile.daemon == .required { end(EX_TEMPFAIL) }
             arrival.come()
+            provision.come()
         }
     }
 
@@ -181,7 +182,7 @@ final class Assembly {
     /// The address of the command line is one of the profile's own schemes, which its page hears of.
     private func openOwnAddress(_ container: Container) async {
         guard let uri = command.uri, profile.hasScheme(of: uri) else { return }
-        await provision.wait()
+        if !command.noTasks { await provision.wait() }
         container.opened(uri)
     }
 

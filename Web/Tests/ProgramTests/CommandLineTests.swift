@@ -38,6 +38,17 @@ struct CommandLineTests {
         #expect(try run("--profile", "none", "--check-config", environment: environment).end == .exited(78))
     }
 
+    @Test("--print-desktop prints the desktop file of a profile, and needs one") func desktop() throws {
+        let home = try TemporaryFolder()
+        let environment = ["HOME=\(home.path)"]
+        let made = try TestSupport.run("/bin/mkdir", ["-p", home.file(".config/trestle/web")])
+        #expect(made.end == .exited(0))
+        try home.write("[desktop]\nschemes = [\"notes\"]\n", to: ".config/trestle/web/notes.toml")
+        let printed = try run("--profile", "notes", "--print-desktop", environment: environment)
+        #expect(printed.end == .exited(0) && printed.output.contains("\nMimeType=x-scheme-handler/notes;\n"))
+        #expect(try run("--print-desktop", environment: environment).end == .exited(64))
+    }
+
     @Test("a bridge for what is no origin, a page out of bounds and --dev for a kiosk are refused")
     func refused() throws {
         #expect(try run("--bridge", "https://a.example/x", "https://a.example/").end == .exited(64))
