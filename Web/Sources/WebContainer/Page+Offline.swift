@@ -42,7 +42,8 @@ extension Page {
             // The failed load has one more step, as if the error page were shown; the next load ends that.
             errorPage = .shown
             failedURI = failure.uri
-            view.load("\(offline)?uri=\(Parameters.escaped(failure.uri))")
+            let address = container.parameters.removed(from: failure.uri)
+            view.load("\(offline)?uri=\(Parameters.escaped(address))")
         } else {
             showError("This page cannot be shown", failure.message, failure.uri)
         }

@@ -66,6 +66,18 @@ public struct Parameters: Sendable, Hashable {
         return "\(uri[..<fragment])\(separator)\(added)\(uri[fragment...])"
     }
 
+    /// An address without the parameters that ``address(_:)`` puts behind it: others are not to learn them.
+    ///
+    /// - Parameter uri: The address.
+    func removed(from uri: String) -> String {
+        let fragment = uri.firstIndex(of: "#") ?? uri.endIndex
+        guard isFor(uri, .url), let query = uri[..<fragment].firstIndex(of: "?") else { return uri }
+        let own = Set(values.map { "\($0.key)=\(Self.escaped($0.value))" })
+        let rest = uri[uri.index(after: query)..<fragment].split(separator: "&").filter { !own.contains(String($0)) }
+            .joined(separator: "&")
+        return "\(uri[..<query])\(rest.isEmpty ? "" : "?\(rest)")\(uri[fragment...])"
+    }
+
     /// The headers of the request of an address.
     ///
     /// - Parameter uri: The address.

@@ -1,6 +1,7 @@
 import Testing
-import WebContainer
 import WebProfiles
+
+@testable import WebContainer
 
 @Suite("Public parameters") struct ParametersTests {
     private func parameters() throws -> Parameters {
@@ -24,6 +25,19 @@ import WebProfiles
         ])
     func address(uri: String, expected: String) throws {
         #expect(try parameters().address(uri) == expected)
+    }
+
+    @Test(
+        "are taken from an address before others learn it; what the address had before stays",
+        arguments: [
+            ("https://a.example/?c=1&a=1%262&b=%C3%BC#f", "https://a.example/?c=1#f"),
+            ("https://a.example/?a=1%262&b=%C3%BC", "https://a.example/"),
+            ("https://a.example/?a=0&b", "https://a.example/?a=0&b"),
+            ("https://a.example/#?a", "https://a.example/#?a"),
+            ("https://b.example/?a=1%262", "https://b.example/?a=1%262"),
+        ])
+    func removed(uri: String, expected: String) throws {
+        #expect(try parameters().removed(from: uri) == expected)
     }
 
     @Test("are headers of the same requests") func headers() throws {
