@@ -3,8 +3,9 @@ import TaskKit
 
 /// A response on its way from the network's thread to the one that reads it. Any thread.
 final class ResponseChannel: Sendable {
-    /// How many bytes wait here at most, and one step of decoding more.
-    static let windowBytes = 160 << 10
+    /// How many bytes wait here at most, and one step of decoding more: two pieces, each of which may have room for
+    /// ``pieceBytes``.
+    static let windowBytes = 2 * pieceBytes
     /// Shorter pieces are put together, to as much as a reader passes on at once.
     private static let pieceBytes = 64 << 10
 
