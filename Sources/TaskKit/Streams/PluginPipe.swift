@@ -27,12 +27,6 @@ final class PluginPipe: Sendable {
 
     deinit { state.withLock { if $0.descriptor >= 0 { _ = Glibc.close($0.descriptor) } } }
 
-    /// Has the pipe hold so many bytes, where the system lets it: who writes much waits less often then.
-    func widen(to bytes: Int32) {
-        // F_SETPIPE_SZ, a macro that Swift does not see.
-        state.withLock { if !$0.isClosed { _ = fcntl($0.descriptor, 1031, bytes) } }
-    }
-
     /// Reads what is there.
     ///
     /// - Returns: None: the pipe has ended; nil: nothing is there at present.

@@ -6,8 +6,6 @@ internal import Synchronization
 final class StreamWriting: ByteSink {
     /// What one write to a pipe takes at most, and one message.
     private static let pieceBytes = 64 << 10
-    /// What a pipe holds, where the system lets it: four pieces.
-    private static let pipeBytes: Int32 = 256 << 10
 
     private struct State {
         /// Whether the end has been taken.
@@ -75,7 +73,6 @@ final class StreamWriting: ByteSink {
     // MARK: A pipe
 
     private func attach(_ pipe: PluginPipe, _ leaving: PendingStreamCall) {
-        pipe.widen(to: Self.pipeBytes)
         state.withLock { state in
             state.pipe = pipe
             state.leaving = leaving
