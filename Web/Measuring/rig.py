@@ -64,6 +64,13 @@ class Bridge:
                 return answer
         raise ConnectionError("the daemon is gone")
 
+    def result(self, task, options=None):
+        """The result of a call that has one."""
+        answer = self.call(task, options)
+        if "result" not in answer:
+            raise RuntimeError(f"{task}: {answer['error']}")
+        return answer["result"]
+
 
 class Rig:
     """Everything that runs; it ends with the `with`."""
@@ -113,7 +120,18 @@ class Rig:
     def show(self, program, *arguments):
         """Starts a program that shows pages; what it keeps is in the folder."""
         return self.spawn(program, *arguments, env={**os.environ, "XDG_DATA_HOME": f"{self.folder}/data",
-                          "GSK_RENDERER": "cairo", "GTK_A11Y": "none"}, stderr=subprocess.DEVNULL)
+                          "GSK_RENDERER": "cairo", "GTK_A11Y": "none",
+                          # The last lines are then those that say why.
+                          "SWIFT_BACKTRACE": "enable=no"}, stderr=open(self.log, "w"))
+
+    @property
+    def log(self):
+        """What the program that was started last writes to its standard error."""
+        return f"{self.folder}/program.log"
+
+    def last_lines(self):
+        with open(self.log, errors="replace") as file:
+            return "".join(file.readlines()[-40:])
 
     def show_pages(self, *arguments):
         """Starts trestle-web with the bridge for both origins, and waits until it has its tasks."""
@@ -144,6 +162,18 @@ def web_processes(process):
         except OSError:
             pass
     return found
+
+
+def is_connected(process):
+    """Whether a web process speaks to its program. WebKitGTK ends the program where one is killed before."""
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{thread}/comm") as file:
+                if file.read() == "ReceiveQueue\n":
+                    return True
+    except OSError:
+        pass
+    return False
 
 
 def memory(process):

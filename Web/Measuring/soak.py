@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 
-from rig import LIMIT, Bridge, Rig, memory, web_processes
+from rig import LIMIT, Bridge, Rig, is_connected, memory, web_processes
 
 MORE_MEGABYTES = 48
 """What the container may take more at the end than after its first quarter."""
@@ -61,7 +61,7 @@ class Soak:
 
     def act(self):
         """One thing that goes wrong, or just happens."""
-        views = [view["view"] for view in self.bridge.call("web.views")["result"]["views"]]
+        views = [view["view"] for view in self.bridge.result("web.views")["views"]]
         view = self.random.choice(views)
         kind = self.random.choices(
             ["reload", "navigate", "back", "kill", "hide", "evaluate", "close"], [4, 6, 2, 2, 2, 3, 1])[0]
@@ -73,7 +73,8 @@ class Soak:
         elif kind == "back":
             self.bridge.call("web.back", {"view": view})
         elif kind == "kill":
-            for process in self.random.sample(web_processes(self.container.pid), 1):
+            processes = [process for process in web_processes(self.container.pid) if is_connected(process)]
+            for process in self.random.sample(processes, min(1, len(processes))):
                 os.kill(process, signal.SIGKILL)
         elif kind == "hide":
             for visible in (False, True):
@@ -89,17 +90,25 @@ class Soak:
 
     def sessions(self):
         """The sessions that speak for an origin."""
-        sessions = self.bridge.call("bridge.sessions")["result"]["sessions"]
+        sessions = self.bridge.result("bridge.sessions")["sessions"]
         return sum(session.get("origin", "local") != "local" for session in sessions)
 
     def run(self, seconds):
+        try:
+            self.act_for(seconds)
+        except RuntimeError as error:
+            self.faults.append(str(error))
+        if self.faults or self.container.poll() is not None:
+            self.faults.append(f"status of the container: {self.container.poll()}\n{self.rig.last_lines()}")
+
+    def act_for(self, seconds):
         begin = time.monotonic()
         early = None
         while (passed := time.monotonic() - begin) < seconds:
             self.act()
             self.read_reports()
             if self.container.poll() is not None:
-                return self.faults.append(f"the container has ended with {self.container.returncode}")
+                raise RuntimeError("the container has ended")
             if early is None and passed > seconds / 4:
                 early = self.measure()
         self.check(early or self.measure())
@@ -111,7 +120,7 @@ class Soak:
             self.faults.append("the container's memory has grown")
         if late[1] > early[1] + MORE_DESCRIPTORS:
             self.faults.append("the container's descriptors have become more")
-        views = len(self.bridge.call("web.views")["result"]["views"])
+        views = len(self.bridge.result("web.views")["views"])
         # A document that is being replaced has a session until its own connection is read to its end.
         end = time.monotonic() + LIMIT
         while (sessions := self.sessions()) > views and time.monotonic() < end:
