@@ -61,7 +61,7 @@ let package = Package(
         .target(
             name: "WebTasks",
             dependencies: [
-                "PageBridge", "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"),
+                "MainLoop", "PageBridge", "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"),
                 trestle("BridgeJSON"),
             ],
             swiftSettings: strict),

@@ -138,6 +138,8 @@ public struct Profile: Sendable, Hashable {
     public var isPersistent = false
     /// Whose the cookies of pages are.
     public var cookies = Cookies.own
+    /// The origins whose pages are loaded again when another user logs in at the daemon.
+    public var reloadsOnLogin: [PageOrigin] = []
     /// Reloads after crashes within ``reloadsWithin``.
     public var reloads = 3
     /// The time in which reloads count.

@@ -100,6 +100,10 @@ struct ProfileSetting: Sendable {
                 "Whose the cookies of pages are: own, sync, those of the daemon's plugin Cookies, or none."
             ),
             ProfileSetting(
+                "storage.reload_on_login", .list(of: .origin), \.reloadsOnLogin,
+                "The origins whose pages are loaded again when another user logs in at the daemon, or out.",
+                example: "[\"https://notes.example\"]"),
+            ProfileSetting(
                 "recovery.reloads", .count(in: 0...100), \.reloads,
                 "How often a page that crashed is loaded again; then it is an error page."),
             ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),

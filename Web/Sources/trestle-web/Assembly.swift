@@ -94,7 +94,7 @@ final class Assembly {
 
     /// Provides the tasks and has the daemon's cookies, now or when there is a daemon.
     private func connect(_ container: Container) async {
-        guard !command.noTasks || profile.cookies == .sync else { return }
+        guard !command.noTasks || profile.cookies == .sync || !profile.reloadsOnLogin.isEmpty else { return }
         do throws(BridgeError) {
             let bridge = try await Bridge.connect(
                 socket: command.socket,
@@ -102,6 +102,9 @@ final class Assembly {
             if profile.daemon == .required { watch(bridge) }
             let replica = try await copyCookies(bridge, container)
             arrival.come()
+            if !profile.reloadsOnLogin.isEmpty {
+                try await LoginReloads(bridge, container, profile.reloadsOnLogin).start()
+            }
             guard !command.noTasks else { return }
             let control = ControlPlane(bridge, container, profile, replica)
             self.control = control
