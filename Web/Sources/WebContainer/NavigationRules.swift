@@ -22,6 +22,8 @@ public struct NavigationRules: Sendable, Hashable {
     public var external: Profile.External
     /// What happens to new windows.
     public var windows: Profile.Windows
+    /// The responses that are not shown.
+    public var deniedResponses: [ResponsePattern] = []
 
     /// Rules.
     ///
@@ -63,5 +65,14 @@ public struct NavigationRules: Sendable, Hashable {
             }
         }
         return .refuse(isRefused ? "windows" : origin == nil ? "addresses without an origin" : "allow")
+    }
+
+    /// Whether a response is not shown.
+    ///
+    /// - Parameters:
+    ///   - type: Its content type, without parameters.
+    ///   - status: Its status; 0: it has none.
+    func isDenied(type: String, status: Int) -> Bool {
+        deniedResponses.contains { $0.matches(type: type, status: status) }
     }
 }

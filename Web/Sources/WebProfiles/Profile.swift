@@ -96,6 +96,8 @@ public struct Profile: Sendable, Hashable {
     public var daemon = Daemon.optional
     /// How long a document may take to come.
     public var loadTimeout = Duration.seconds(30)
+    /// The responses that are not shown as documents.
+    public var deniedResponses: [ResponsePattern] = []
     /// The address of the page that is shown in place of one that cannot be had; nil: the error page.
     public var offlinePage: String?
     /// Whether copies of pages are kept, and shown where their addresses cannot be had.

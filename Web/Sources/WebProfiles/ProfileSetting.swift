@@ -114,6 +114,10 @@ struct ProfileSetting: Sendable {
                 "Whether a page that shows nothing is loaded once more."),
             ProfileSetting("navigation.timeout", .duration, \.loadTimeout, "How long a document may take to come."),
             ProfileSetting(
+                "navigation.responses", .list(of: .responsePattern), \.deniedResponses,
+                "The responses that are neither shown nor downloaded: content types and statuses, 64 at most.",
+                example: "[\"application/pdf\", \"video/*\", \"404\", \"5xx\"]"),
+            ProfileSetting(
                 "navigation.offline_page", .optionalText, \.offlinePage,
                 "The page of an offline package that is shown in place of one whose server cannot be reached.",
                 example: "\"trestle://notes/offline.html\""),

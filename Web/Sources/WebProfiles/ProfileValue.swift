@@ -61,6 +61,15 @@ extension ProfileValue where Value == PageOrigin {
     }
 }
 
+extension ProfileValue where Value == ResponsePattern {
+    /// Responses by their type or their status.
+    static var responsePattern: ProfileValue {
+        ProfileValue(
+            expected: "a content type such as \"application/pdf\" or \"video/*\", or a status such as \"404\" or \"5xx\"",
+            read: { $0.string.flatMap { ResponsePattern($0) } }, write: { quoted($0.description) })
+    }
+}
+
 extension ProfileValue where Value == PageExport {
     /// An object or a function for pages.
     static var pageExport: ProfileValue {

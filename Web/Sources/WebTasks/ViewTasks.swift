@@ -122,7 +122,7 @@ extension ControlPlane {
         switch problem {
         case .denied(let uri, let rule):
             BridgeError(
-                "navigation.denied", "no page may go to \(uri)", data: ["uri": .string(uri), "rule": .string(rule)])
+                "navigation.denied", "\(problem)", data: ["uri": .string(uri), "rule": .string(rule)])
         case .failed(let uri, _):
             BridgeError("load.failed", "\(uri) cannot be loaded: \(problem)", data: ["uri": .string(uri)])
         case .package(let reason, let uri, _):

@@ -157,4 +157,21 @@ import Testing
         #expect(lines.isEmpty == isGood, "\(lines)")
         #expect(lines.allSatisfy { $0.contains("navigation.offline_page: ") })
     }
+
+    @Test(
+        "responses are said by their type or their status",
+        arguments: [
+            ("application/pdf", true), ("Image/*", true), ("image/svg+xml", true), ("404", true), ("5xx", true),
+            ("*/*", false), ("image", false), ("image/", false), ("image/a b", false), ("text/html; a=b", false),
+            ("600", false), ("99", false), ("4x4", false), ("40x", false), ("", false), ("5xxx", false),
+        ])
+    func responses(text: String, isGood: Bool) {
+        #expect(problems("[navigation]\nresponses = [\"\(text)\"]\n").isEmpty == isGood)
+    }
+
+    @Test("responses are 64 at most")
+    func manyResponses() {
+        let lines = problems("[navigation]\nresponses = [\(String(repeating: "\"404\",", count: 65))]\n")
+        #expect(lines.count == 1 && lines[0].contains("navigation.responses: "))
+    }
 }
