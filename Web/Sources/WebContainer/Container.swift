@@ -34,6 +34,10 @@ public final class Container {
             for page in waiting + pages.values { page.bridge.setHandlers(handlers.list) }
         }
     }
+    /// What pages do not load, do not show, or load by https.
+    var filters = PageFilters() {
+        didSet { for page in waiting + pages.values { page.view.setFilters(filters.all) } }
+    }
     /// The public parameters of pages.
     public var parameters: Parameters {
         didSet { renewScripts() }

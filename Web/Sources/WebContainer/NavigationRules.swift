@@ -67,12 +67,17 @@ public struct NavigationRules: Sendable, Hashable {
         return .refuse(isRefused ? "windows" : origin == nil ? "addresses without an origin" : "allow")
     }
 
-    /// Whether a response is not shown.
+    /// Decides about the response of a document. Its address may be another one than was decided about: a filter has it
+    /// loaded by https, and the engine asks no more.
     ///
     /// - Parameters:
+    ///   - uri: The address.
     ///   - type: Its content type, without parameters.
     ///   - status: Its status; 0: it has none.
-    func isDenied(type: String, status: Int) -> Bool {
-        deniedResponses.contains { $0.matches(type: type, status: status) }
+    /// - Returns: The rule that denies it; nil: it is shown.
+    public func deny(_ uri: String, type: String, status: Int) -> String? {
+        if case .refuse(let rule) = decide(uri) { return rule }
+        let isDenied = deniedResponses.contains { $0.matches(type: type, status: status) }
+        return isDenied ? "navigation.responses" : nil
     }
 }

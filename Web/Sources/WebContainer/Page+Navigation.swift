@@ -29,13 +29,11 @@ extension Page {
     /// Decides about a response before a frame shows its document, and publishes an event where it is refused.
     func decide(_ response: DocumentResponse) -> Bool {
         guard let rules = container?.settings.navigation else { return false }
-        guard rules.isDenied(type: response.type, status: response.status) else { return true }
-        if response.isForPage { denied = .denied(uri: response.uri, rule: Self.responseRule) }
-        publish("web.navigation.denied", ["uri": .string(response.uri), "rule": .string(Self.responseRule)])
+        guard let rule = rules.deny(response.uri, type: response.type, status: response.status) else { return true }
+        if response.isForPage { denied = .denied(uri: response.uri, rule: rule) }
+        publish("web.navigation.denied", ["uri": .string(response.uri), "rule": .string(rule)])
         return false
     }
-
-    private static let responseRule = "navigation.responses"
 
     /// Has the desktop's browser open an address, if the user agrees.
     private func askAboutBrowser(_ uri: String) {

@@ -120,6 +120,8 @@ public struct Profile: Sendable, Hashable {
     public var exports: [PageExport] = []
     /// Scripts that run in documents.
     public var scripts: [PageScript] = []
+    /// What pages do not load, do not show, or load by https.
+    public var filters: [PageFilter] = []
     /// The name in lists of the desktop; nil: the profile's.
     public var desktopName: String?
     /// The icon's name there.

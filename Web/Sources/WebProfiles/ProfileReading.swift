@@ -51,6 +51,7 @@ extension Profile {
                 problems.append("start: \(start) is no address of http, https or a package; write https://…")
             }
         }
+        if !PageFilter.areFew(filters) { problems.append("filters: there are too many; \(PageFilter.limitText)") }
         if deniedResponses.count > ResponsePattern.maximum {
             problems.append(
                 "navigation.responses: there are \(deniedResponses.count), more than the \(ResponsePattern.maximum) there "

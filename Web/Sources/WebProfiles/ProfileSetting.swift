@@ -84,6 +84,10 @@ struct ProfileSetting: Sendable {
                 "Scripts that run in documents, each from a file that no other user may change.",
                 example: "[{ file = \"lobby.js\", at = \"end\", origins = [\"https://notes.example\"] }]"),
             ProfileSetting(
+                "filters", .list(of: .pageFilter), \.filters,
+                "What pages do not load (block), do not show (hide), or load by https.",
+                example: "[{ action = \"block\", url = \"^https?://ads\\\\.example/\", types = [\"script\"] }]"),
+            ProfileSetting(
                 "packages.keys", .list(of: .packageKey), \.packageKeys,
                 "Whose offline packages are used: the public keys that sign them.", example: "[]"),
             ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),

@@ -82,6 +82,7 @@ extension ControlPlane {
         try await provideHistoryAndWindows()
         try await provideDocuments()
         try await provideHandlers()
+        try await provideFilters()
         try await provideEngine()
         try await provideCookies()
         try await bridge.publish("web.ready", ["pid": .number(JSONNumber(Int64(getpid())))] as JSON)

@@ -57,8 +57,10 @@ final class Assembly {
         }
         container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
-        Task { await connect(container) }
         Task {
+            // No page is loaded without them, by whomever.
+            guard await useFilters(container) else { return }
+            Task { await connect(container) }
             if profile.cookies == .sync { await cookiesArrive() }
             await show(start, container)
             await openOwnAddress(container)
@@ -90,6 +92,18 @@ final class Assembly {
         settings.view.isForDevelopers = command.dev
         settings.view.userAgentSuffix = command.userAgentAppend
         return settings
+    }
+
+    /// Has the filters of the profile hold; false: the engine does not take them, and the program ends.
+    private func useFilters(_ container: Container) async -> Bool {
+        do throws(EngineError) {
+            try await container.setFilters(profile.filters, of: .profile)
+            return true
+        } catch {
+            command.complain(["filters: the engine does not take them: \(error)"])
+            end(EX_CONFIG)
+            return false
+        }
     }
 
     /// Provides the tasks and has the daemon's cookies, now or when there is a daemon.

@@ -174,4 +174,22 @@ import Testing
         let lines = problems("[navigation]\nresponses = [\(String(repeating: "\"404\",", count: 65))]\n")
         #expect(lines.count == 1 && lines[0].contains("navigation.responses: "))
     }
+
+    @Test(
+        "a filter has an action, and a selector where it hides",
+        arguments: [
+            ("action = \"block\"", true), ("action = \"hide\"\nselector = \"p\"", true), ("url = \"a\"", false),
+            ("action = \"hide\"", false), ("action = \"https\"\nselector = \"p\"", false),
+            ("action = \"block\"\ntypes = []", false), ("action = \"block\"\ntypes = [\"all\"]", false),
+            ("action = \"block\"\nurl = \"\"", false), ("action = \"block\"\nurls = \"a\"", false),
+        ])
+    func filters(text: String, isGood: Bool) {
+        #expect(problems("[[filters]]\n\(text)\n").isEmpty == isGood, "\(text)")
+    }
+
+    @Test("filters are bounded in their number")
+    func manyFilters() {
+        let lines = problems(String(repeating: "[[filters]]\naction = \"block\"\n", count: 257))
+        #expect(lines.count == 1 && lines[0].contains("filters: there are too many"))
+    }
 }
