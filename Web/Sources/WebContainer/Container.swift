@@ -159,6 +159,14 @@ public final class Container {
         try await engine.removeData(types, names: names, within: age)
     }
 
+    /// Something concerns all pages: they hear of it, each on its own session.
+    ///
+    /// - Parameter event: The event's name.
+    public func tell(_ event: String) {
+        onEvent?(ContainerEvent(name: event, data: [:]))
+        for page in pages.values { page.tell(event) }
+    }
+
     /// Another start of the program named an address, or none: the first page comes to the front. One where pages may
     /// go is loaded in it.
     ///

@@ -57,6 +57,7 @@ final class Assembly {
         }
         container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
+        LoginManager.watch { container.tell("lifecycle.\($0.rawValue)") }
         Task {
             // No page is loaded without them, by whomever.
             guard await useFilters(container) else { return }
