@@ -61,7 +61,7 @@ let package = Package(
         .target(
             name: "WebTasks",
             dependencies: [
-                "PageBridge", "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"),
+                "MainLoop", "PageBridge", "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"),
                 trestle("BridgeJSON"),
             ],
             swiftSettings: strict),
@@ -76,6 +76,7 @@ let package = Package(
 
         // MARK: Tests
         .executableTarget(name: "engine-probe", dependencies: ["CWebKitGTK"], path: "Tests/EngineProbe"),
+        .executableTarget(name: "fake-login-manager", dependencies: ["CWebKitGTK"], path: "Tests/FakeLoginManager"),
         .testTarget(
             name: "WebFacts", dependencies: ["engine-probe", trestle("TestSupport")], swiftSettings: strict),
         .testTarget(
@@ -98,9 +99,8 @@ let package = Package(
         .testTarget(
             name: "trestle-webTests",
             dependencies: [
-                "trestle-web", trestle("BridgeClient"), trestle("BridgeJSON"), trestle("EventLoop"),
-                trestle("OfflinePackages"), trestle("PrivateDaemon"),
-                trestle("TestSupport"),
+                "fake-login-manager", "trestle-web", trestle("BridgeClient"), trestle("BridgeJSON"),
+                trestle("EventLoop"), trestle("OfflinePackages"), trestle("PrivateDaemon"), trestle("TestSupport"),
             ],
             path: "Tests/ProgramTests", exclude: ["Support/odd_server.py", "Support/page_server.py"],
             swiftSettings: strict),

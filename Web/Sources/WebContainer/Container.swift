@@ -34,6 +34,10 @@ public final class Container {
             for page in waiting + pages.values { page.bridge.setHandlers(handlers.list) }
         }
     }
+    /// What pages do not load, do not show, or load by https.
+    var filters = PageFilters() {
+        didSet { for page in waiting + pages.values { page.view.setFilters(filters.all) } }
+    }
     /// The public parameters of pages.
     public var parameters: Parameters {
         didSet { renewScripts() }
@@ -153,6 +157,14 @@ public final class Container {
         // They do not say which data they show.
         kept.removeAll()
         try await engine.removeData(types, names: names, within: age)
+    }
+
+    /// Something concerns all pages: they hear of it, each on its own session.
+    ///
+    /// - Parameter event: The event's name.
+    public func tell(_ event: String) {
+        onEvent?(ContainerEvent(name: event, data: [:]))
+        for page in pages.values { page.tell(event) }
     }
 
     /// Another start of the program named an address, or none: the first page comes to the front. One where pages may

@@ -60,6 +60,7 @@ public struct ContainerSettings: Sendable {
         self.socket = socket
         navigation = NavigationRules(
             allowed: Set(profile.allow + profile.bridge), external: profile.external, windows: profile.windows)
+        navigation.deniedResponses = profile.deniedResponses
         lent = Set(profile.bridge)
         bridgeScripts = BridgeScripts(Set(profile.dialects), urlSchemes: profile.urlSchemes, exports: profile.exports)
         scripts = profile.scripts

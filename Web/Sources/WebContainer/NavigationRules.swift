@@ -22,6 +22,8 @@ public struct NavigationRules: Sendable, Hashable {
     public var external: Profile.External
     /// What happens to new windows.
     public var windows: Profile.Windows
+    /// The responses that are not shown.
+    public var deniedResponses: [ResponsePattern] = []
 
     /// Rules.
     ///
@@ -63,5 +65,19 @@ public struct NavigationRules: Sendable, Hashable {
             }
         }
         return .refuse(isRefused ? "windows" : origin == nil ? "addresses without an origin" : "allow")
+    }
+
+    /// Decides about the response of a document. Its address may be another one than was decided about: a filter has it
+    /// loaded by https, and the engine asks no more.
+    ///
+    /// - Parameters:
+    ///   - uri: The address.
+    ///   - type: Its content type, without parameters.
+    ///   - status: Its status; 0: it has none.
+    /// - Returns: The rule that denies it; nil: it is shown.
+    public func deny(_ uri: String, type: String, status: Int) -> String? {
+        if case .refuse(let rule) = decide(uri) { return rule }
+        let isDenied = deniedResponses.contains { $0.matches(type: type, status: status) }
+        return isDenied ? "navigation.responses" : nil
     }
 }

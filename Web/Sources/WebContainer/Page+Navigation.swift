@@ -26,6 +26,15 @@ extension Page {
         return false
     }
 
+    /// Decides about a response before a frame shows its document, and publishes an event where it is refused.
+    func decide(_ response: DocumentResponse) -> Bool {
+        guard let rules = container?.settings.navigation else { return false }
+        guard let rule = rules.deny(response.uri, type: response.type, status: response.status) else { return true }
+        if response.isForPage { denied = .denied(uri: response.uri, rule: rule) }
+        publish("web.navigation.denied", ["uri": .string(response.uri), "rule": .string(rule)])
+        return false
+    }
+
     /// Has the desktop's browser open an address, if the user agrees.
     private func askAboutBrowser(_ uri: String) {
         let question = PanelQuestion(kind: "confirm", message: "Open \(uri) in the browser?", origin: origin)

@@ -66,6 +66,9 @@ extension Page: WebViewDelegate {
     public func webView(_ view: WebView, decide request: NavigationRequest) -> Bool { decide(request) }
 
     /// As `WebViewDelegate` says.
+    public func webView(_ view: WebView, decide response: DocumentResponse) -> Bool { decide(response) }
+
+    /// As `WebViewDelegate` says.
     public func webView(_ view: WebView, asks dialog: consuming ScriptDialog) { ask(dialog) }
 
     /// As `WebViewDelegate` says.

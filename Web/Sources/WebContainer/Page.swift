@@ -68,6 +68,7 @@ public final class Page {
         watch = PageWatch(settings.recovery, world: container.world)
         view.zoom = settings.zoom
         renewScripts()
+        view.setFilters(container.filters.all)
         if let userAgent = container.userAgent { view.setUserAgent(userAgent) }
         view.delegate = self
         bridge.delegate = self

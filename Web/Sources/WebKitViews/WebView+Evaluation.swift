@@ -1,4 +1,5 @@
 internal import CWebKitGTK
+internal import MainLoop
 
 /// Why a script has no result.
 public struct ScriptFailure: Error, Sendable, Hashable {

@@ -67,6 +67,9 @@ extension WebView {
 
     /// What the engine can show is shown, unless it is meant as a file. Files are kept where downloads are allowed.
     private func decideResponse(_ response: OpaquePointer, _ decision: UnsafeMutablePointer<WebKitPolicyDecision>) {
+        guard delegate?.webView(self, decide: DocumentResponse(response)) ?? false else {
+            return webkit_policy_decision_ignore(decision)
+        }
         let isShown =
             webkit_response_policy_decision_is_mime_type_supported(response) != 0
             && trestle_is_attachment(webkit_response_policy_decision_get_response(response)) == 0
@@ -77,6 +80,18 @@ extension WebView {
         } else {
             webkit_policy_decision_ignore(decision)
         }
+    }
+}
+
+extension DocumentResponse {
+    @MainActor
+    fileprivate init(_ decision: OpaquePointer) {
+        let response = webkit_response_policy_decision_get_response(decision)
+        self.init(
+            uri: webkit_uri_response_get_uri(response).map { String(cString: $0) } ?? "",
+            type: webkit_uri_response_get_mime_type(response).map { String(cString: $0) } ?? "",
+            status: Int(webkit_uri_response_get_status_code(response)),
+            isForPage: webkit_response_policy_decision_is_main_frame_main_resource(decision) != 0)
     }
 }
 

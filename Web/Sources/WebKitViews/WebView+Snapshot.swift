@@ -1,4 +1,5 @@
 internal import CWebKitGTK
+internal import MainLoop
 
 extension WebView {
     /// A picture of what is shown, as PNG. The view must be in a window.

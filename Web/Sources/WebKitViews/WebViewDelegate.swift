@@ -48,6 +48,18 @@ public struct NavigationRequest: Sendable, Hashable {
     public var isRedirect: Bool
 }
 
+/// A response whose document a frame of a view is about to show.
+public struct DocumentResponse: Sendable, Hashable {
+    /// The address.
+    public var uri: String
+    /// The content type, without parameters.
+    public var type: String
+    /// The status of HTTP; 0: there is none.
+    public var status: Int
+    /// It is for the top frame.
+    public var isForPage: Bool
+}
+
 /// Why a web process has ended.
 public enum ProcessEnd: String, Sendable {
     case crashed
@@ -67,6 +79,8 @@ public protocol WebViewDelegate: AnyObject {
     func webView(_ view: WebView, failed failure: LoadFailure)
     /// Whether a navigation may go on.
     func webView(_ view: WebView, decide request: NavigationRequest) -> Bool
+    /// Whether a response may be shown, or kept as a file.
+    func webView(_ view: WebView, decide response: DocumentResponse) -> Bool
     /// A page asks its user.
     func webView(_ view: WebView, asks dialog: consuming ScriptDialog)
     /// The web process has ended.

@@ -96,6 +96,8 @@ public struct Profile: Sendable, Hashable {
     public var daemon = Daemon.optional
     /// How long a document may take to come.
     public var loadTimeout = Duration.seconds(30)
+    /// The responses that are not shown as documents.
+    public var deniedResponses: [ResponsePattern] = []
     /// The address of the page that is shown in place of one that cannot be had; nil: the error page.
     public var offlinePage: String?
     /// Whether copies of pages are kept, and shown where their addresses cannot be had.
@@ -118,6 +120,8 @@ public struct Profile: Sendable, Hashable {
     public var exports: [PageExport] = []
     /// Scripts that run in documents.
     public var scripts: [PageScript] = []
+    /// What pages do not load, do not show, or load by https.
+    public var filters: [PageFilter] = []
     /// The name in lists of the desktop; nil: the profile's.
     public var desktopName: String?
     /// The icon's name there.
@@ -138,6 +142,8 @@ public struct Profile: Sendable, Hashable {
     public var isPersistent = false
     /// Whose the cookies of pages are.
     public var cookies = Cookies.own
+    /// The origins whose pages are loaded again when another user logs in at the daemon.
+    public var reloadsOnLogin: [PageOrigin] = []
     /// Reloads after crashes within ``reloadsWithin``.
     public var reloads = 3
     /// The time in which reloads count.

@@ -51,6 +51,12 @@ extension Profile {
                 problems.append("start: \(start) is no address of http, https or a package; write https://…")
             }
         }
+        if !PageFilter.areFew(filters) { problems.append("filters: there are too many; \(PageFilter.limitText)") }
+        if deniedResponses.count > ResponsePattern.maximum {
+            problems.append(
+                "navigation.responses: there are \(deniedResponses.count), more than the \(ResponsePattern.maximum) there "
+                    + "may be")
+        }
         if let offlinePage {
             if case .package? = PageOrigin(ofURI: offlinePage), !offlinePage.contains(where: { "?#".contains($0) }) {
                 if let origin = PageOrigin(ofURI: offlinePage), !allow.contains(origin) {

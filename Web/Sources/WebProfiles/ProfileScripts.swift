@@ -21,28 +21,12 @@ extension ProfileValue where Value == PageScript {
                 case "at": read(entry.value, .choice, &script.moment)
                 case "frames": read(entry.value, .choice, &script.frames)
                 case "world": read(entry.value, .choice, &script.world)
-                case "origins": read(entry.value, .someOrigins, &script.origins)
+                case "origins": read(entry.value, .some(.list(of: .origin)), &script.origins)
                 default: false
                 }
             guard isRead else { return nil }
         }
         return script.file.isEmpty ? nil : script
-    }
-
-    private static func read<Member>(
-        _ value: TOMLValue, _ type: ProfileValue<Member>, _ member: inout Member
-    ) -> Bool {
-        guard let converted = type.read(value) else { return false }
-        member = converted
-        return true
-    }
-}
-
-extension ProfileValue where Value == [PageOrigin]? {
-    fileprivate static var someOrigins: ProfileValue {
-        let list = ProfileValue<[PageOrigin]>.list(of: .origin)
-        return ProfileValue(
-            expected: list.expected, read: { list.read($0).map { .some($0) } }, write: { $0.flatMap(list.write) })
     }
 }
 

@@ -84,6 +84,10 @@ struct ProfileSetting: Sendable {
                 "Scripts that run in documents, each from a file that no other user may change.",
                 example: "[{ file = \"lobby.js\", at = \"end\", origins = [\"https://notes.example\"] }]"),
             ProfileSetting(
+                "filters", .list(of: .pageFilter), \.filters,
+                "What pages do not load (block), do not show (hide), or load by https.",
+                example: "[{ action = \"block\", url = \"^https?://ads\\\\.example/\", types = [\"script\"] }]"),
+            ProfileSetting(
                 "packages.keys", .list(of: .packageKey), \.packageKeys,
                 "Whose offline packages are used: the public keys that sign them.", example: "[]"),
             ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),
@@ -100,6 +104,10 @@ struct ProfileSetting: Sendable {
                 "Whose the cookies of pages are: own, sync, those of the daemon's plugin Cookies, or none."
             ),
             ProfileSetting(
+                "storage.reload_on_login", .list(of: .origin), \.reloadsOnLogin,
+                "The origins whose pages are loaded again when another user logs in at the daemon, or out.",
+                example: "[\"https://notes.example\"]"),
+            ProfileSetting(
                 "recovery.reloads", .count(in: 0...100), \.reloads,
                 "How often a page that crashed is loaded again; then it is an error page."),
             ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),
@@ -109,6 +117,10 @@ struct ProfileSetting: Sendable {
                 "recovery.blank_check", .truth, \.isBlankChecked,
                 "Whether a page that shows nothing is loaded once more."),
             ProfileSetting("navigation.timeout", .duration, \.loadTimeout, "How long a document may take to come."),
+            ProfileSetting(
+                "navigation.responses", .list(of: .responsePattern), \.deniedResponses,
+                "The responses that are neither shown nor downloaded: content types and statuses, 64 at most.",
+                example: "[\"application/pdf\", \"video/*\", \"404\", \"5xx\"]"),
             ProfileSetting(
                 "navigation.offline_page", .optionalText, \.offlinePage,
                 "The page of an offline package that is shown in place of one whose server cannot be reached.",

@@ -22,6 +22,21 @@ struct ProfileValue<Value: Sendable>: Sendable {
             write: { "[\($0.compactMap(item.write).joined(separator: ", "))]" })
     }
 
+    /// One of these, for a member that may be absent.
+    static func some<Item>(_ item: ProfileValue<Item>) -> ProfileValue where Value == Item? {
+        ProfileValue(
+            expected: item.expected, read: { item.read($0).map { .some($0) } }, write: { $0.flatMap(item.write) })
+    }
+
+    /// Reads a member of a table; false: the value is none of these.
+    static func read<Member>(
+        _ value: TOMLValue, _ type: ProfileValue<Member>, _ member: inout Member
+    ) -> Bool {
+        guard let converted = type.read(value) else { return false }
+        member = converted
+        return true
+    }
+
     /// A text in quotes, as TOML has it.
     fileprivate static func quoted(_ text: String) -> String {
         "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
@@ -58,6 +73,17 @@ extension ProfileValue where Value == PageOrigin {
         ProfileValue(
             expected: "an origin such as https://notes.example, with nothing behind it",
             read: { $0.string.flatMap { try? PageOrigin($0) } }, write: { quoted($0.text) })
+    }
+}
+
+extension ProfileValue where Value == ResponsePattern {
+    /// Responses by their type or their status.
+    static var responsePattern: ProfileValue {
+        ProfileValue(
+            expected: """
+                a content type such as "application/pdf" or "video/*", or a status such as "404" or "5xx"
+                """,
+            read: { $0.string.flatMap { ResponsePattern($0) } }, write: { quoted($0.description) })
     }
 }
 

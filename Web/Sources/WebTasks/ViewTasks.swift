@@ -82,6 +82,7 @@ extension ControlPlane {
         try await provideHistoryAndWindows()
         try await provideDocuments()
         try await provideHandlers()
+        try await provideFilters()
         try await provideEngine()
         try await provideCookies()
         try await bridge.publish("web.ready", ["pid": .number(JSONNumber(Int64(getpid())))] as JSON)
@@ -122,7 +123,7 @@ extension ControlPlane {
         switch problem {
         case .denied(let uri, let rule):
             BridgeError(
-                "navigation.denied", "no page may go to \(uri)", data: ["uri": .string(uri), "rule": .string(rule)])
+                "navigation.denied", "\(problem)", data: ["uri": .string(uri), "rule": .string(rule)])
         case .failed(let uri, _):
             BridgeError("load.failed", "\(uri) cannot be loaded: \(problem)", data: ["uri": .string(uri)])
         case .package(let reason, let uri, _):

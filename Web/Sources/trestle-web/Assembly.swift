@@ -57,8 +57,11 @@ final class Assembly {
         }
         container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
-        Task { await connect(container) }
+        LoginManager.watch { container.tell("lifecycle.\($0.rawValue)") }
         Task {
+            // No page is loaded without them, by whomever.
+            guard await useFilters(container) else { return }
+            Task { await connect(container) }
             if profile.cookies == .sync { await cookiesArrive() }
             await show(start, container)
             await openOwnAddress(container)
@@ -92,9 +95,21 @@ final class Assembly {
         return settings
     }
 
+    /// Has the filters of the profile hold; false: the engine does not take them, and the program ends.
+    private func useFilters(_ container: Container) async -> Bool {
+        do throws(EngineError) {
+            try await container.setFilters(profile.filters, of: .profile)
+            return true
+        } catch {
+            command.complain(["filters: the engine does not take them: \(error)"])
+            end(EX_CONFIG)
+            return false
+        }
+    }
+
     /// Provides the tasks and has the daemon's cookies, now or when there is a daemon.
     private func connect(_ container: Container) async {
-        guard !command.noTasks || profile.cookies == .sync else { return }
+        guard !command.noTasks || profile.cookies == .sync || !profile.reloadsOnLogin.isEmpty else { return }
         do throws(BridgeError) {
             let bridge = try await Bridge.connect(
                 socket: command.socket,
@@ -102,6 +117,9 @@ final class Assembly {
             if profile.daemon == .required { watch(bridge) }
             let replica = try await copyCookies(bridge, container)
             arrival.come()
+            if !profile.reloadsOnLogin.isEmpty {
+                try await LoginReloads(bridge, container, profile.reloadsOnLogin).start()
+            }
             guard !command.noTasks else { return }
             let control = ControlPlane(bridge, container, profile, replica)
             self.control = control

@@ -84,4 +84,26 @@ struct PageLifeTests {
             #expect(try await run.report().value == "loaded")
         }
     }
+
+    @Test("memory: a page that takes more than pool.memory has its process ended, and is loaded again")
+    func memory() async throws {
+        try await WebRun.with { run in
+            try await run.startPage(profile: "[pool]\nmemory = 400\nwarm = 0\n")
+            var crashes = try await run.bridge.subscribe(to: "web.crashed").makeAsyncIterator()
+            // 600 MiB at most, also where nothing ends it.
+            let take = """
+                const take = () => {
+                    held.push(new Uint8Array(20 << 20).fill(held.length + 1));
+                    if (held.length < 30) setTimeout(take, 10);
+                };
+                globalThis.held = [];
+                setTimeout(take);
+                """
+            _ = try? await run.evaluate(take)
+            let crash = try await crashes.next()?.data ?? JSON.null
+            #expect(crash["reason"] == "exceeded-memory" && crash["willReload"] == true)
+            #expect(try await run.report().value == "loaded")
+            #expect(try await run.evaluate("return typeof held") == "undefined")
+        }
+    }
 }

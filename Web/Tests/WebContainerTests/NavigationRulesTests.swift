@@ -60,4 +60,15 @@ import WebProfiles
         #expect(try rules().decide("about:blank", isForNewWindow: true) == .refuse("windows"))
         #expect(try rules(.open).decide("https://a.example/", isForNewWindow: true, isUserGesture: true) == .external)
     }
+
+    @Test("a document is shown where pages may go, whatever its address was before")
+    func responses() throws {
+        var rules = try rules()
+        rules.deniedResponses = ["image/*", "404"].compactMap { ResponsePattern($0) }
+        #expect(rules.deny("https://a.example/", type: "text/html", status: 200) == nil)
+        #expect(rules.deny("http://a.example/", type: "text/html", status: 200) == "allow")
+        #expect(rules.deny("https://a.example/", type: "IMAGE/png", status: 200) == "navigation.responses")
+        #expect(rules.deny("https://a.example/", type: "text/html", status: 404) == "navigation.responses")
+        #expect(rules.deny("trestle://notes/", type: "imagery/png", status: 0) == nil)
+    }
 }

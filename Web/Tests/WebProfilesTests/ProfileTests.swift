@@ -157,4 +157,39 @@ import Testing
         #expect(lines.isEmpty == isGood, "\(lines)")
         #expect(lines.allSatisfy { $0.contains("navigation.offline_page: ") })
     }
+
+    @Test(
+        "responses are said by their type or their status",
+        arguments: [
+            ("application/pdf", true), ("Image/*", true), ("image/svg+xml", true), ("404", true), ("5xx", true),
+            ("*/*", false), ("image", false), ("image/", false), ("image/a b", false), ("text/html; a=b", false),
+            ("600", false), ("99", false), ("4x4", false), ("40x", false), ("", false), ("5xxx", false),
+        ])
+    func responses(text: String, isGood: Bool) {
+        #expect(problems("[navigation]\nresponses = [\"\(text)\"]\n").isEmpty == isGood)
+    }
+
+    @Test("responses are 64 at most")
+    func manyResponses() {
+        let lines = problems("[navigation]\nresponses = [\(String(repeating: "\"404\",", count: 65))]\n")
+        #expect(lines.count == 1 && lines[0].contains("navigation.responses: "))
+    }
+
+    @Test(
+        "a filter has an action, and a selector where it hides",
+        arguments: [
+            ("action = \"block\"", true), ("action = \"hide\"\nselector = \"p\"", true), ("url = \"a\"", false),
+            ("action = \"hide\"", false), ("action = \"https\"\nselector = \"p\"", false),
+            ("action = \"block\"\ntypes = []", false), ("action = \"block\"\ntypes = [\"all\"]", false),
+            ("action = \"block\"\nurl = \"\"", false), ("action = \"block\"\nurls = \"a\"", false),
+        ])
+    func filters(text: String, isGood: Bool) {
+        #expect(problems("[[filters]]\n\(text)\n").isEmpty == isGood, "\(text)")
+    }
+
+    @Test("filters are bounded in their number")
+    func manyFilters() {
+        let lines = problems(String(repeating: "[[filters]]\naction = \"block\"\n", count: 257))
+        #expect(lines.count == 1 && lines[0].contains("filters: there are too many"))
+    }
 }

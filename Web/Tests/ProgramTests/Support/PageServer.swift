@@ -84,9 +84,10 @@ enum PackageFolder {
     /// Where the daemon was built: the environment's `TRESTLE_BIN`, else the debug build.
     static let programs = getenv("TRESTLE_BIN").map { String(cString: $0) } ?? "\(main)/.build/debug"
     /// Where trestle-web was built: beside the tests.
-    static let container = "\(testProgramFolder)/trestle-web"
+    static let container = "\(programsOfTests)/trestle-web"
 
-    private static let testProgramFolder: String = {
+    /// Where this package was built.
+    static let programsOfTests: String = {
         // The program that runs the tests is in the build folder, or a tool that has loaded the tests from there.
         let arguments = CommandLine.arguments
         let bundle = arguments.first { $0.hasSuffix(".xctest") } ?? arguments.first ?? ""

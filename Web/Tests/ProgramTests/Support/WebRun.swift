@@ -30,6 +30,8 @@ final class WebRun {
     let daemon: PrivateDaemon
     let bridge: Bridge
     let folder: PrivateFolder
+    /// What trestle-web has in its environment besides. There is no system bus by default.
+    var environment = ["DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent/bus"]
     private let screen: VirtualScreen
     private let bus: SessionBusProcess
     private let home: TemporaryFolder
@@ -110,7 +112,7 @@ final class WebRun {
     func spawn(_ arguments: [String]) throws -> SpawnedProcess {
         try SpawnedProcess(
             PackageFolder.container, ["--socket", folder.socketPath, "--dev"] + arguments,
-            environment: screen.environment + bus.environment + [
+            environment: environment + screen.environment + bus.environment + [
                 "HOME=\(home.path)", "XDG_RUNTIME_DIR=\(home.path)", "GDK_BACKEND=x11", "GSK_RENDERER=cairo",
             ], output: .file(errorPath), errors: .file(errorPath))
     }

@@ -3,7 +3,7 @@
 
 It writes both ports to standard output, in a line, and ends with its standard input. /redirect?URI sends to URI;
 /sandboxed/NAME is the file NAME with a policy that has its document speak for nobody, /unstored/NAME with one that
-forbids to store it.
+forbids to store it. /typed?TYPE has this content type, and the first bytes of a PNG; /status?STATUS has this status.
 """
 
 import functools
@@ -31,12 +31,23 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         elif path.startswith("/unstored/"):
             self.path = path.removeprefix("/unstored")
             self.field = ("Cache-Control", "private, no-store")
+        if path in ("/typed", "/status"):
+            return self.send(path, urllib.parse.unquote(query))
         if path != "/redirect":
             return super().do_GET()
         self.send_response(302)
         self.send_header("Location", urllib.parse.unquote(query))
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    def send(self, path, value):
+        body = b"\x89PNG\r\n\x1a\n" if path == "/typed" else b"<!doctype html><title>status</title>"
+        self.send_response(int(value) if path == "/status" else 200)
+        if path == "/status" or value:
+            self.send_header("Content-Type", "text/html" if path == "/status" else value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, *_):
         pass

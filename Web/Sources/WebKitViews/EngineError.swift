@@ -22,24 +22,3 @@ public struct EngineError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(owning: error.flatMap { g_error_copy($0.assumingMemoryBound(to: GError.self)) })
     }
 }
-
-/// A closure that gets the result of an asynchronous function of GLib's once.
-@MainActor
-final class AsyncResult {
-    private let body: @MainActor (OpaquePointer) -> Void
-
-    private init(_ body: @escaping @MainActor (OpaquePointer) -> Void) { self.body = body }
-
-    /// What is handed to C beside ``callback``, which releases it.
-    static func pointer(_ body: @escaping @MainActor (OpaquePointer) -> Void) -> UnsafeMutableRawPointer {
-        Unmanaged.passRetained(AsyncResult(body)).toOpaque()
-    }
-
-    nonisolated static let callback: GAsyncReadyCallback = { _, outcome, data in
-        guard let data, let outcome else { return }
-        let box = Unmanaged<AsyncResult>.fromOpaque(data)
-        // Results come on the main thread, whose loop is the default one; C keeps the result until this returns.
-        nonisolated(unsafe) let result = outcome
-        MainActor.assumeIsolated { box.takeRetainedValue().body(result) }
-    }
-}

@@ -1,0 +1,34 @@
+internal import BridgeClient
+internal import BridgeJSON
+internal import WebContainer
+internal import WebKitViews
+internal import WebProfiles
+
+struct FilterOptions: Codable, Sendable {
+    var filters: [PageFilter]
+}
+
+extension ControlPlane {
+    func provideFilters() async throws(BridgeError) {
+        try await provide("web.filters.set", "Sets what pages do not load, do not show, or load by https.") {
+            (plane, options: FilterOptions, call) in
+            try plane.admit(call)
+            return try await plane.setFilters(options.filters)
+        }
+    }
+
+    private func setFilters(_ filters: [PageFilter]) async throws -> JSON {
+        guard PageFilter.areFew(filters) else { throw BridgeError(.quotaExceeded, PageFilter.limitText) }
+        for (index, filter) in filters.enumerated() {
+            guard let problem = filter.problem else { continue }
+            throw BridgeError(.optionsInvalid, problem, data: ["path": .string("$.filters[\(index)]")])
+        }
+        do throws(EngineError) {
+            try await container.setFilters(filters, of: .clients)
+        } catch {
+            throw BridgeError(
+                .optionsInvalid, "the engine does not take these filters: \(error)", data: ["path": "$.filters"])
+        }
+        return [:]
+    }
+}

@@ -1,0 +1,111 @@
+import BridgeClient
+import BridgeJSON
+import TestSupport
+import Testing
+
+@Suite(
+    "Content filters of pages", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
+struct FilterTests {
+    /// Serves a page with two scripts and two paragraphs, and looks at which of them are there.
+    private func look(_ run: WebRun) async throws -> JSON {
+        try run.server.serve("globalThis.first = 1;", as: "first.js")
+        try run.server.serve("globalThis.second = 1;", as: "second.js")
+        try run.server.serve(
+            "filtered.html", script: "",
+            body: """
+                <script src="first.js"></script><script src="second.js"></script>
+                <p class="first">a</p><p class="second">b</p>
+                """)
+        _ = try await run.navigate("\(run.server.origins[0])/filtered.html", finished: true)
+        return try await run.evaluate(
+            """
+            const isShown = (name) => document.querySelector(name).offsetHeight > 0;
+            return [globalThis.first ?? 0, globalThis.second ?? 0, isShown(".first"), isShown(".second")];
+            """)
+    }
+
+    @Test("intercept requests: filters of the profile hold from its first page on, and no client removes them")
+    func profile() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try run.server.serve("globalThis.first = 1;", as: "first.js")
+            try run.server.serve(
+                "page.html", script: "WebBridge.call('test.report', globalThis.first ?? 0);",
+                body: "<script src='first.js'></script>")
+            try run.write(
+                profile: """
+                    [[filters]]
+                    action = "block"
+                    url = "/first\\\\.js$"
+                    types = ["script"]
+                    [[filters]]
+                    action = "hide"
+                    domains = ["*127.0.0.1"]
+                    selector = ".first"
+                    """, named: "test")
+            try run.start("--profile", "test", "--bridge", origin, "\(origin)/page.html")
+            #expect(try await run.report().value == 0)
+            try await run.awaitTasks()
+            #expect(try await look(run) == [0, 1, false, true])
+            _ = try await run.bridge.call("web.filters.set", ["filters": []] as JSON, as: JSON.self)
+            #expect(try await look(run) == [0, 1, false, true])
+        }
+    }
+
+    @Test("web.filters.set sets those of clients in place of those before, for pages that are open and for new ones")
+    func clients() async throws {
+        try await WebRun.with { run in
+            try await run.startPage(profile: "allow = [\"http://localhost\"]\n")
+            #expect(try await look(run) == [1, 1, true, true])
+            for (filters, seen) in [
+                ([["action": "block", "url": "first\\.js"]] as JSON, [0, 1, true, true] as JSON),
+                ([["action": "block", "url": "first\\.js", "types": ["image"]]], [1, 1, true, true]),
+                ([["action": "block", "url": "first\\.js", "domains": ["other.example"]]], [1, 1, true, true]),
+                ([["action": "hide", "selector": ".second"]], [1, 1, true, false]),
+                ([], [1, 1, true, true]),
+            ] {
+                _ = try await run.bridge.call("web.filters.set", ["filters": filters] as JSON, as: JSON.self)
+                #expect(try await look(run) == seen, "\(filters.text)")
+            }
+            var failures = try await run.bridge.subscribe(to: "web.navigation.failed").makeAsyncIterator()
+            let https: JSON = [["action": "https", "url": "^http://localhost/"]]
+            _ = try await run.bridge.call("web.filters.set", ["filters": https] as JSON, as: JSON.self)
+            // Nobody listens there, or with a certificate that is not trusted.
+            await run.expect("web.navigate", ["uri": "http://localhost/"], "load.failed")
+            #expect(try await failures.next()?.data["uri"] == "https://localhost/")
+        }
+    }
+
+    @Test("filters that are wrong or too many are refused, and those before stay")
+    func refused() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let good: JSON = [["action": "block", "url": "first\\.js"]]
+            _ = try await run.bridge.call("web.filters.set", ["filters": good] as JSON, as: JSON.self)
+            let long = String(repeating: "a", count: 1_024)
+            for (filters, code) in [
+                ([["action": "block", "url": "("]] as JSON, "options.invalid" as ErrorCode),
+                ([["action": "block", "url": ""]], "options.invalid"),
+                ([["action": "block", "domains": ["Not.Lower"]]], "options.invalid"),
+                ([["action": "hide"]], "options.invalid"), ([["action": "block", "selector": "p"]], "options.invalid"),
+                ([["action": "ignore-previous-rules"]], "options.invalid"), ([["url": "a"]], "options.invalid"),
+                (.array(Array(repeating: ["action": "block"], count: 257)), "quota.exceeded"),
+                (.array(Array(repeating: ["action": "block", "url": .string(long)], count: 65)), "quota.exceeded"),
+            ] {
+                await run.expect("web.filters.set", ["filters": filters], code)
+            }
+            #expect(try await look(run) == [0, 1, true, true])
+        }
+    }
+
+    @Test("a profile whose filters the engine does not take ends with 78")
+    func wrongProfile() async throws {
+        try await WebRun.with { run in
+            try run.write(profile: "filters = [{ action = \"block\", url = \"(\" }]\n", named: "test")
+            let ended = try run.spawn(["--profile", "test", "\(run.server.origins[0])/page.html"])
+            #expect(try ended.wait() == .exited(78))
+            #expect(run.errors.contains("trestle-web: filters: the engine does not take them: "))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import TestSupport
+
+/// A system bus of its own with something on it that speaks as the machine's login manager. It ends when this goes.
+final class FakeLoginManager {
+    private static let program = "\(PackageFolder.programsOfTests)/fake-login-manager"
+
+    private let bus: SessionBusProcess
+    private var manager: Manager
+
+    /// The program that speaks, and the line to it. It ends when this goes.
+    private final class Manager {
+        let process: SpawnedProcess
+        let line: Int32
+        let reader: SocketLineReader
+
+        init(_ environment: [String]) throws {
+            let ends = try connectedPair()
+            line = ends.ours
+            reader = SocketLineReader(line)
+            process = try SpawnedProcess(
+                FakeLoginManager.program, environment: environment, input: .descriptor(ends.theirs),
+                output: .descriptor(ends.theirs))
+            close(ends.theirs)
+            try expect("ready")
+        }
+
+        deinit { close(line) }
+
+        func expect(_ text: String) throws {
+            let said = try reader.line().map { String(decoding: $0, as: UTF8.self) }
+            guard said == text else { throw TestFailure("the login manager says \(said ?? "nothing"), not \(text)") }
+        }
+    }
+
+    init() throws {
+        bus = try SessionBusProcess()
+        manager = try Manager(["DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)"])
+    }
+
+    /// Ends the manager, and starts another one on the same bus.
+    func restart() throws {
+        manager.process.signal(SIGKILL)
+        _ = try manager.process.wait()
+        manager = try Manager(environment)
+    }
+
+    /// Ends the bus.
+    func endBus() throws {
+        bus.process.signal(SIGKILL)
+        _ = try bus.process.wait()
+    }
+
+    /// What tells a program where the bus is.
+    var environment: [String] { ["DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "XDG_SESSION_ID=2"] }
+
+    /// Waits until somebody asks for a session, and has an answer.
+    func awaitQuestion() throws { try manager.expect("asked") }
+
+    /// Sends a signal: `suspend`, `resume`, `lock`, `unlock` or `lock-other`.
+    func send(_ signal: String) throws {
+        let bytes = Array("\(signal)\n".utf8)
+        guard write(manager.line, bytes, bytes.count) == bytes.count else { throw TestFailure("\(signal) is not sent") }
+    }
+
+    /// Has another program on the bus send `suspend` and `lock`.
+    func sendAsImpostor() throws {
+        let ended = try SpawnedProcess(Self.program, ["--impostor"], environment: environment).wait()
+        guard ended == .exited(0) else { throw TestFailure("the impostor ended with \(ended)") }
+    }
+}

@@ -1,0 +1,35 @@
+import Testing
+import WebTasks
+
+@Suite("When logins have pages loaded again") struct LoginChangesTests {
+    /// What each user in turn leads to, with a pause behind each.
+    private func reloads(_ users: [String?]) -> [Bool] {
+        var changes = LoginChanges()
+        return users.map { user in
+            let isReload = changes.heard(user)
+            return changes.pauseEnded() || isReload
+        }
+    }
+
+    @Test("another user, and nobody, is a change; the same user again is none")
+    func users() { #expect(reloads(["ada", "ada", "bob", nil, nil]) == [true, false, true, true, false]) }
+
+    @Test("a logout is a change where nothing was heard before: somebody was logged in before the container came")
+    func unknown() { #expect(reloads([nil]) == [true]) }
+
+    @Test("users are compared by bytes")
+    func bytes() { #expect(reloads(["\u{e9}", "e\u{301}"]) == [true, true]) }
+
+    @Test("changes during the pause are one behind it, or none where the user is the same again")
+    func pause() {
+        var changes = LoginChanges()
+        let during = ["ada", "bob", "ada", "bob"].map { changes.heard($0) }
+        #expect(during == [true, false, false, false])
+        let behind = changes.pauseEnded()
+        #expect(behind)
+        let again = ["ada", "bob"].map { changes.heard($0) }
+        #expect(again == [false, false])
+        let last = changes.pauseEnded()
+        #expect(!last)
+    }
+}
