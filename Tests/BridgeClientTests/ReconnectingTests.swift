@@ -63,6 +63,28 @@ import Testing
         }
     }
 
+    @Test("A registration and a subscription whose answers are lost with the connection are made at the next daemon")
+    func lostAnswers() async throws {
+        try await withReconnecting { test in
+            let client = test.client
+            async let registered = client.registerJSON("a") { options, _ in options }
+            let registration = await test.first.next()
+            async let subscribed = client.subscribe(to: "x")
+            let subscription = await test.first.next()
+            let second = await test.renew(test.first)
+            // The pause before they are made again is over with that before the connection: they wait for it.
+            #expect(await test.opened() == [])
+            for _ in 0..<2 {
+                let call = await second.next()
+                #expect([registration["options"], subscription["options"]].contains(call["options"]))
+                second.answer(call, [:])
+            }
+            _ = try await (registered, subscribed)
+            second.send(["task": "a", "options": [1], "callbackId": 1])
+            #expect(await second.next() == ["callbackId": 1, "result": [1]])
+        }
+    }
+
     @Test("Without a reconnection, a client does not connect again")
     func notAsked() async throws {
         try await withFakeDaemon { client, connection, daemon in

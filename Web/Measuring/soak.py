@@ -82,8 +82,9 @@ class Soak:
         elif kind == "evaluate":
             self.bridge.call("web.evaluate", {"view": view, "script": "return document.title"})
         elif kind == "close":
-            self.bridge.call("web.open", {"uri": self.address(), "wait": "committed"})
-            self.bridge.call("web.close", {"view": view})
+            # A page whose process is killed meanwhile is not opened.
+            if "result" in self.bridge.call("web.open", {"uri": self.address(), "wait": "committed"}):
+                self.bridge.call("web.close", {"view": view})
 
     def measure(self):
         return memory(self.container.pid), len(os.listdir(f"/proc/{self.container.pid}/fd"))

@@ -25,8 +25,9 @@ final class Subscriptions {
             }
         }
 
-        func request(timeout: Timeout = .standard) -> CallRequest {
-            CallRequest("bridge.subscribe", ["events": .array(patterns.map(JSON.string))], timeout: timeout)
+        func request(timeout: Timeout = .standard, retry: Retry = .never) -> CallRequest {
+            CallRequest(
+                "bridge.subscribe", ["events": .array(patterns.map(JSON.string))], timeout: timeout, retry: retry)
         }
 
         func put(_ event: BridgeEvent) {
@@ -69,7 +70,8 @@ final class Subscriptions {
         // Before the daemon knows: the first event may come right behind the callback.
         subscriptions.append(subscription)
         do throws(BridgeError) {
-            _ = try await calls.call(subscription.request())
+            // Twice does no harm: where the answer is lost with the connection, the next daemon is asked.
+            _ = try await calls.call(subscription.request(retry: .transient))
         } catch {
             remove(subscription)
             throw error

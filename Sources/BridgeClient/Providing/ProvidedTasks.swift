@@ -19,10 +19,10 @@ final class ProvidedTask: Sendable {
         self.handler = handler
     }
 
-    func request(timeout: Timeout = .standard) -> CallRequest {
+    func request(timeout: Timeout = .standard, retry: Retry = .never) -> CallRequest {
         var options: JSONObject = ["tasks": [.string(task)], "scope": .string(scope.rawValue)]
         if let description { options["descriptions"] = .object([task: description.json]) }
-        return CallRequest("bridge.register", .object(options), timeout: timeout)
+        return CallRequest("bridge.register", .object(options), timeout: timeout, retry: retry)
     }
 }
 
@@ -85,7 +85,8 @@ final class ProvidedTasks {
         // Before the daemon knows: the first call may come with the callback.
         let earlier = handlers.updateValue(provided, forKey: provided.task)
         do throws(BridgeError) {
-            _ = try await calls.call(provided.request())
+            // To register twice does no harm: where the answer is lost with the connection, the next daemon gets it too.
+            _ = try await calls.call(provided.request(retry: .transient))
         } catch {
             handlers[provided.task] = earlier
             throw error
