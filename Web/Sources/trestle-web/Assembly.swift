@@ -117,9 +117,7 @@ final class Assembly {
             if profile.daemon == .required { watch(bridge) }
             let replica = try await copyCookies(bridge, container)
             arrival.come()
-            if !profile.reloadsOnLogin.isEmpty {
-                try await LoginReloads(bridge, container, profile.reloadsOnLogin).start()
-            }
+            await followLogins(bridge, container)
             guard !command.noTasks else { return }
             let control = ControlPlane(bridge, container, profile, replica)
             self.control = control
@@ -145,6 +143,17 @@ final class Assembly {
         try await replica.start()
         self.replica = replica
         return replica
+    }
+
+    /// Begins to load pages again when another user logs in, where the profile says so.
+    private func followLogins(_ bridge: Bridge, _ container: Container) async {
+        guard !profile.reloadsOnLogin.isEmpty else { return }
+        do throws(BridgeError) {
+            try await LoginReloads(bridge, container, profile.reloadsOnLogin).start()
+        } catch {
+            guard !isFinishing else { return }
+            command.complain(["storage.reload_on_login: no logins are heard of: \(error.message) (\(error.code))"])
+        }
     }
 
     /// Returns when the first page may be loaded with the daemon's cookies, or after a while without.

@@ -49,4 +49,13 @@ struct LoginTests {
             #expect(try await run.evaluate("return mark", view: unlisted) == 1)
         }
     }
+
+    @Test("where a rule keeps logins from the container, it says so, and provides its tasks")
+    func denied() async throws {
+        let rules = { (_: [String]) in "[[rule]]\ndeny = \"subscribe\"\nnames = \"login.changed\"\n" }
+        try await WebRun.with(rules: rules, plugins: ["Login"]) { run in
+            try await run.startPage(profile: "[storage]\nreload_on_login = [\"\(run.server.origins[0])\"]\n")
+            #expect(run.errors.contains("trestle-web: storage.reload_on_login: no logins are heard of: "))
+        }
+    }
 }
