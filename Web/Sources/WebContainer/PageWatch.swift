@@ -74,7 +74,8 @@ final class PageWatch {
     }
 
     private func look() {
-        guard let page, !page.isAsking, page.view.uri != "about:blank" else { return }
+        // While another document is on its way, this one's turn is over; to load it again would end that load.
+        guard let page, !page.isAsking, !page.view.isLoading, page.view.uri != "about:blank" else { return }
         Task { [weak self] in
             let answer = try? await page.view.evaluate(Self.blankCheck, world: self?.world)
             self?.looked(isBlank: answer == "true")
@@ -82,6 +83,7 @@ final class PageWatch {
     }
 
     private func looked(isBlank: Bool) {
+        guard page?.view.isLoading == false else { return }
         let action = recovery.looked(isBlank: isBlank, at: now)
         if action != nil { page?.publish("web.blank") }
         if !isBlank { page?.keep() }
