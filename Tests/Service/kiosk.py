@@ -188,8 +188,9 @@ class Kiosk(unittest.TestCase):
         self.wait_until_shown()
         run("systemctl", "stop", UNIT)
         self.assertEqual(show("Result", UNIT), "success")
+        # They are in a session of logind's: systemd does not wait for them.
         for name in ["cage", "trestle-web", "WebKitWebProcess", "WebKitNetworkProcess"]:
-            self.assertEqual(processes(name), [], name)
+            wait_until(f"no process {name} was left", lambda name=name: processes(name) == [])
 
     def run(self, result=None):
         before = len(result.failures) + len(result.errors)
