@@ -3,9 +3,9 @@ import Glibc
 /// A small file beside a database that says whether its contents have changed, for processes that keep answers about
 /// them and do not open the database. Each change puts another random number into it.
 ///
-/// Whoever changes the contents changes the mark before the change is acknowledged. Whoever reads the mark, then gets
-/// an answer about the contents, and later reads the same mark, knows that the answer still holds. That is so as well
-/// while one process takes the place of another, and where the file was removed: both have nothing but its path.
+/// The writer changes the mark before it acknowledges a change. A reader reads the mark first and asks for an answer
+/// then; the answer holds as long as the mark is the same. This is also true while one process replaces another, and
+/// after the file was removed, because writer and reader share only its path.
 ///
 /// Safe on any thread. Reading takes three system calls and does not wait for the disk.
 public struct ChangeMark: Sendable {

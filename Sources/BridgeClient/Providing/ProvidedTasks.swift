@@ -85,7 +85,7 @@ final class ProvidedTasks {
         // Before the daemon knows: the first call may come with the callback.
         let earlier = handlers.updateValue(provided, forKey: provided.task)
         do throws(BridgeError) {
-            // To register twice does no harm: where the answer is lost with the connection, the next daemon gets it too.
+            // Twice does no harm: where the answer is lost with the connection, the next daemon is asked.
             _ = try await calls.call(provided.request(retry: .transient))
         } catch {
             handlers[provided.task] = earlier

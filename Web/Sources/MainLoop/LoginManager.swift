@@ -4,7 +4,7 @@ internal import Glibc
 /// What the machine's login manager says, systemd-logind or one that speaks as it does, over the system bus: of sleep,
 /// and of the lock of this program's session.
 ///
-/// Signals of whoever else is on the bus are not heard: they are subscribed to by the unique name of the manager.
+/// The subscription names the manager's unique name, so signals of other programs on the bus are ignored.
 @MainActor
 public final class LoginManager {
     /// What it says.

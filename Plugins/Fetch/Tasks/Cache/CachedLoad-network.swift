@@ -143,7 +143,7 @@ extension CachedLoad {
         _ updated: [StoredResponse], _ removed: [Int64], _ answer: StoredAnswer, _ exchange: Exchange
     ) async throws(BridgeError) -> HopResponse {
         exchange.response.body.cancel()
-        // The answer does not wait for the disk: whoever asks next comes behind this change there.
+        // The answer does not wait for the disk: the next request runs behind this change there.
         cache.note(updated, remove: removed, at: address)
         exchange.lead?.publish(.confirmed)
         let answered = try await respond(answer, exchange.entries, steps: exchange.steps, isConfirmed: true)

@@ -1,4 +1,5 @@
-// The body of a function: the document as it is shown now, as a text of at most `limit` UTF-16 units; null: it is longer.
+// The body of a function: the document as it is shown now, as a text of at most `limit` UTF-16 units.
+// Null: the text is longer.
 // The copy has text, styles and pictures, and nothing that runs or is loaded.
 const copy = document.documentElement.cloneNode(true);
 /** Does something with each element and its copy. */

@@ -51,7 +51,7 @@ final class FakeLoginManager {
         _ = try bus.process.wait()
     }
 
-    /// What tells a program where the bus is.
+    /// The variable of the environment that has the address of the bus.
     var environment: [String] { ["DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "XDG_SESSION_ID=2"] }
 
     /// Waits until somebody asks for a session, and has an answer.
