@@ -60,7 +60,8 @@ struct WebKitDatabaseTests {
         let file = try database(
             """
             CREATE TABLE moz_cookies (name TEXT, value TEXT, host TEXT, path TEXT, expiry INTEGER, isSecure INTEGER);
-            INSERT INTO moz_cookies VALUES ('a', '1', 7, '/', 1900000000, 1), ('b', '2', 'b.example', '/', 1900000000, 1);
+            INSERT INTO moz_cookies VALUES
+                ('a', '1', 7, '/', 1900000000, 1), ('b', '2', 'b.example', '/', 1900000000, 1);
             """)
         let read = try WebKitDatabase.read(file, at: Self.now)
         #expect(read.entries.map(\.place) == [2] && read.problems.map(\.place) == [1])

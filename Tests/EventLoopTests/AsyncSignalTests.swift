@@ -13,7 +13,7 @@ import Testing
         list.resumeFirst(1)
         list.resumeFirst(2)
         list.resumeFirst(3)
-        // Which of them runs first is not compared: Swift resumes a continuation by way of its thread pool, in any order.
+        // Which of them runs first is not compared: Swift resumes a continuation by way of its thread pool.
         #expect(await tasks[1].value == 1)
         #expect(await tasks[2].value == 2)
         #expect(list.isEmpty)

@@ -172,7 +172,8 @@ class Names(FaultTest):
             self.assertEqual(self.fetch("http://loud.example/"), PUBLIC)
             self.assertLess(time.monotonic() - began, 5)
         self.assertEqual(self.servers(), {PUBLIC})
-        self.row("a resolver that says nothing of a name", f"{SILENT} fetches at once, with `timeout`; with `connectMs`",
+        self.row("a resolver that says nothing of a name",
+                 f"{SILENT} fetches at once, with `timeout`; with `connectMs`",
                  "`call.timeout`, `http.timeout` in the phase `resolving`; the user's other fetches go on",
                  "so they ended; a fetch of another name was answered meanwhile, and at once behind them")
 

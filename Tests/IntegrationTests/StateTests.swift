@@ -111,7 +111,8 @@ struct StateTests {
         #expect(
             try refusal(home).contains(
                 "keep state in \(home.statePath): others may look into it, and there are files in it that are not the "
-                    + "daemon's; give the daemon a directory of its own with --state-dir, or keep others out: chmod 0700"
+                    + "daemon's; give the daemon a directory of its own with --state-dir, or keep others out: "
+                    + "chmod 0700"
             ))
         #expect(mode(of: home.statePath) == 0o755 && mode(of: home.statePath + "/precious") == 0o644)
     }
@@ -148,8 +149,8 @@ struct StateTests {
         chown(home.statePath, Self.nobody, 0)
         #expect(
             try refusal(home).contains(
-                "keep state in \(home.statePath): it belongs to uid 65534, and has to belong to the daemon's user, uid 0: "
-                    + "chown 0 \(home.statePath)"))
+                "keep state in \(home.statePath): it belongs to uid 65534, and has to belong to the daemon's user, "
+                    + "uid 0: chown 0 \(home.statePath)"))
     }
 
     @Test("is refused where others may put another one in its place")

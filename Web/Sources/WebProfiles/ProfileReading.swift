@@ -54,8 +54,8 @@ extension Profile {
         if !PageFilter.areFew(filters) { problems.append("filters: there are too many; \(PageFilter.limitText)") }
         if deniedResponses.count > ResponsePattern.maximum {
             problems.append(
-                "navigation.responses: there are \(deniedResponses.count), more than the \(ResponsePattern.maximum) there "
-                    + "may be")
+                "navigation.responses: there are \(deniedResponses.count), more than the \(ResponsePattern.maximum) "
+                    + "there may be")
         }
         if let offlinePage {
             if case .package? = PageOrigin(ofURI: offlinePage), !offlinePage.contains(where: { "?#".contains($0) }) {

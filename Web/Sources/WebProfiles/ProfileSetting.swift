@@ -145,7 +145,8 @@ struct ProfileSetting: Sendable {
                 "pool.memory", .count(in: 0...65_536), \.memory,
                 "The memory of each web process in MiB, beyond which it is ended; 0: the engine decides."),
             ProfileSetting(
-                "tasks.pages", .list(of: .text), \.pageTasks, "The tasks web.… that pages may call about themselves."),
+                "tasks.pages", .list(of: .text), \.pageTasks,
+                "The tasks web.… that pages may call about themselves."),
             ProfileSetting("tasks.events", .list(of: .text), \.events, "Which events web.… are published."),
         ]
         + Profile.permissionNames.map { name in

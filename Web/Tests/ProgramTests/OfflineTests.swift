@@ -72,8 +72,8 @@ struct OfflineTests {
                     request, ran: typeof ran, made: document.getElementById("made").innerText,
                     color: getComputedStyle(document.querySelector("b")).color,
                     password: document.querySelector("input").value, scripts: document.scripts.length,
-                    frames: frames.length, bridge: typeof globalThis.WebBridge, next: document.getElementById("next").href,
-                    retry: document.getElementById("retry").href,
+                    frames: frames.length, bridge: typeof globalThis.WebBridge,
+                    next: document.getElementById("next").href, retry: document.getElementById("retry").href,
                 };
                 """, view: 1)
             #expect(

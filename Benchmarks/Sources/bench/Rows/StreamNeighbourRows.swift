@@ -1,9 +1,12 @@
 // What another user's calls wait for beside streams, and beside pipes of a shell that move as many bytes as they can.
 import Glibc
 
-/// How many streams, or pipes, there are, and for how long they are watched.
+/// How many streams, or pipes, there are.
 private let neighbours = 4
-private let windowSeconds = 3.0
+/// Short windows, in turns with those beside the shell: what else runs on the machine for less than half of the time
+/// changes fewer than half of them, and the median not at all.
+private let windowsPerRound = 5
+private let windowSeconds = 1.0
 
 func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
     guard AttackField.isRoot else {
@@ -17,7 +20,7 @@ func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
     let forms = [("pipe", "messages"), ("messages", "pipe"), ("messages", "messages")]
     var besideCat: [Neighbourhood] = []
     var besideStreams = forms.map { _ in [Neighbourhood]() }
-    for _ in 0..<bench.rounds {
+    for _ in 0..<(bench.rounds * windowsPerRound) {
         besideCat.append(try measure(beside: shell, field))
         for (index, form) in forms.enumerated() {
             let stream = [bench.place.program("streamer"), field.server.socket, "/dev/zero", form.0, form.1]
