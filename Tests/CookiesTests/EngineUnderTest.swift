@@ -48,12 +48,13 @@ final class EngineUnderTest {
 
     /// A call to be carried out.
     func begin<T: CookieTask>(
-        _ task: T, _ options: JSON, session: UInt64 = 1, uid: UInt32 = 1000
+        _ task: T, _ options: JSON, session: UInt64 = 1, uid: UInt32 = 1000,
+        whenAnswered: @escaping @Sendable () -> Void = {}
     ) throws -> TestCall {
         let caller = Caller(session: SessionID(rawValue: session), uid: uid, gid: uid, pid: 1)
         let visitor = CookieVisitor(caller: caller, page: nil, showsSecrets: true)
         let request = try JSONCoding.decode(T.Request.self, from: options, unknownKeys: .refuse)
-        return TestCall(uid: uid) { engine throws(BridgeError) in
+        return TestCall(uid: uid, whenAnswered: whenAnswered) { engine throws(BridgeError) in
             let outcome = try task.perform(request, visitor, &engine)
             if let profile = outcome.profile { engine.note(caller.session, uses: profile) }
             return outcome
@@ -76,15 +77,22 @@ final class EngineUnderTest {
 final class TestCall: CookieCall {
     let uid: UInt32
     let isCancelled = false
+    private let whenAnswered: @Sendable () -> Void
     private let work: @Sendable (inout CookieEngine) throws(BridgeError) -> CookieOutcome
     private let answered = Mutex<Result<[UInt8], BridgeError>?>(nil)
 
-    init(uid: UInt32, work: @escaping @Sendable (inout CookieEngine) throws(BridgeError) -> CookieOutcome) {
-        (self.uid, self.work) = (uid, work)
+    init(
+        uid: UInt32, whenAnswered: @escaping @Sendable () -> Void,
+        work: @escaping @Sendable (inout CookieEngine) throws(BridgeError) -> CookieOutcome
+    ) {
+        (self.uid, self.whenAnswered, self.work) = (uid, whenAnswered, work)
     }
 
     func perform(_ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome { try work(&engine) }
-    func answer(_ outcome: Result<[UInt8], BridgeError>) { answered.withLock { $0 = outcome } }
+    func answer(_ outcome: Result<[UInt8], BridgeError>) {
+        answered.withLock { $0 = outcome }
+        whenAnswered()
+    }
 
     func result() throws -> JSON {
         let outcome = answered.withLock { $0 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPRules
+import Synchronization
 import TaskKit
 import TaskKitTesting
 import Testing
@@ -31,6 +32,21 @@ struct ListenerTests {
         }
         try next.set("d=1")
         #expect(next.sink.take(5).count == 1 && next.sink.take(6).count == 1)
+    }
+
+    @Test("A change is sent to those who watch before its call is answered")
+    func order() throws {
+        let stage = try EngineUnderTest()
+        defer { stage.remove() }
+        try stage.call(WatchTask(service: stage.service), [:], session: 5)
+        let sink = stage.sink
+        let seen = Mutex<[JSON]>([])
+        let call = try stage.begin(SetTask(service: stage.service), ["url": "https://a.example/", "line": "a=1"]) {
+            seen.withLock { $0 = sink.take(5) }
+        }
+        stage.engine.carryOut([call])
+        _ = try call.result()
+        #expect(seen.withLock { $0 }.count == 1)
     }
 
     @Test("A session whose profile was in memory cannot go on")

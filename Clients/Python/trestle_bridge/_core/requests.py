@@ -49,6 +49,10 @@ class Submitter(Protocol):
         """Whether there is a session."""
 
     @property
+    def has_connection(self) -> bool:
+        """Whether there is a connection, with a session or before it."""
+
+    @property
     def is_over(self) -> bool:
         """Whether there will be no further ones."""
 
@@ -79,7 +83,7 @@ class Requests:
                     del tasks[provided.task]
             sink.ended(outcome)
 
-        self._ask(wire.REGISTER, _registration(provided), done)
+        self._ask_until_answered(wire.REGISTER, _registration(provided), done)
 
     def unregister(self, provided: ProvidedTask, sink: CallSink) -> None:
         """No longer provides a task; calls that have come already go on. Does nothing where a later registration has
@@ -122,7 +126,7 @@ class Requests:
                 self._forget(self._core.subscriptions.unwanted(subscription))
             sink.ended(outcome)
 
-        self._ask(wire.SUBSCRIBE, {"events": list(subscription.patterns)}, done)
+        self._ask_until_answered(wire.SUBSCRIBE, {"events": list(subscription.patterns)}, done)
 
     def listen(self, subscription: Subscription) -> None:
         """Has a local subscription get what the daemon sends anyway."""
@@ -155,6 +159,18 @@ class Requests:
 
     def _ask(self, task: str, options: Any, done: Callable[[Outcome], None]) -> None:
         self._core.submit(Call(encode(task), encode(options), Done(done), timeout=_TIMEOUT))
+
+    def _ask_until_answered(self, task: str, options: Any, done: Callable[[Outcome], None]) -> None:
+        """For what may be asked twice: where the connection is lost before the answer, the next session is asked."""
+
+        def ended(outcome: Outcome) -> None:
+            was_lost = isinstance(outcome, BridgeError) and outcome.code == SESSION_CLOSED and outcome.transient
+            if was_lost and not self._core.has_connection and not self._core.is_over:
+                self._ask_until_answered(task, options, done)
+            else:
+                done(outcome)
+
+        self._ask(task, options, ended)
 
     def _ask_anew(self, task: str, options: Any) -> None:
         def done(outcome: Outcome) -> None:

@@ -133,20 +133,21 @@ struct CookieEngine: Sendable {
         }
     }
 
+    /// What changed is sent before the answer: who asks the daemon behind it has had the event.
     private mutating func settle(_ done: Done) {
+        for changes in done.changes { send(changes) }
         if let error = done.error {
             done.call.answer(.failure(error))
         } else if let outcome = done.outcome {
             done.call.answer(.success(outcome.result))
         }
-        for changes in done.changes { tell(changes) }
         guard let begun = done.outcome?.begins else { return }
         // It was checked when the work was done; another of the same session may have come since.
         try? listeners.add(begun)
         if begun.replica != nil { lingering[begun.profile] = nil }
     }
 
-    private mutating func tell(_ changes: ProfileChanges) {
+    private mutating func send(_ changes: ProfileChanges) {
         metrics.changes.add(changes.changes.count)
         let now = store.now
         for listener in listeners.all(of: changes.profile) {
