@@ -20,6 +20,8 @@ final class LoopPipe {
     private var maximumBytes = 0
     /// Whether bytes or a turn are waited for.
     private var isWaiting = false
+    /// Whether a turn is under way, which goes on with what may be read next.
+    private var isTakingTurn = false
     private var isClosed = false
 
     /// - Throws: `busy` where no descriptor is left.
@@ -46,23 +48,29 @@ final class LoopPipe {
     // MARK: Reading
 
     private func awaitBytes() {
-        guard !isWaiting, maximumBytes > 0, let own else { return }
+        guard !isWaiting, !isTakingTurn, maximumBytes > 0, let own else { return }
         isWaiting = true
         own.awaitBytes { [unowned self] in
             if scheduler.mayRead(user) { takeTurn() } else { scheduler.wait(self, of: user) }
         }
     }
 
-    private func readOnce() {
-        guard !isClosed, maximumBytes > 0, let own else { return }
+    /// Reads once.
+    ///
+    /// - Returns: whether there may be more.
+    private func readOnce() -> Bool {
+        guard !isClosed, maximumBytes > 0, let own else { return false }
         let limit = min(maximumBytes, Self.readBytes, scheduler.readBytes)
         do throws(SystemError) {
-            guard let bytes = try own.read(limit) else { return awaitBytes() }
-            maximumBytes -= bytes.count
+            guard let bytes = try own.read(limit) else { return false }
+            maximumBytes = bytes.isEmpty ? 0 : maximumBytes - bytes.count
             // How much may be read next comes back from this.
-            charged { events.bytes(bytes) }
+            events.bytes(bytes)
+            return bytes.count == limit
         } catch {
+            maximumBytes = 0
             events.bytes([])
+            return false
         }
     }
 
@@ -75,9 +83,18 @@ final class LoopPipe {
 }
 
 extension LoopPipe: FairScheduler.Work {
+    /// Reads until nothing is left, or the user's share of the turn is spent; where one user is alone, one read.
     func takeTurn() {
         isWaiting = false
-        readOnce()
+        isTakingTurn = true
+        var mayGoOn = true
+        while mayGoOn {
+            mayGoOn = false
+            charged { mayGoOn = readOnce() }
+            mayGoOn = mayGoOn && scheduler.isShared && scheduler.remainingShare(of: user) > 0
+        }
+        isTakingTurn = false
+        awaitBytes()
     }
 }
 

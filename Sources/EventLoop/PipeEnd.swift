@@ -91,11 +91,14 @@ public final class PipeEnd {
         watcher?.watch(readable: false, writable: true)
     }
 
+    /// The watch goes on until it reports what nobody waits for: most who are called wait again in the same turn.
     private func becameReady() {
-        watcher?.watch(readable: false, writable: false)
-        let ready = ready
+        guard let ready else {
+            watcher?.watch(readable: false, writable: false)
+            return
+        }
         self.ready = nil
-        ready?()
+        ready()
     }
 
     /// Closes the end: the other side sees it. Nothing is watched for any longer.

@@ -29,6 +29,9 @@ final class Bench {
         self.seconds = seconds
     }
 
+    /// What stands in front of the command of a program that runs at a real-time priority.
+    static let realTime = ["chrt", "-f", "30"]
+
     /// What stands in front of the command of a program so that it comes before the rest of the machine.
     ///
     /// - Parameter isLight: whether it needs little time. Only such programs run at real-time priorities, because the
@@ -36,7 +39,7 @@ final class Bench {
     ///   which mean something among all programs of the machine only for a session that has one itself.
     func ahead(isLight: Bool = false) -> [String] {
         guard comesFirst else { return [] }
-        if isLight { return ["chrt", "-f", "30"] }
+        if isLight { return Self.realTime }
         let session = #"echo -20 2>/dev/null >/proc/self/autogroup; exec nice -n -20 "$@""#
         return ["setsid", "sh", "-c", session, "sh"]
     }

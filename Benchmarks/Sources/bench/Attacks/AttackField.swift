@@ -53,8 +53,9 @@ final class AttackField {
         connections.removeAll { $0.isClosed }
     }
 
-    func startVictim(_ call: Victim.Call) throws {
-        victim = try Victim(bench, call, of: server, uid: Self.isRoot ? Self.victimUID : 0)
+    func startVictim(_ call: Victim.Call, isRealTime: Bool = false) throws {
+        let uid = Self.isRoot ? Self.victimUID : 0
+        victim = try Victim(bench, call, of: server, uid: uid, isRealTime: isRealTime)
         try wait(seconds: 0.3)
     }
 

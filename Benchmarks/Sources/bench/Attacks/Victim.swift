@@ -32,10 +32,12 @@ final class Victim {
     private let process: ChildProcess
     private var unread: [UInt8] = []
 
-    init(_ bench: Bench, _ call: Call, of server: Server, uid: UInt32) throws {
+    /// - Parameter isRealTime: whether it runs before everything else that wants a processor, so that it waits for
+    ///   answers and not for its own turn. Root only.
+    init(_ bench: Bench, _ call: Call, of server: Server, uid: UInt32, isRealTime: Bool = false) throws {
         self.call = call
         let command =
-            bench.ahead(isLight: true)
+            (isRealTime ? Bench.realTime : bench.ahead(isLight: true))
             + [bench.place.program("victim"), server.socket, String(uid), String(call.microseconds), call.line]
         process = try ChildProcess(command, core: bench.cores.third ?? bench.cores.generator)
     }
@@ -64,17 +66,23 @@ final class Victim {
         return Double(max(answered, open)) / 1e6
     }
 
-    /// The share of calls below which a wait lies, in milliseconds. A call that waits keeps later ones from being made:
-    /// these count as if they had been made at their time.
+    /// The share of calls below which a wait lies, in milliseconds.
     func quantile(_ share: Double, from start: UInt64, to end: UInt64) -> Double {
-        let interval = UInt64(call.microseconds) * 1000
-        var waits: [UInt64] = []
-        for sample in samples where sample.end >= start && sample.sent <= end {
-            waits.append(contentsOf: stride(from: sample.wait, to: 0, by: -Int(interval)))
-        }
-        guard !waits.isEmpty else { return longestWait(from: start, to: end) }
-        waits.sort()
-        return Double(waits[min(waits.count - 1, Int(Double(waits.count) * share))]) / 1e6
+        let waits = waits(from: start, to: end)
+        return waits.isEmpty ? longestWait(from: start, to: end) : Self.quantile(share, of: waits)
+    }
+
+    /// The share of these waits below which one lies.
+    static func quantile(_ share: Double, of waits: [Double]) -> Double {
+        waits.sorted()[min(waits.count - 1, Int(Double(waits.count) * share))]
+    }
+
+    /// How long calls waited that were in flight between two moments, in milliseconds. A call that waits keeps later
+    /// ones from being made: these count as if they had been made at their time.
+    func waits(from start: UInt64, to end: UInt64) -> [Double] {
+        let interval = call.microseconds * 1000
+        return samples.filter { $0.end >= start && $0.sent <= end }
+            .flatMap { stride(from: $0.wait, to: 0, by: -interval).map { Double($0) / 1e6 } }
     }
 
     var hasEnded: Bool { process.hasEnded }

@@ -3,8 +3,7 @@ import Glibc
 
 /// How many streams, or pipes, there are.
 private let neighbours = 4
-/// Short windows, in turns with those beside the shell: what else runs on the machine for less than half of the time
-/// changes fewer than half of them, and the median not at all.
+/// Short windows, in turns with those beside the shell: what else runs on the machine is beside both.
 private let windowsPerRound = 5
 private let windowSeconds = 1.0
 
@@ -15,7 +14,7 @@ func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
     }
     let field = try AttackField(bench, DaemonSettings(topLevel: try bench.attackRules(), isPinned: false))
     defer { field.stop() }
-    try field.startVictim(.echo)
+    try field.startVictim(.echo, isRealTime: true)
     let shell = ["sh", "-c", "cat /dev/zero | cat >/dev/null"]
     let forms = [("pipe", "messages"), ("messages", "pipe"), ("messages", "messages")]
     var besideCat: [Neighbourhood] = []
@@ -31,10 +30,10 @@ func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
         + zip(forms, besideStreams).map { line("\($0.0) to \($0.1)", "trestle", $1, besideCat) }
 }
 
-/// What was seen beside streams or pipes.
+/// What was seen beside streams or pipes in a window.
 private struct Neighbourhood {
-    /// The 99th percentile of the waits of another user's Echo call, one each 2 ms, in milliseconds.
-    var p99: Double
+    /// What another user's Echo calls waited for, one each 2 ms, in milliseconds.
+    var waits: [Double]
     /// The CPU time of the daemon's loop, as a share of a core.
     var load: Double
 }
@@ -50,19 +49,22 @@ private func measure(beside command: [String], _ field: AttackField) throws -> N
     for process in processes { _ = process.wait() }
     guard let victim = field.victim, !victim.hasEnded else { throw Failure("the other user cannot call") }
     return Neighbourhood(
-        p99: victim.quantile(0.99, from: start, to: end), load: Double(loopEnd - loopStart) / Double(end - start))
+        waits: victim.waits(from: start, to: end), load: Double(loopEnd - loopStart) / Double(end - start))
 }
 
 private func line(_ name: String, _ server: String, _ seen: [Neighbourhood], _ peer: [Neighbourhood]?) -> Line {
     let row = "echo of another user beside \(neighbours) × \(name)"
-    let p99 = median(seen.map(\.p99))
+    let milliseconds = p99(of: seen)
     guard let peer else {
-        return Line(row: row, server: server, finding: Finding(what: row, value: p99, unit: " ms at p99"))
+        return Line(row: row, server: server, finding: Finding(what: row, value: milliseconds, unit: " ms at p99"))
     }
     let load = text(median(seen.map(\.load)) * 100, digits: 0)
     return Line(
         row: row, server: server,
         finding: Finding(
-            what: row, value: median(zip(seen, peer).map { $0.p99 / $1.p99 }), unit: " × beside cat",
-            note: ", \(text(p99, digits: 2)) ms at p99, the loop at \(load) % of a core", bound: .atMost(2)))
+            what: row, value: milliseconds / p99(of: peer), unit: " × beside cat",
+            note: ", \(text(milliseconds, digits: 2)) ms at p99, the loop at \(load) % of a core", bound: .atMost(2)))
 }
+
+/// Of the calls of all windows.
+private func p99(of windows: [Neighbourhood]) -> Double { Victim.quantile(0.99, of: windows.flatMap(\.waits)) }
