@@ -1,21 +1,27 @@
 /// The calls that have a deadline, the earliest first. A binary heap in which every call knows its index, so that one
 /// that ends early is taken out at once instead of being kept until its time.
 struct DeadlineHeap {
-    private var calls: [Call] = []
+    /// The deadline stands beside its call: to compare two of them reads the heap alone, not the calls' records.
+    private struct Entry {
+        let deadline: RuntimeInstant
+        let call: Call
+    }
+
+    private var entries: [Entry] = []
 
     /// The earliest deadline.
-    var earliest: RuntimeInstant { calls.first?.deadline ?? .never }
+    var earliest: RuntimeInstant { entries.first?.deadline ?? .never }
 
     /// Gives back the memory of calls that have ended, where none is left.
     mutating func trimMemory() {
-        if calls.isEmpty { calls = [] }
+        if entries.isEmpty { entries = [] }
     }
 
-    /// Takes in a call that has a deadline.
+    /// Takes in a call that has a deadline, which does not change as long as the call is in.
     mutating func insert(_ call: Call) {
-        call.record.pointee.heapIndex = calls.count
-        calls.append(call)
-        siftUp(call.record.pointee.heapIndex)
+        let entry = Entry(deadline: call.deadline, call: call)
+        entries.append(entry)
+        siftUp(entry, from: entries.count - 1)
     }
 
     /// Takes a call out; nothing happens where it is not in.
@@ -23,51 +29,47 @@ struct DeadlineHeap {
         let index = call.record.pointee.heapIndex
         guard index >= 0 else { return }
         call.record.pointee.heapIndex = -1
-        let last = calls.removeLast()
-        guard last != call else { return }
-        calls[index] = last
-        last.record.pointee.heapIndex = index
-        siftDown(index)
-        siftUp(last.record.pointee.heapIndex)
+        let last = entries.removeLast()
+        guard last.call != call else { return }
+        siftUp(last, from: siftDown(last, from: index))
     }
 
     /// Takes out the earliest call whose deadline has come.
     mutating func popExpired(at now: RuntimeInstant) -> Call? {
-        guard let first = calls.first, first.deadline <= now else { return nil }
-        remove(first)
-        return first
+        guard let first = entries.first, first.deadline <= now else { return nil }
+        remove(first.call)
+        return first.call
     }
 
-    private func isBefore(_ left: Int, _ right: Int) -> Bool {
-        calls[left].deadline < calls[right].deadline
-    }
-
-    private mutating func siftUp(_ start: Int) {
-        var index = start
-        while index > 0 {
-            let parent = (index - 1) / 2
-            guard isBefore(index, parent) else { return }
-            swap(index, parent)
-            index = parent
+    /// Moves earlier entries down into the hole at the index, and puts the entry where it ends.
+    private mutating func siftUp(_ entry: Entry, from start: Int) {
+        var hole = start
+        while hole > 0 {
+            let parent = (hole - 1) / 2
+            guard entry.deadline < entries[parent].deadline else { break }
+            put(entries[parent], at: hole)
+            hole = parent
         }
+        put(entry, at: hole)
     }
 
-    private mutating func siftDown(_ start: Int) {
-        var index = start
+    /// Moves entries before this one up into the hole at the index.
+    ///
+    /// - Returns: where the hole ends.
+    private mutating func siftDown(_ entry: Entry, from start: Int) -> Int {
+        var hole = start
         while true {
-            var first = index
-            let left = 2 * index + 1
-            if left < calls.count, isBefore(left, first) { first = left }
-            if left + 1 < calls.count, isBefore(left + 1, first) { first = left + 1 }
-            guard first != index else { return }
-            swap(index, first)
-            index = first
+            var child = 2 * hole + 1
+            guard child < entries.count else { return hole }
+            if child + 1 < entries.count, entries[child + 1].deadline < entries[child].deadline { child += 1 }
+            guard entries[child].deadline < entry.deadline else { return hole }
+            put(entries[child], at: hole)
+            hole = child
         }
     }
 
-    private mutating func swap(_ left: Int, _ right: Int) {
-        calls.swapAt(left, right)
-        calls[left].record.pointee.heapIndex = left
-        calls[right].record.pointee.heapIndex = right
+    private mutating func put(_ entry: Entry, at index: Int) {
+        entries[index] = entry
+        entry.call.record.pointee.heapIndex = index
     }
 }
