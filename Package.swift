@@ -10,16 +10,18 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// Each package from elsewhere hangs on a trait: a plugin's package that asks for none of them, or for "Testing" alone,
-// resolves nothing of what only the daemon needs.
+// Each package from elsewhere hangs on traits: a plugin's package that asks for none of them, or for "Testing" alone,
+// resolves nothing of what only the daemon needs. Everyone enables one trait, and none enables another: each becomes a
+// flag of the compiler, and SwiftPM puts several in another order each time, which builds everything again.
 let argumentParser = Target.Dependency.product(
-    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"]))
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Daemon", "Web"]))
 let deque = Target.Dependency.product(
-    name: "DequeModule", package: "swift-collections", condition: .when(traits: ["Testing"]))
+    name: "DequeModule", package: "swift-collections", condition: .when(traits: ["Daemon", "Web", "Testing"]))
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Daemon"]))
 let sqlite = Target.Dependency.product(
     name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["Daemon"]))
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: .when(traits: ["Testing"]))
+let logging = Target.Dependency.product(
+    name: "Logging", package: "swift-log", condition: .when(traits: ["Daemon", "Web", "Testing"]))
 
 /// A plugin: its tasks as one target, which tests link, and its exported entry point as another, which becomes
 /// the library `lib<Name>Plugin.so`.
@@ -108,8 +110,8 @@ let package = Package(
     ] + plugins.map(\.product) + forWeb,
     traits: [
         .default(enabledTraits: ["Daemon"]),
-        .trait(name: "Daemon", description: "Everything.", enabledTraits: ["CommandLine", "Testing"]),
-        .trait(name: "CommandLine", description: "What the module CommandLineSupport needs."),
+        .trait(name: "Daemon", description: "Everything."),
+        .trait(name: "Web", description: "What the container of pages needs, in a package of its own."),
         .trait(name: "Testing", description: "What TaskKitTesting needs, besides TaskKit."),
     ],
     dependencies: [

@@ -26,7 +26,7 @@ let package = Package(
     name: "Web",
     products: [.executable(name: "trestle-web", targets: ["trestle-web"])],
     dependencies: [
-        .package(name: "trestle", path: "..", traits: ["CommandLine", "Testing"]),
+        .package(name: "trestle", path: "..", traits: ["Web"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [

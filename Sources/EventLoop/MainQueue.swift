@@ -18,7 +18,7 @@ public enum MainQueue {
     }
 
     /// Becomes readable when there is something in the queue, for a loop that watches other descriptors too. Nil: this
-    /// libdispatch does not tell it.
+    /// libdispatch does not report it.
     public static let wakeUpDescriptor: Int32? = {
         guard let symbol = dlsym(program, "_dispatch_get_main_queue_handle_4CF") else { return nil }
         typealias Function = @convention(c) () -> Int32

@@ -41,6 +41,20 @@ struct AgreementTests {
         for (module, names) in installed { #expect(here[module] == names, "\(module)") }
     }
 
+    /// Each trait is a flag of the compiler. SwiftPM puts several in another order each time, and then builds everything.
+    @Test(
+        "No package enables two traits of this one, and no trait enables another",
+        arguments: [
+            "Package.swift", "Web/Package.swift", "Benchmarks/Package.swift", "Fuzz/Package.swift",
+            "Examples/Clipboard/Package.swift", "Examples/Files/Package.swift", "Examples/Greeter/Package.swift",
+            "Examples/Interceptors/Package.swift",
+        ])
+    func traits(_ manifest: String) throws {
+        let enabled = try text(manifest).matches(of: #/(?:default\(enabledTraits|path: [^)]*traits): \[([^\]]*)\]/#)
+        #expect(enabled.allSatisfy { !$0.1.contains(",") })
+        #expect(!(try text(manifest).contains(#/\.trait\([^)]*enabledTraits/#)))
+    }
+
     /// The dependencies of each module of a package, as its manifest has them.
     private func dependencies(_ manifest: String) throws -> [String: String] {
         let targets = try text(manifest).matches(

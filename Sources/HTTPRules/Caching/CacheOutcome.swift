@@ -115,7 +115,7 @@ extension CacheLoad {
 
 extension CacheLoad {
     /// Whether the server had something else than what is stored, the third of the ``CacheSteps``; nil where it was not
-    /// asked, or could not tell.
+    /// asked, or could not say.
     ///
     /// - Parameters:
     ///   - outcome: What became of its response.

@@ -12,7 +12,7 @@ public enum Storable {
         case responseNoStore
         /// No later request would be known to fit: `Vary: *`.
         case vary
-        /// A piece of a body whose place is not told.
+        /// A piece of a body whose place is not given.
         case range
         /// Neither the status nor a directive permits it.
         case noPermission

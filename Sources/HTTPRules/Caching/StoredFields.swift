@@ -39,7 +39,7 @@ public enum StoredFields {
         var result = fields
         result.removeAll { field in
             let name = FieldText.lowercase(field.name)
-            // The age that was told is over once the response is confirmed.
+            // The age in the response is over once the response is confirmed.
             return names.contains(name) || name == "age"
         }
         result.append(contentsOf: HeaderList(news))

@@ -86,7 +86,7 @@ public struct StoredResponse: Hashable, Identifiable, Sendable {
     ///
     /// - Parameters:
     ///   - response: The later response.
-    ///   - request: The fields of the later request; they tell what a new `Vary` names.
+    ///   - request: The fields of the later request, with those that a new `Vary` names.
     func freshened(by response: NetworkResponse, request: HeaderList) -> StoredResponse {
         let fields = StoredFields.updated(fields, by: response.fields)
         let anew = selecting.fits(request) ? SelectingFields(Vary(fields), request: request) : nil

@@ -13,7 +13,7 @@ enum Validation {
                 if !same.isEmpty { return same }
             }
             let alike = asked.filter { $0.entityTag.map { $0.isWeaklyEqual(to: tag) } ?? false }
-            // A server may tell a tag that it did not tell before: then the date is what it was asked with.
+            // A server may send a tag that it did not send before: then the date is what it was asked with.
             return newest(alike.isEmpty ? dated.filter { $0.entityTag == nil } : alike)
         }
         if response.lastModified != nil { return newest(dated) }
@@ -31,7 +31,7 @@ enum HeadComparison {
     case same
     /// They differ in one of these.
     case other
-    /// There is nothing to compare, or one of them tells what the other does not.
+    /// There is nothing to compare, or one of them has what the other has not.
     case unknown
 
     init(_ stored: StoredResponse, _ response: NetworkResponse) {

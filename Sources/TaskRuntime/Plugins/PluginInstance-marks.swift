@@ -1,4 +1,4 @@
-// What a plugin is told of its tasks.
+// What stands between calls and a plugin's tasks, as the plugin learns it.
 extension PluginInstance {
     /// Informs the host where something else than before stands between calls and the plugin's tasks.
     func updateMarks() {

@@ -28,7 +28,7 @@ public final class PluginInstance: QueueingProvider {
     private let unownedDirectory: Unmanaged<PluginDirectory>
     var directory: PluginDirectory { unownedDirectory.takeUnretainedValue() }
     var tasks: [TaskEntry] = []
-    /// What stands between calls and its tasks, in the order of their numbers; empty: nothing that was ever told.
+    /// What stands between calls and its tasks, in the order of their numbers; empty: it was sent none.
     public internal(set) var marks: [TaskMarks] = []
     /// Its interceptors, in the order of their numbers.
     var interceptors: [Interceptor] = []

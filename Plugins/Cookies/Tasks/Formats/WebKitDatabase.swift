@@ -16,7 +16,7 @@ enum WebKitDatabase {
     private static let stepsAtOnce: Int32 = 1000
 
     private static let mark = Array("SQLite format 3\0".utf8)
-    /// How many bytes tell whether a file is one.
+    /// How many bytes show whether a file is one.
     static var markBytes: Int { mark.count }
 
     static func isDatabase(_ file: [UInt8]) -> Bool { file.starts(with: mark) }

@@ -10,7 +10,7 @@ enum CookiesChanged {
     static let maximumChanges = 100
     static let maximumBytes = 64 << 10
 
-    /// The events that tell some changes.
+    /// The events that report some changes.
     ///
     /// - Parameters:
     ///   - changes: The changes, in order.
