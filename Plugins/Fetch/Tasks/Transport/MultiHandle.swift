@@ -45,8 +45,10 @@ struct MultiHandle: @unchecked Sendable {  // one thread; see above
     }
 
     /// Waits for a socket, a timer of libcurl's, or to be woken up.
-    func wait(atMost duration: Duration) {
+    ///
+    /// - Parameter descriptors: What is waited for, too. It is marked which of them are ready.
+    func wait(atMost duration: Duration, _ descriptors: inout [curl_waitfd]) {
         let milliseconds = Int32(clamping: max(0, duration.wholeMilliseconds))
-        curl_multi_poll(multi, nil, 0, milliseconds, nil)
+        curl_multi_poll(multi, &descriptors, UInt32(descriptors.count), milliseconds, nil)
     }
 }

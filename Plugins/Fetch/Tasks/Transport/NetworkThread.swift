@@ -18,6 +18,8 @@ final class NetworkThread: Sendable {
         case cancel(UInt64)
         /// A reader has taken bytes, or a request's body has some.
         case goOn(UInt64)
+        /// Writes the body into a pipe as it comes.
+        case pour(UInt64, into: Int32)
         /// Ends all.
         case stop
     }
@@ -83,7 +85,7 @@ final class NetworkThread: Sendable {
             if !running.isEmpty { idleSince = .now }
             let idleLeft = Self.idleTime - (.now - idleSince)
             if running.isEmpty, idleLeft <= .zero, close(onlyIfEmpty: true) { break }
-            multi.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.patience)
+            running.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.patience)
         }
         _ = close(onlyIfEmpty: false)
         running.endAll()

@@ -17,6 +17,8 @@ final class Transfer {
     var headers = HeaderReader()
     /// What becomes of the body; nil: no head has come.
     var pipeline: BodyPipeline?
+    /// The reader's pipe, where the body goes into one.
+    var outlet: PipeOutlet?
     /// The body of a redirect is dropped.
     var isDropping = false
     /// Whether it has tried this machine's own addresses, for which no network is needed.
