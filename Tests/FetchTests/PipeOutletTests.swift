@@ -75,7 +75,7 @@ struct PipeOutletTests {
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
         var outlet = PipeOutlet(pipe.writer)
-        try Self.put([UInt8](repeating: 1, count: 100_000), &outlet)
+        try Self.put([UInt8](repeating: 1, count: 600_000), &outlet)
         pipe.leave()
         let rest = #expect(throws: BridgeError.self) { try outlet.writeRest() }
         #expect(rest?.code == .streamClosed)

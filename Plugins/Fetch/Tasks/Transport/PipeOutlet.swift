@@ -11,7 +11,16 @@ struct PipeOutlet {
     /// What the pipe had no room for: a step of decoding, and at first what had come before.
     private var rest: [UInt8] = []
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    /// What the pipe holds for a reader that is behind: more than usual, so that neither side waits for each piece. The
+    /// system may refuse it, and then less is held.
+    private static let pipeBytes: Int32 = 256 << 10
+    /// `F_SETPIPE_SZ`, which Swift does not see.
+    private static let setPipeSize: Int32 = 1031
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        _ = fcntl(descriptor, Self.setPipeSize, Self.pipeBytes)
+    }
 
     /// Whether bytes wait for room.
     var isBlocked: Bool { !rest.isEmpty }

@@ -4,6 +4,9 @@ import TaskKit
 
 /// One request of libcurl's. The thread of its network only.
 final class Transfer {
+    /// How many bytes are received at once. libcurl waits for the socket once for each.
+    private static let receivedBytes = 32 << 10
+
     let number: UInt64
     let request: TransferRequest
     let channel: ResponseChannel
@@ -134,6 +137,7 @@ final class Transfer {
 
     private func setLimits() -> Bool {
         ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+            && ccurl_set_long(handle, CURLOPT_BUFFERSIZE, Self.receivedBytes)
             && ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
             && ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
             // Without this, the end of a transfer whose name is looked up waits for the resolver, and all others too.
