@@ -66,13 +66,14 @@ final class NetworkThread: Sendable {
     /// - Returns: Whether it will: it may have ended.
     @discardableResult
     func submit(_ command: Command) -> Bool {
-        inbox.withLock { inbox in
-            guard !inbox.isClosed else { return false }
-            // Where commands wait, it has been woken up for them. Under the lock, so that it has not been freed.
-            if inbox.commands.isEmpty { multi.wakeUp() }
+        let (isTaken, isFirst) = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return (false, false) }
             inbox.commands.append(command)
-            return true
+            return (true, inbox.commands.count == 1)
         }
+        // Where commands wait, it has been woken up for them. Not under the lock, for which it would wait then.
+        if isFirst { multi.wakeUp() }
+        return isTaken
     }
 
     private func run() {
