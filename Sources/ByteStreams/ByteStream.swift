@@ -51,12 +51,30 @@ public struct ByteWriter: ~Copyable, Sendable {
     ///
     /// - Throws: `stream.closed` where the reader is gone, or wants no more.
     public func write(_ bytes: [UInt8]) async throws(BridgeError) { try await sink.write(bytes) }
+
+    /// Lends the stream's pipe to `body`, which writes it without a Swift task for each piece: on a thread, for
+    /// example, that waits for sockets too. Does nothing where the bytes go in messages. What `body` has not written is
+    /// written with ``write(_:)``.
+    ///
+    /// - Parameters:
+    ///   - onLeave: Called, on any thread, where the reader leaves meanwhile: `body` is to return soon.
+    ///   - body: Gets the descriptor, which does not block, and returns how many bytes it has written. The descriptor is
+    ///     neither closed nor used after that.
+    /// - Throws: `stream.closed` where the reader is gone, or wants no more.
+    public func lendPipe(
+        onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
+    ) async throws(BridgeError) { try await sink.lendPipe(onLeave: onLeave, to: body) }
 }
 
 /// What is behind a writer.
 package protocol ByteSink: AnyObject, Sendable {
     /// Writes all of these bytes; see `ByteWriter.write`.
     func write(_ bytes: [UInt8]) async throws(BridgeError)
+
+    /// Lends the pipe, where there is one; see `ByteWriter.lendPipe`.
+    func lendPipe(
+        onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
+    ) async throws(BridgeError)
 
     /// This was all. Waits until the reader has every byte.
     func close() async throws(BridgeError)
@@ -66,6 +84,13 @@ package protocol ByteSink: AnyObject, Sendable {
 
     /// Ends the stream, where it is not over, with an error for the reader, without waiting. Any thread.
     func leave(_ error: BridgeError)
+}
+
+extension ByteSink {
+    /// An end that writes messages alone has no pipe.
+    package func lendPipe(
+        onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
+    ) async throws(BridgeError) {}
 }
 
 extension BridgeError {

@@ -11,7 +11,7 @@ final class PluginPipe: Sendable {
     private struct State {
         /// -1: it is closed.
         var descriptor: Int32
-        /// Somebody waits with the descriptor, which is closed when they are done.
+        /// Somebody waits with the descriptor, or has it lent. It is closed when they are done.
         var isWatched = false
         var watch: Task<Void, Never>?
         var isClosed = false
@@ -55,6 +55,18 @@ final class PluginPipe: Sendable {
             if count < 0, errno == EAGAIN { return 0 }
             return count < 0 ? nil : count
         }
+    }
+
+    /// Lends the descriptor: it is not closed before `body` has returned. Nothing, where the pipe is closed.
+    func lend(to body: (Int32) async -> Int) async -> Int {
+        let descriptor = state.withLock { state -> Int32? in
+            guard !state.isWatched, !state.isClosed else { return nil }
+            state.isWatched = true
+            return state.descriptor
+        }
+        guard let descriptor else { return 0 }
+        defer { endWatch() }
+        return await body(descriptor)
     }
 
     /// Rings when the pipe can be read, or written, or its other end is gone. Nothing, where that is awaited already.

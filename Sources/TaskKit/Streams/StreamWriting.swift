@@ -18,6 +18,8 @@ final class StreamWriting: ByteSink {
         var leaving: PendingStreamCall?
         /// That it was.
         var isUnread = false
+        /// Called then, while the pipe is lent.
+        var onLeave: (@Sendable () -> Void)?
     }
 
     private let end: StreamEnd
@@ -48,6 +50,24 @@ final class StreamWriting: ByteSink {
             } else {
                 position += try await send(piece.prefix(roomBytes))
             }
+        }
+    }
+
+    func lendPipe(
+        onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
+    ) async throws(BridgeError) {
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        try await begin()
+        let pipe = state.withLock { state -> PluginPipe? in
+            // The next write says why the reader has left.
+            guard !state.isUnread else { return nil }
+            state.onLeave = onLeave
+            return state.pipe
+        }
+        let count = await pipe?.lend(to: body) ?? 0
+        state.withLock { state in
+            state.onLeave = nil
+            state.count += UInt64(count)
         }
     }
 
@@ -85,7 +105,11 @@ final class StreamWriting: ByteSink {
     }
 
     private func noteUnread() {
-        state.withLock { $0.isUnread = true }
+        let onLeave = state.withLock { state in
+            state.isUnread = true
+            return state.onLeave.take()
+        }
+        onLeave?()
         bell.ring()
     }
 

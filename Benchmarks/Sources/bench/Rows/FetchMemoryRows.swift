@@ -32,6 +32,6 @@ func measureFetchMemory(_ bench: Bench) throws -> [Line] {
     }
     return [
         line("Fetch's process, idle", idle - least, than: "Echo's", atMost: 3),
-        line("with \(heldTransfers) transfers", held - idle, than: "idle", atMost: 20),
+        line("with \(heldTransfers) transfers", held - idle, than: "idle", atMost: 17),
     ]
 }

@@ -40,6 +40,17 @@ final class BodyPipeline {
         if let decoder { decoder.feed(bytes) } else { plain = Array(bytes) }
     }
 
+    /// Whether the bytes of the body are those that come.
+    var isPlain: Bool { decoder == nil }
+
+    /// Takes note of the next bytes of a plain body, which are passed on as they are.
+    func pass(_ bytes: UnsafeRawBufferPointer) throws(BridgeError) {
+        wireBytes += Int64(bytes.count)
+        decodedBytes += Int64(bytes.count)
+        try check(wireBytes, .body)
+        hash?.update(bytes)
+    }
+
     /// The next bytes of the body; nil: more must be fed.
     func next() throws(BridgeError) -> [UInt8]? {
         guard let bytes = try decoder?.next() ?? takePlain() else { return nil }

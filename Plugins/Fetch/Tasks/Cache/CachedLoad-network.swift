@@ -77,7 +77,7 @@ extension CachedLoad {
         switch outcome {
         case .store, .notModified: return try pass(exchange)
         case .pass:
-            stage.shared.noteUnshared(address, at: stage.now())
+            if exchange.lead != nil { stage.shared.noteUnshared(address, at: stage.now()) }
             return try pass(exchange)
         case .passAndUpdate(let updated, let removed):
             await cache.update(updated, remove: removed, at: address)
@@ -143,8 +143,8 @@ extension CachedLoad {
         _ updated: [StoredResponse], _ removed: [Int64], _ answer: StoredAnswer, _ exchange: Exchange
     ) async throws(BridgeError) -> HopResponse {
         exchange.response.body.cancel()
-        // The answer does not wait for the disk: the next request runs behind this change there.
-        cache.note(updated, remove: removed, at: address)
+        // The answer does not wait for the disk.
+        cache.note(confirmed: updated, remove: removed, at: address)
         exchange.lead?.publish(.confirmed)
         let answered = try await respond(answer, exchange.entries, steps: exchange.steps, isConfirmed: true)
         if let answered { return answered }

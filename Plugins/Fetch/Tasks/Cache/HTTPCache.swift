@@ -10,6 +10,7 @@ final class HTTPCache: Sendable {
     private let threads = BlockingThreads(name: "fetch-cache")
     private let store = Mutex<CacheStore?>(nil)
     private let memory = MemoryTier()
+    private let confirmations = Confirmations()
     private let limits = Mutex(CacheSettings())
     private let folder = Mutex<BodyFolder?>(nil)
     private let metrics: @Sendable () -> FetchMetrics
@@ -50,6 +51,8 @@ final class HTTPCache: Sendable {
         folder.withLock { $0 = nil }
         await job(of: 0) {
             self.store.withLock { store in
+                guard store != nil else { return }
+                self.writeConfirmations(&store!)  // `!`: asked above
                 store?.note(used: self.memory.takeUsed())
                 store?.close()
                 store = nil
@@ -102,11 +105,15 @@ final class HTTPCache: Sendable {
         await change(at: address) { store in store.update(responses, remove: ids) }
     }
 
-    /// The same without waiting. Who looks for the URL from now on finds the change.
-    func note(_ responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) {
+    /// The same without waiting: the server has confirmed what is stored. Who looks for the URL from now on finds the
+    /// change. The disk has it with what the store does next, and what is removed soon.
+    func note(confirmed responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) {
+        // Before the other: see `refresh`.
+        let isFull = confirmations.add(responses)
         memory.update(responses, remove: ids, at: address)
+        guard isFull || !ids.isEmpty else { return }
         threads.submit(of: address.partition.uid) {
-            self.perform(at: address) { store in store.update(responses, remove: ids) }
+            self.perform(at: address) { store in store.update([], remove: ids) }
         }
     }
 
@@ -164,7 +171,17 @@ final class HTTPCache: Sendable {
     private func refresh(_ address: CacheAddress, _ store: inout CacheStore) -> [CacheEntry] {
         let entries = store.entries(at: address)
         memory.put(entries, at: address)
+        // One that came since the store was read.
+        memory.update(confirmations.of(entries.map(\.response.id)), remove: [], at: address)
         return entries
+    }
+
+    private func writeConfirmations(_ store: inout CacheStore) {
+        let confirmed = confirmations.takeAll()
+        guard !confirmed.isEmpty else { return }
+        let before = store.evicted
+        store.update(confirmed, remove: [])
+        metrics().evictions.add(store.evicted - before)
     }
 
     private func run<T: Sendable>(
@@ -179,7 +196,8 @@ final class HTTPCache: Sendable {
     private func perform<T>(_ body: (inout CacheStore) -> T) -> T? {
         store.withLock { store -> T? in
             guard store != nil else { return nil }
-            return body(&store!)  // `!`: asked above
+            writeConfirmations(&store!)  // `!` in both: asked above
+            return body(&store!)
         }
     }
 

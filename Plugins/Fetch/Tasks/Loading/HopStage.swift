@@ -30,18 +30,31 @@ struct HopResponse: Sendable {
     var url: WebURL?
 }
 
-/// What all hops of one fetch have in common.
-struct LoadContext: Sendable {
+/// What all hops of one fetch have in common. An object: each stage hands it on.
+final class LoadContext: Sendable {
     let call: Call
     let settings: FetchSettings
-    var request: FetchRequest
+    let request: FetchRequest
     let reach: Reach
     /// The fetch's right to run, held as long as something of it does.
     let ticket: TransferQuota.Ticket
     /// What goes on from hop to hop.
-    let chain = HopChain()
+    let chain: HopChain
     /// Whose connections are used.
     var user: UInt32 { call.caller.uid }
+
+    init(
+        call: Call, settings: FetchSettings, request: FetchRequest, reach: Reach, ticket: TransferQuota.Ticket,
+        chain: HopChain = HopChain()
+    ) {
+        (self.call, self.settings, self.request, self.reach) = (call, settings, request, reach)
+        (self.ticket, self.chain) = (ticket, chain)
+    }
+
+    /// The same fetch with another request.
+    func with(_ request: FetchRequest) -> LoadContext {
+        LoadContext(call: call, settings: settings, request: request, reach: reach, ticket: ticket, chain: chain)
+    }
 }
 
 /// One step of a hop. It answers the request, or passes it on, changed or not, and may change the response.

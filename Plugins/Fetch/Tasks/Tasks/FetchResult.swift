@@ -26,6 +26,12 @@ final class BodyReading: Sendable {
         }
     }
 
+    /// Has a body that comes from the network go into a pipe by itself; see ``RunningTransfer/pour(into:)``. Others do
+    /// not.
+    func pour(into pipe: Int32) async -> Int {
+        await (response.last.body as? RunningTransfer)?.pour(into: pipe) ?? 0
+    }
+
     /// Nobody wants the rest.
     func cancel() { response.last.body.cancel() }
 }
@@ -141,6 +147,7 @@ struct FetchResult {
         ) { out in
             defer { reading.cancel() }
             if !first.isEmpty { try await out.write(first) }
+            try await out.lendPipe(onLeave: { reading.cancel() }, to: { await reading.pour(into: $0) })
             while let bytes = try await reading.next().bytes { try await out.write(bytes) }
         }
         var body: JSONObject = ["stream": .string(stream.name)]

@@ -33,8 +33,7 @@ struct LoadTask: BridgeTask {
                 call: call, settings: settings, request: FetchRequest.standard(settings, url, reach), reach: reach,
                 ticket: ticket)
         }
-        if let credentials = options.credentials { context.request.cookies.credentials = credentials }
-        if let cache = options.cache { context.request.cache = cache }
+        context = context.with(options.changing(context.request))
         context.chain.properties = options.properties ?? context.chain.properties
         // What the options of a fetch may hold has been checked; interceptors may add what pages may not.
         let headers = try RequestCheck(isPage: entry == nil && reach.isPage).fields(options.headers)
@@ -127,6 +126,14 @@ struct LoadOptions: Decodable, Sendable {
         credentials = fields.credentials
         cache = try fields.cache.map { try CacheOptions.policy($0) }
         properties = fields.properties
+    }
+
+    /// The request of the fetch, with what these say otherwise.
+    func changing(_ request: FetchRequest) -> FetchRequest {
+        var request = request
+        request.cookies.credentials = credentials ?? request.cookies.credentials
+        request.cache = cache ?? request.cache
+        return request
     }
 
     static let schema: JSON = [

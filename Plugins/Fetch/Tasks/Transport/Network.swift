@@ -123,11 +123,27 @@ final class RunningTransfer: Sendable {
                 if hasRoom { thread.submit(.goOn(number)) }
                 return event
             }
-            await withTaskCancellationHandler {
-                await channel.wait()
-            } onCancel: {
-                cancel()
-            }
+            await wait()
+        }
+    }
+
+    /// Has the network's thread write the body into a pipe, up to its end. What is not in the pipe then, and the end,
+    /// comes by ``next()``.
+    ///
+    /// - Parameter pipe: The descriptor, which does not block. It is not used any more when this returns.
+    /// - Returns: How many bytes the pipe has taken.
+    func pour(into pipe: Int32) async -> Int {
+        channel.beginPouring()
+        if !channel.isOver { thread.submit(.pour(number, into: pipe)) }
+        await wait()
+        return channel.pouredBytes
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await channel.wait()
+        } onCancel: {
+            cancel()
         }
     }
 }

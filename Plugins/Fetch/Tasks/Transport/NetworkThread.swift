@@ -18,6 +18,8 @@ final class NetworkThread: Sendable {
         case cancel(UInt64)
         /// A reader has taken bytes, or a request's body has some.
         case goOn(UInt64)
+        /// Writes the body into a pipe as it comes.
+        case pour(UInt64, into: Int32)
         /// Ends all.
         case stop
     }
@@ -64,13 +66,14 @@ final class NetworkThread: Sendable {
     /// - Returns: Whether it will: it may have ended.
     @discardableResult
     func submit(_ command: Command) -> Bool {
-        inbox.withLock { inbox in
-            guard !inbox.isClosed else { return false }
-            // Where commands wait, it has been woken up for them. Under the lock, so that it has not been freed.
-            if inbox.commands.isEmpty { multi.wakeUp() }
+        let (isTaken, isFirst) = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return (false, false) }
             inbox.commands.append(command)
-            return true
+            return (true, inbox.commands.count == 1)
         }
+        // Where commands wait, it has been woken up for them. Not under the lock, for which it would wait then.
+        if isFirst { multi.wakeUp() }
+        return isTaken
     }
 
     private func run() {
@@ -83,7 +86,7 @@ final class NetworkThread: Sendable {
             if !running.isEmpty { idleSince = .now }
             let idleLeft = Self.idleTime - (.now - idleSince)
             if running.isEmpty, idleLeft <= .zero, close(onlyIfEmpty: true) { break }
-            multi.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.patience)
+            running.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.patience)
         }
         _ = close(onlyIfEmpty: false)
         running.endAll()

@@ -3,9 +3,8 @@ import TaskKit
 
 /// A response on its way from the network's thread to the one that reads it. Any thread.
 final class ResponseChannel: Sendable {
-    /// How many bytes wait here at most, and one step of decoding more: two pieces, each of which may have room for
-    /// ``pieceBytes``.
-    static let windowBytes = 2 * pieceBytes
+    /// How many bytes wait here at most, and one step of decoding more: as many as a reader passes on at once.
+    static let windowBytes = pieceBytes
     /// Shorter pieces are put together, to as much as a reader passes on at once.
     private static let pieceBytes = 64 << 10
 
@@ -24,8 +23,12 @@ final class ResponseChannel: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
         /// The network's thread waits for room.
         var isFull = false
+        /// The reader waits for the end: the body goes into its pipe.
+        var isPoured = false
+        /// How many bytes have gone into the pipe.
+        var pouredBytes = 0
 
-        var hasSomething: Bool { head != nil || byteCount > 0 || end != nil }
+        var hasSomething: Bool { end != nil || !isPoured && (head != nil || byteCount > 0) }
     }
 
     private let state = Mutex(State())
@@ -42,7 +45,7 @@ final class ResponseChannel: Sendable {
 
     func put(_ head: ResponseHead) { state.withLock { $0.head = head } }
 
-    func put(_ bytes: [UInt8]) {
+    func put(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { state in
             state.byteCount += bytes.count
             if let last = state.pieces.last, last.count + bytes.count <= Self.pieceBytes {
@@ -50,14 +53,24 @@ final class ResponseChannel: Sendable {
                 if bytes.count >= 8 << 10 { state.pieces[state.pieces.count - 1].reserveCapacity(Self.pieceBytes) }
                 state.pieces[state.pieces.count - 1] += bytes
             } else {
-                state.pieces.append(bytes)
+                state.pieces.append(Array(bytes))
             }
         }
     }
 
-    func finish(_ end: Result<TransferSummary, BridgeError>) {
+    /// What waits here, where the reader wants it in its pipe.
+    func takeAll() -> [[UInt8]] {
         state.withLock { state in
-            if state.end == nil { state.end = end }
+            defer { (state.pieces, state.byteCount) = ([], 0) }
+            return state.pieces
+        }
+    }
+
+    /// - Parameter pouredBytes: How many bytes have gone into the reader's pipe.
+    func finish(_ end: Result<TransferSummary, BridgeError>, pouredBytes: Int = 0) {
+        state.withLock { state in
+            guard state.end == nil else { return }
+            (state.end, state.pouredBytes) = (end, pouredBytes)
         }
     }
 
@@ -90,6 +103,12 @@ final class ResponseChannel: Sendable {
         }
         return try taken.get()
     }
+
+    /// Waits for the end alone from now on. What has come by then and is not in the pipe is taken afterwards.
+    func beginPouring() { state.withLock { $0.isPoured = true } }
+
+    /// How many bytes have gone into the pipe. After the end.
+    var pouredBytes: Int { state.withLock { $0.pouredBytes } }
 
     /// Waits until something is there.
     func wait() async {

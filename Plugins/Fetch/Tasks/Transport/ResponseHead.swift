@@ -113,8 +113,8 @@ struct HeaderReader {
 
     /// What two readers could take for bodies of different lengths.
     private static func check(_ headers: HeaderList) throws(BridgeError) {
-        let lengths = Set(headers.members(named: "Content-Length"))
-        guard lengths.count <= 1, lengths.allSatisfy({ Int64($0).map { $0 >= 0 } ?? false }) else {
+        let lengths = headers.members(named: "Content-Length")
+        guard lengths.allSatisfy({ $0 == lengths[0] && Int64($0).map { $0 >= 0 } ?? false }) else {
             throw .brokenProtocol("the server sent a Content-Length that is no number, or two")
         }
         guard headers.members(named: "Transfer-Encoding").allSatisfy({ $0.lowercased() == "chunked" }) else {

@@ -27,6 +27,7 @@ final class RunningTransfers {
             guard let transfer = transfers[number] else { return }
             end(transfer, .failure(.fetchCancelled))
         case .goOn(let number): if let transfer = transfers[number] { goOn(transfer) }
+        case .pour(let number, let pipe): if let transfer = transfers[number] { pour(transfer, into: pipe) }
         case .stop: isStopped = true
         }
     }
@@ -46,6 +47,22 @@ final class RunningTransfers {
     private func handle() throws(BridgeError) -> EasyHandle {
         if let easy = spare.popLast() { return easy }
         return try EasyHandle()
+    }
+
+    /// The body goes into a pipe from now on: first what waits for the reader.
+    private func pour(_ transfer: Transfer, into pipe: Int32) {
+        transfer.pour(into: pipe)
+        goOn(transfer)
+    }
+
+    /// Waits for news of libcurl's and for commands, and for room in the pipes.
+    func wait(atMost duration: Duration) {
+        let blocked = transfers.values.filter { $0.outlet?.isBlocked == true }
+        var pipes = blocked.compactMap { $0.outlet }.map {
+            curl_waitfd(fd: $0.descriptor, events: Int16(CURL_WAIT_POLLOUT), revents: 0)
+        }
+        multi.wait(atMost: duration, &pipes)
+        for (transfer, pipe) in zip(blocked, pipes) where pipe.revents != 0 { goOn(transfer) }
     }
 
     /// The reader has made room, or the request's body has bytes.
@@ -111,7 +128,8 @@ final class RunningTransfers {
         transfers[transfer.number] = nil
         let easy = transfer.leaveHandle()
         if spare.count < Self.maximumSpare { spare.append(easy) }
-        transfer.channel.finish(result)
+        transfer.channel.finish(result, pouredBytes: transfer.outlet?.byteCount ?? 0)
+        transfer.outlet = nil
         noteNews(transfer)
     }
 

@@ -4,6 +4,9 @@ import TaskKit
 
 /// One request of libcurl's. The thread of its network only.
 final class Transfer {
+    /// How many bytes are received at once. libcurl waits for the socket once for each.
+    private static let receivedBytes = 32 << 10
+
     let number: UInt64
     let request: TransferRequest
     let channel: ResponseChannel
@@ -17,6 +20,8 @@ final class Transfer {
     var headers = HeaderReader()
     /// What becomes of the body; nil: no head has come.
     var pipeline: BodyPipeline?
+    /// The reader's pipe, where the body goes into one.
+    var outlet: PipeOutlet?
     /// The body of a redirect is dropped.
     var isDropping = false
     /// Whether it has tried this machine's own addresses, for which no network is needed.
@@ -115,23 +120,35 @@ final class Transfer {
     }
 
     private func setLines() -> Bool {
+        var line: [UInt8] = []
         // A line without a value removes the field that libcurl would add.
-        let own = ["Accept", "Expect"].filter { !request.headers.contains(named: $0) }.map { "\($0):" }
-        // One that ends in a semicolon sends a field without a value.
-        let given = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        for line in own + given {
-            guard let bytes = FieldText.encode(line) else { return false }
-            let added = (bytes + [0]).withUnsafeBytes {
-                curl_slist_append(lines, $0.bindMemory(to: CChar.self).baseAddress)
-            }
-            guard let added else { return false }
-            lines = added
+        for name in ["Accept", "Expect"] where !request.headers.contains(named: name) {
+            guard add(&line, name, ":", []) else { return false }
+        }
+        for field in request.headers {
+            guard let value = FieldText.encode(field.value) else { return false }
+            // One that ends in a semicolon sends a field without a value.
+            guard add(&line, field.name, value.isEmpty ? ";" : ": ", value) else { return false }
         }
         return ccurl_set_header_lines(handle, lines)
     }
 
+    /// Adds a line, made in memory that all lines use.
+    private func add(_ line: inout [UInt8], _ name: String, _ mark: String, _ value: [UInt8]) -> Bool {
+        line.removeAll(keepingCapacity: true)
+        line += name.utf8
+        line += mark.utf8
+        line += value
+        line.append(0)
+        let added = line.withUnsafeBytes { curl_slist_append(lines, $0.bindMemory(to: CChar.self).baseAddress) }
+        guard let added else { return false }
+        lines = added
+        return true
+    }
+
     private func setLimits() -> Bool {
         ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+            && ccurl_set_long(handle, CURLOPT_BUFFERSIZE, Self.receivedBytes)
             && ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
             && ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
             // Without this, the end of a transfer whose name is looked up waits for the resolver, and all others too.

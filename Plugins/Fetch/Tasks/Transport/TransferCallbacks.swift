@@ -149,8 +149,15 @@ extension Transfer {
         guard drain() else { return fault == nil ? .full : .refused }
         lastActivity = .now
         progress.received += Int64(bytes.count)
-        let isTaken = doing { () throws(BridgeError) in try pipeline.feed(bytes) }
-        _ = isTaken && drain()
+        if pipeline.isPlain {
+            _ = doing { () throws(BridgeError) in
+                try pipeline.pass(bytes)
+                try put(bytes)
+            }
+        } else {
+            let isTaken = doing { () throws(BridgeError) in try pipeline.feed(bytes) }
+            _ = isTaken && drain()
+        }
         return fault == nil ? .taken : .refused
     }
 
@@ -165,20 +172,48 @@ extension Transfer {
     /// - Returns: Whether it holds nothing any more.
     func drain() -> Bool {
         guard let pipeline else { return true }
-        while channel.checkRoom() {
+        while checkRoom() {
             var isEmpty = false
             let isGood = doing { () throws(BridgeError) in
                 guard let bytes = try pipeline.next() else {
                     isEmpty = true
                     return
                 }
-                channel.put(bytes)
-                hasNews = true
+                try bytes.withUnsafeBytes { bytes in
+                    Result { () throws(BridgeError) in try put(bytes) }
+                }.get()
             }
             if isEmpty || !isGood { return isGood }
         }
         isReceivingPaused = true
         return false
+    }
+
+    /// The body goes into a pipe from now on: first what waits for the reader.
+    func pour(into pipe: Int32) {
+        outlet = PipeOutlet(pipe)
+        // What the pipe has no room for is drained before the body goes on.
+        isReceivingPaused = true
+        _ = doing { () throws(BridgeError) in
+            for bytes in channel.takeAll() {
+                try bytes.withUnsafeBytes { bytes in
+                    Result { () throws(BridgeError) in try put(bytes) }
+                }.get()
+            }
+        }
+    }
+
+    /// Whether the reader, or its pipe, takes more.
+    private func checkRoom() -> Bool {
+        guard outlet != nil else { return channel.checkRoom() }
+        return doing { () throws(BridgeError) in try outlet?.writeRest() } && outlet?.isBlocked == false
+    }
+
+    /// Passes bytes of the body on.
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(BridgeError) {
+        if outlet != nil { return try outlet!.put(bytes) }  // `!`: asked before
+        channel.put(bytes)
+        hasNews = true
     }
 
     fileprivate func giveBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -1,0 +1,83 @@
+import Glibc
+import TaskKit
+import Testing
+
+@testable import FetchTasks
+
+@Suite("The pipe that a body goes into")
+struct PipeOutletTests {
+    /// A pipe that does not block.
+    private final class Pipe {
+        let reader: Int32
+        let writer: Int32
+        private var isRead = true
+
+        init() {
+            var ends: [Int32] = [-1, -1]
+            #expect(pipe(&ends) == 0)
+            (reader, writer) = (ends[0], ends[1])
+            for end in ends { #expect(fcntl(end, F_SETFL, O_NONBLOCK) == 0) }
+        }
+
+        deinit {
+            leave()
+            close(writer)
+        }
+
+        /// Reads all that is there.
+        func read() -> [UInt8] {
+            var all: [UInt8] = []
+            var piece = [UInt8](repeating: 0, count: 4096)
+            while case let count = Glibc.read(reader, &piece, piece.count), count > 0 { all += piece[..<count] }
+            return all
+        }
+
+        func leave() {
+            if isRead { close(reader) }
+            isRead = false
+        }
+    }
+
+    private static func put(_ bytes: [UInt8], _ outlet: inout PipeOutlet) throws(BridgeError) {
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(BridgeError) in try outlet.put(bytes) }
+        }.get()
+    }
+
+    @Test("It takes all bytes; what the pipe has no room for waits, and comes behind the rest in order")
+    func order() throws {
+        let pipe = Pipe()
+        var outlet = PipeOutlet(pipe.writer)
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        for start in stride(from: 0, to: bytes.count, by: 100_000) {
+            try Self.put(Array(bytes[start..<(start + 100_000)]), &outlet)
+        }
+        #expect(outlet.isBlocked)
+        var read = pipe.read()
+        while outlet.isBlocked {
+            try outlet.writeRest()
+            read += pipe.read()
+        }
+        #expect(read == bytes && outlet.byteCount == bytes.count)
+    }
+
+    @Test("Bytes that the pipe has room for do not wait")
+    func room() throws {
+        let pipe = Pipe()
+        var outlet = PipeOutlet(pipe.writer)
+        try Self.put([1, 2, 3], &outlet)
+        #expect(!outlet.isBlocked && outlet.byteCount == 3)
+        #expect(pipe.read() == [1, 2, 3])
+    }
+
+    @Test("It says that nobody reads")
+    func unread() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let pipe = Pipe()
+        var outlet = PipeOutlet(pipe.writer)
+        try Self.put([UInt8](repeating: 1, count: 600_000), &outlet)
+        pipe.leave()
+        let rest = #expect(throws: BridgeError.self) { try outlet.writeRest() }
+        #expect(rest?.code == .streamClosed)
+    }
+}
