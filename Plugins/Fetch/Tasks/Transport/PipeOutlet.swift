@@ -11,16 +11,9 @@ struct PipeOutlet {
     /// What the pipe had no room for: a step of decoding, and at first what had come before.
     private var rest: [UInt8] = []
 
-    /// What the pipe holds for a reader that is behind: more than usual, so that neither side waits for each piece. The
-    /// system may refuse it, and then less is held.
-    private static let pipeBytes: Int32 = 256 << 10
-    /// `F_SETPIPE_SZ`, which Swift does not see.
-    private static let setPipeSize: Int32 = 1031
-
-    init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-        _ = fcntl(descriptor, Self.setPipeSize, Self.pipeBytes)
-    }
+    // The pipe keeps its size: the kernel counts all pipes of the daemon against one limit of its user, and gives new
+    // ones hardly any room where some are large.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// Whether bytes wait for room.
     var isBlocked: Bool { !rest.isEmpty }
