@@ -161,10 +161,17 @@ public final class Container {
 
     /// Something concerns all pages: they hear of it, each on its own session.
     ///
-    /// - Parameter event: The event's name.
-    public func tell(_ event: String) {
+    /// - Parameters:
+    ///   - event: The event's name.
+    ///   - completion: Is called at the end of each page's call, and released after the last one.
+    public func tell(_ event: String, _ completion: @escaping @MainActor () -> Void = {}) {
         onEvent?(ContainerEvent(name: event, data: [:]))
-        for page in pages.values { page.tell(event) }
+        for page in pages.values { page.tell(event, [:], completion) }
+    }
+
+    /// The machine has slept: pages that show nothing any more are loaded once more.
+    public func woke() {
+        for page in pages.values { page.watch.expectContent() }
     }
 
     /// Another start of the program named an address, or none: the first page comes to the front. One where pages may

@@ -142,9 +142,9 @@ public final class Page {
     func publish(_ name: String, _ members: JSONObject = [:]) { container?.publish(name, self, members) }
 
     /// Publishes an event on the session of the document, which plugins know as the page's.
-    func tell(_ event: String, _ data: JSON = [:]) {
+    func tell(_ event: String, _ data: JSON = [:], _ completion: @escaping @MainActor () -> Void = {}) {
         // Without a session the event goes to nobody.
-        _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in }
+        _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in completion() }
     }
 
     /// The window came into sight, or went out of it.

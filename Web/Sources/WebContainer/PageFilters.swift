@@ -6,11 +6,15 @@ public import WebProfiles
 @MainActor
 struct PageFilters {
     private var compiled: [Container.FilterOwner: ContentFilter] = [:]
+    private var lists: [Container.FilterOwner: [PageFilter]] = [:]
     /// Counts the changes, so that a later one that was compiled sooner stays.
     private var changes: [Container.FilterOwner: Int] = [:]
 
     /// All of them.
     var all: [ContentFilter] { Container.FilterOwner.allCases.compactMap { compiled[$0] } }
+
+    /// Those of an owner.
+    subscript(owner: Container.FilterOwner) -> [PageFilter] { lists[owner] ?? [] }
 
     /// A change begins.
     ///
@@ -21,8 +25,12 @@ struct PageFilters {
     }
 
     /// A change has been compiled; nil: there are no filters then. An earlier one than the last has no effect.
-    mutating func finish(_ owner: Container.FilterOwner, _ change: Int, _ filter: ContentFilter?) {
-        if change == changes[owner] { compiled[owner] = filter }
+    mutating func finish(
+        _ owner: Container.FilterOwner, _ change: Int, _ list: [PageFilter], _ filter: ContentFilter?
+    ) {
+        guard change == changes[owner] else { return }
+        compiled[owner] = filter
+        lists[owner] = list
     }
 
     /// The rules as WebKit has them.
@@ -48,6 +56,11 @@ extension Container {
         case profile, clients
     }
 
+    /// The filters of an owner that hold.
+    ///
+    /// - Parameter owner: Whose they are.
+    public func filters(of owner: FilterOwner) -> [PageFilter] { filters[owner] }
+
     /// Sets the filters of an owner in place of those before, for what pages load from then on.
     ///
     /// - Parameters:
@@ -57,6 +70,6 @@ extension Container {
     public func setFilters(_ list: [PageFilter], of owner: FilterOwner) async throws(EngineError) {
         let change = filters.begin(owner)
         let filter = list.isEmpty ? nil : try await ContentFilter.compile(PageFilters.source(list))
-        filters.finish(owner, change, filter)
+        filters.finish(owner, change, list, filter)
     }
 }

@@ -8,12 +8,25 @@ struct FilterOptions: Codable, Sendable {
     var filters: [PageFilter]
 }
 
+struct FilterLists: Codable, Sendable {
+    /// Those of clients.
+    var filters: [PageFilter]
+    /// Those of the profile, which stay.
+    var profile: [PageFilter]
+}
+
 extension ControlPlane {
     func provideFilters() async throws(BridgeError) {
         try await provide("web.filters.set", "Sets what pages do not load, do not show, or load by https.") {
             (plane, options: FilterOptions, call) in
             try plane.admit(call)
             return try await plane.setFilters(options.filters)
+        }
+        try await provide("web.filters.get", "Lists the filters of clients and of the profile.") {
+            (plane, _: NoOptions, call) in
+            try plane.admit(call)
+            return FilterLists(
+                filters: plane.container.filters(of: .clients), profile: plane.container.filters(of: .profile))
         }
     }
 

@@ -57,7 +57,11 @@ final class Assembly {
         }
         container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
-        LoginManager.watch { container.tell("lifecycle.\($0.rawValue)") }
+        LoginManager.watch { change, delay in
+            // The machine sleeps when the daemon has the events of all pages, for which this is held.
+            container.tell("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
+            if change == .resumed { container.woke() }
+        }
         Task {
             // No page is loaded without them, by whomever.
             guard await useFilters(container) else { return }

@@ -50,6 +50,11 @@ struct FilterTests {
             #expect(try await look(run) == [0, 1, false, true])
             _ = try await run.bridge.call("web.filters.set", ["filters": []] as JSON, as: JSON.self)
             #expect(try await look(run) == [0, 1, false, true])
+            let listed = try await run.bridge.call("web.filters.get", as: JSON.self)
+            #expect(listed["filters"] == [] && listed["profile"]?.arrayValue?.count == 2)
+            #expect(
+                listed["profile"]?.arrayValue?.last
+                    == ["action": "hide", "domains": ["*127.0.0.1"], "selector": ".first"])
         }
     }
 
@@ -96,6 +101,8 @@ struct FilterTests {
                 await run.expect("web.filters.set", ["filters": filters], code)
             }
             #expect(try await look(run) == [0, 1, true, true])
+            let listed = try await run.bridge.call("web.filters.get", as: JSON.self)
+            #expect(listed == ["filters": good, "profile": []])
         }
     }
 
