@@ -38,6 +38,8 @@ public final class Container {
     var filters = PageFilters() {
         didSet { for page in waiting + pages.values { page.view.setFilters(filters.all) } }
     }
+    /// Whether filters are being compiled, which takes time and a process.
+    var isCompilingFilters = false
     /// The public parameters of pages.
     public var parameters: Parameters {
         didSet { renewScripts() }

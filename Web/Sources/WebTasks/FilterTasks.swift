@@ -36,11 +36,16 @@ extension ControlPlane {
             guard let problem = filter.problem else { continue }
             throw BridgeError(.optionsInvalid, problem, data: ["path": .string("$.filters[\(index)]")])
         }
-        do throws(EngineError) {
+        do throws(Container.FilterRefusal) {
             try await container.setFilters(filters, of: .clients)
         } catch {
-            throw BridgeError(
-                .optionsInvalid, "the engine does not take these filters: \(error)", data: ["path": "$.filters"])
+            switch error {
+            case .busy: throw BridgeError(.busy, "other filters are being compiled", isTransient: true)
+            case .wrong(let problem):
+                throw BridgeError(
+                    .optionsInvalid, "the engine does not take these filters: \(problem)",
+                    data: ["path": "$.filters"])
+            }
         }
         return [:]
     }

@@ -94,6 +94,7 @@ final class Assembly {
             profile, socket: command.socket ?? Bridge.defaultSocketPath, storage: folder)
         settings.packages = PackageLocation.path.map { PackageLibrary($0, keys: profile.packageKeys) }
         settings.parameters = parameters
+        settings.filterCompiler = CompileFilters.commandLine
         settings.view.isForDevelopers = command.dev
         settings.view.userAgentSuffix = command.userAgentAppend
         return settings
@@ -101,7 +102,7 @@ final class Assembly {
 
     /// Has the filters of the profile hold; false: the engine does not take them, and the program ends.
     private func useFilters(_ container: Container) async -> Bool {
-        do throws(EngineError) {
+        do throws(Container.FilterRefusal) {
             try await container.setFilters(profile.filters, of: .profile)
             return true
         } catch {

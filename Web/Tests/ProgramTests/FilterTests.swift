@@ -106,6 +106,35 @@ struct FilterTests {
         }
     }
 
+    /// Sets filters.
+    ///
+    /// - Returns: The error's code; nil: they are set.
+    private static func set(_ filters: JSON, _ bridge: Bridge) async -> ErrorCode? {
+        do throws(BridgeError) {
+            _ = try await bridge.call("web.filters.set", ["filters": filters] as JSON, as: JSON.self)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("filters that the engine would compile without end are refused, and others are busy meanwhile")
+    func endless() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let bridge = run.bridge
+            let expression = ".*a" + String(repeating: "[ab]", count: 24)
+            async let refusal = Self.set([["action": "block", "url": .string(expression)]], bridge)
+            // Until the other call has come.
+            var code: ErrorCode?
+            while code == nil { code = await Self.set([], bridge) }
+            #expect(code == .busy)
+            #expect(try await look(run) == [1, 1, true, true])
+            #expect(await refusal == "options.invalid")
+            #expect(await Self.set([], bridge) == nil)
+        }
+    }
+
     @Test("a profile whose filters the engine does not take ends with 78")
     func wrongProfile() async throws {
         try await WebRun.with { run in
