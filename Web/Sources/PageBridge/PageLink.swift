@@ -115,7 +115,7 @@ final class PageLink {
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return end() }
         let bytes = Array(Self.buffer[..<count])
-        guard let last = bytes.lastIndex(of: 0x0A) else {
+        guard let last = LineEnds.last(in: bytes[...]) else {
             partial += bytes
             if partial.count > Self.maximumLineBytes { end() }
             return

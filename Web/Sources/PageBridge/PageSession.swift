@@ -201,8 +201,7 @@ struct PageSession {
     }
 
     private mutating func take(line: ArraySlice<UInt8>) -> [Action] {
-        // A line end within JSON is white space; on the socket it would end the message.
-        let line = line.map { $0 == 0x0A || $0 == 0x0D ? UInt8(ascii: " ") : $0 }
+        let line = LineEnds.replaced(in: line)
         switch phase {
         case .absent: return []
         case .open: return [.send(line)]

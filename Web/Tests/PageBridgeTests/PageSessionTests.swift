@@ -102,6 +102,17 @@ import WebProfiles
         #expect(page.line("{\n}\r{}") == [.send(Array("{ } {}".utf8))])
     }
 
+    @Test("the last line end is found from any beginning, and in nothing there is none")
+    func lastLineEnd() {
+        let bytes = Array("1\n22\n333".utf8)
+        #expect(LineEnds.last(in: bytes[...]) == 4)
+        #expect(LineEnds.last(in: bytes[1..<4]) == 1)
+        #expect(LineEnds.last(in: bytes[2..<4]) == nil)
+        #expect(LineEnds.last(in: [][...]) == nil)
+        #expect(LineEnds.replaced(in: bytes[1..<5]) == Array(" 22 ".utf8))
+        #expect(LineEnds.replaced(in: [][...]) == [])
+    }
+
     @Test("lines wait for a post of the porter's, and are joined")
     func pulls() {
         var page = TestPage.openWithoutPosts()
