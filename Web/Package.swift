@@ -55,7 +55,7 @@ let package = Package(
             name: "WebContainer",
             dependencies: [
                 "MainLoop", "PageBridge", "WebKitViews", "WebPackages", "WebProfiles", trestle("BridgeJSON"),
-                trestle("OfflinePackages"),
+                trestle("EventLoop"), trestle("OfflinePackages"),
             ],
             resources: [.embedInCode("Scripts/keep.js")], swiftSettings: strict),
         .target(

@@ -1,73 +1,67 @@
 #!/usr/bin/env python3
-"""bench.py [--rounds 3] [--calls 2000]: what calls of a page cost, beside WebKitGTK alone.
+"""bench.py [--rounds 3] [--calls 2000] [--only PART] [--check]: what pages of trestle-web cost, beside WebKitGTK alone.
 
-Both programs are started in turn in each round, so that their figures compare on any machine. Times are microseconds;
-those of calls one after the other are means of 50.
+All programs are started in turn in each round, so that their figures compare on any machine. Calls are microseconds;
+those one after the other are means of 100. --check compares them with the limits: the status is 1 where one is past.
 """
 
 import argparse
-import shlex
-import statistics
-import subprocess
-import time
+import sys
+from statistics import median
 
-from rig import HERE, LIMIT, Rig, memory, web_processes
+from calls import Calls
+from figures import Figures, Limit, check
+from loads import Loads
+from memories import Memories
+from rig import Rig
 
-
-def compile_bare(folder):
-    """The program that shows pages in WebKitGTK alone."""
-    flags = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "webkitgtk-6.0"], check=True, capture_output=True, text=True).stdout
-    program = f"{folder}/bare"
-    subprocess.run(["cc", "-O2", "-o", program, f"{HERE}/bare.c", *shlex.split(flags)], check=True)
-    return program
-
-
-class Bench:
-    def __init__(self, rig, calls):
-        self.rig = rig
-        self.address = f"{rig.server.origins[0]}/bench.html?calls={calls}"
-        self.bare = compile_bare(rig.folder)
-        self.figures = {}
-
-    def round(self):
-        for name, start in [("bare", lambda: self.rig.show(self.bare, self.address)),
-                            ("trestle-web", lambda: self.rig.show_pages("--no-tasks", self.address))]:
-            begin = time.monotonic()
-            program = start()
-            report = self.rig.server.reports.get(timeout=LIMIT)
-            seconds = time.monotonic() - begin
-            self.add(f"{name}: start to the page's script, ms", [1000 * seconds - report.pop("spent")])
-            self.add(f"{name}: load of the page, ms", [report.pop("load")])
-            for way, times in report.items():
-                self.add(f"{name}: {way}", times)
-            self.add(f"{name}: memory of the program, MiB", [memory(program.pid)])
-            self.add(f"{name}: memory of its web processes, MiB", [sum(memory(p) for p in web_processes(program.pid))])
-            self.rig.children.remove(program)
-            program.terminate()
-            program.wait()
-
-    def add(self, name, values):
-        self.figures.setdefault(name, []).extend(values)
-
-    def show(self):
-        print("| what | smallest | median | p99 |\n| --- | --- | --- | --- |")
-        for name, values in sorted(self.figures.items()):
-            ordered = sorted(values)
-            p99 = ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
-            print(f"| {name} | {ordered[0]:.1f} | {statistics.median(ordered):.1f} | {p99:.1f} |")
+PLAIN = "bare: message with reply"
+OWN = "trestle-web: WebBridge.call"
+LIMITS = [
+    Limit("porter and shim without a daemon: WebBridge.call, one after the other", "1.1 times a bare message",
+          of=f"{PLAIN}, one after the other", times=1.1),
+    Limit(f"{OWN}, one after the other", "a bare message and 150 µs", of=f"{PLAIN}, one after the other", plus=150),
+    Limit(f"{OWN}, one after the other", "a bare fetch", of="bare: fetch of a scheme, one after the other"),
+    Limit(f"{OWN}, 100 kB", "3 times a bare message", of=f"{PLAIN}, 100 kB", times=3),
+    Limit("daemon: processor per call of a page, µs", "1.5 times a call of a local client",
+          of="daemon: processor per call of a local client, µs", times=1.5),
+    Limit("trestle-web: load of a package in a warm view, ms", "a bare view and 15 ms",
+          of="bare: load in a warm view, ms", plus=15),
+    Limit("trestle-web: load of a package in a cold view, ms", "1.1 times a bare view",
+          of="bare: load in a cold view, ms", times=1.1),
+    Limit("trestle-web: reload of a page with the bridge, ms", "fixed",
+          less="trestle-web: reload of a page without it, ms", plus=1, statistic=median),
+    Limit("trestle-web: crash to the reloaded page, ms", "fixed", plus=400),
+    Limit("trestle-web: program without views, MiB", "a bare program and 16 MiB",
+          of="bare: program without views, MiB", plus=16, statistic=median),
+    Limit("trestle-web: each view, MiB", "a bare view and 2 MiB", of="bare: each view, MiB", plus=2,
+          statistic=median),
+]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--calls", type=int, default=2000)
+    parser.add_argument("--only", choices=["calls", "loads", "memories"], help="measure this part alone")
+    parser.add_argument("--check", action="store_true", help="compare with the limits")
     options = parser.parse_args()
+    figures = Figures()
     with Rig() as rig:
-        bench = Bench(rig, options.calls)
+        parts = {"calls": Calls(rig, figures, options.calls), "loads": Loads(rig, figures),
+                 "memories": Memories(rig, figures)}
+        chosen = [part for name, part in parts.items() if options.only in (None, name)]
         for _ in range(options.rounds):
-            bench.round()
-    bench.show()
+            for part in chosen:
+                part.round()
+        notes = [note for part in chosen for note in part.notes]
+    print(figures.table())
+    for note in notes:
+        print(note)
+    if options.check:
+        text, is_passed = check(figures, LIMITS)
+        print(f"\n{text}")
+        sys.exit(not is_passed)
 
 
 main()

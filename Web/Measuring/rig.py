@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAIN = os.path.dirname(os.path.dirname(HERE))
@@ -19,10 +20,12 @@ LIMIT = 300
 
 
 class Server:
-    """Serves files of this folder on two origins, and keeps what pages post to /report."""
+    """Serves files of this folder on two origins, keeps what pages post to /report, and calls `on_mark` for /mark."""
 
     def __init__(self):
         reports = self.reports = queue.Queue()
+        self.on_mark = lambda: None
+        served = self
 
         class Handler(http.server.SimpleHTTPRequestHandler):
             def __init__(self, *arguments):
@@ -30,6 +33,13 @@ class Server:
 
             def do_POST(self):
                 reports.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
+
+            def do_GET(self):
+                if not self.path.startswith("/mark"):
+                    return super().do_GET()
+                served.on_mark()
                 self.send_response(204)
                 self.end_headers()
 
@@ -62,6 +72,13 @@ class Bridge:
             answer = json.loads(line)
             if answer.get("callbackId") == self.number:
                 return answer
+        raise ConnectionError("the daemon is gone")
+
+    def await_event(self, name):
+        """Returns when an event has come that this connection has subscribed."""
+        while line := self.lines.readline():
+            if json.loads(line).get("event") == name:
+                return
         raise ConnectionError("the daemon is gone")
 
     def result(self, task, options=None):
@@ -117,12 +134,23 @@ class Rig:
         with open(reader) as line:
             os.environ["DISPLAY"] = f":{line.readline().strip()}"
 
-    def show(self, program, *arguments):
-        """Starts a program that shows pages; what it keeps is in the folder."""
-        return self.spawn(program, *arguments, env={**os.environ, "XDG_DATA_HOME": f"{self.folder}/data",
-                          "GSK_RENDERER": "cairo", "GTK_A11Y": "none",
-                          # The last lines are then those that say why.
-                          "SWIFT_BACKTRACE": "enable=no"}, stderr=open(self.log, "w"))
+    def end(self, child):
+        """Ends a program that was started."""
+        self.children.remove(child)
+        child.terminate()
+        child.wait()
+
+    @property
+    def environment(self):
+        """The environment of programs that show pages: what they keep and read is in the folder."""
+        return {**os.environ, "XDG_DATA_HOME": f"{self.folder}/data", "XDG_CONFIG_HOME": f"{self.folder}/config",
+                "BENCH_PAGE": f"{HERE}/load.html", "GSK_RENDERER": "cairo", "GTK_A11Y": "none",
+                # The last lines are then those that say why.
+                "SWIFT_BACKTRACE": "enable=no"}
+
+    def show(self, program, *arguments, **options):
+        """Starts a program that shows pages."""
+        return self.spawn(program, *arguments, env=self.environment, stderr=open(self.log, "w"), **options)
 
     @property
     def log(self):
@@ -174,6 +202,12 @@ def is_connected(process):
     except OSError:
         pass
     return False
+
+
+def processor_time(process):
+    """The seconds that processors have spent on a process."""
+    # The clock of another process, as clock_getcpuclockid() makes its number.
+    return time.clock_gettime((~process << 3) | 2)
 
 
 def memory(process):

@@ -8,6 +8,9 @@
 /// Of libgio; its header is in a folder that pkg-config does not name for WebKitGTK.
 GInputStream *g_unix_input_stream_new(gint descriptor, gboolean closes_descriptor);
 
+/// As above.
+gint g_unix_fd_list_get(GUnixFDList *list, gint index, GError **error);
+
 /// An error of a domain, code and text of our own.
 static inline GError *trestle_error_new(const char *domain, int code, const char *message) {
     return g_error_new_literal(g_quark_from_string(domain), code, message);

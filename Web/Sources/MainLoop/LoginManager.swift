@@ -4,6 +4,8 @@ internal import Glibc
 /// What the machine's login manager says, systemd-logind or one that speaks as it does, over the system bus: of sleep,
 /// and of the lock of this program's session.
 ///
+/// The machine's sleep is delayed until whoever hears of it has released the lock, or the manager goes on.
+///
 /// The subscription names the manager's unique name, so signals of other programs on the bus are ignored.
 @MainActor
 public final class LoginManager {
@@ -13,23 +15,27 @@ public final class LoginManager {
     }
 
     private static let name = "org.freedesktop.login1"
-    private static let path = "/org/freedesktop/login1"
-    private static let managerInterface = "org.freedesktop.login1.Manager"
+    static let path = "/org/freedesktop/login1"
+    static let managerInterface = "org.freedesktop.login1.Manager"
     private static let sessionInterface = "org.freedesktop.login1.Session"
 
-    private let onChange: @MainActor (Change) -> Void
+    private let onChange: @MainActor (Change, SleepDelay?) -> Void
+    /// Held while the machine is awake.
+    private var delay: SleepDelay?
+    private var isAsleep = false
     private var subscriptions: [UInt32] = []
     /// The object of this program's session; nil: it is not known yet, or there is none.
     private var session: String?
     /// Counts the managers that have come, so that a late answer of one that is gone has no effect.
     private var arrivals = 0
 
-    private init(_ onChange: @escaping @MainActor (Change) -> Void) { self.onChange = onChange }
+    private init(_ onChange: @escaping @MainActor (Change, SleepDelay?) -> Void) { self.onChange = onChange }
 
     /// Calls `onChange` at each change, for as long as the process runs. Without a bus or a manager, there are none.
     ///
-    /// - Parameter onChange: What is called.
-    public static func watch(_ onChange: @escaping @MainActor (Change) -> Void) {
+    /// - Parameter onChange: What is called. With `suspending` it gets the lock that delays the sleep, where the manager
+    ///   has given one: it is released when nobody holds it any more.
+    public static func watch(_ onChange: @escaping @MainActor (Change, SleepDelay?) -> Void) {
         // Never released: GLib calls it until the process ends.
         let data = Unmanaged.passRetained(LoginManager(onChange)).toOpaque()
         _ = g_bus_watch_name(
@@ -57,6 +63,17 @@ public final class LoginManager {
         // Before the question, and for all sessions: no signal is missed behind the answer.
         subscribe(bus, owner, Self.sessionInterface, nil)
         ask(bus, owner)
+        isAsleep = false
+        delaySleep(bus, owner)
+    }
+
+    /// Has the machine's next sleep wait.
+    private func delaySleep(_ bus: OpaquePointer, _ owner: String) {
+        let arrival = arrivals
+        SleepDelay.take(bus, owner) { [self] delay in
+            // One that comes too late delays no sleep that has been heard of.
+            if arrival == arrivals, !isAsleep { self.delay = delay }
+        }
     }
 
     private func leave(_ bus: OpaquePointer?) {
@@ -67,16 +84,20 @@ public final class LoginManager {
         }
         subscriptions = []
         session = nil
+        delay = nil
     }
 
     private func subscribe(_ bus: OpaquePointer, _ owner: String, _ interface: String, _ path: String?) {
         let id = g_dbus_connection_signal_subscribe(
             bus, owner, interface, nil, path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
-            { _, _, object, _, signal, parameters, data in
-                guard let object, let signal else { return }
-                let (path, member) = (String(cString: object), String(cString: signal))
-                let isTrue = LoginManager.truth(parameters)
-                LoginManager.enter(data) { $0.hear(member, path, isTrue) }
+            { connection, sender, object, _, member, parameters, data in
+                guard let connection, let sender, let object, let member else { return }
+                let signal = Signal(
+                    owner: String(cString: sender), path: String(cString: object), member: String(cString: member),
+                    isTrue: LoginManager.truth(parameters))
+                // Callbacks come on the main thread; GLib keeps the connection.
+                nonisolated(unsafe) let bus = connection
+                LoginManager.enter(data) { $0.hear(signal, bus) }
             }, Unmanaged.passUnretained(self).toOpaque(), nil)
         subscriptions.append(id)
     }
@@ -104,12 +125,27 @@ public final class LoginManager {
 
     // MARK: What it says
 
-    private func hear(_ member: String, _ path: String, _ isTrue: Bool?) {
-        switch (member, isTrue) {
-        case ("PrepareForSleep", true?) where path == Self.path: onChange(.suspending)
-        case ("PrepareForSleep", false?) where path == Self.path: onChange(.resumed)
-        case ("Lock", nil) where path == session: onChange(.locked)
-        case ("Unlock", nil) where path == session: onChange(.unlocked)
+    private struct Signal {
+        var owner: String
+        var path: String
+        var member: String
+        /// Its only parameter; nil: it has others.
+        var isTrue: Bool?
+    }
+
+    private func hear(_ signal: Signal, _ bus: OpaquePointer) {
+        switch (signal.member, signal.isTrue) {
+        case ("PrepareForSleep", true?) where signal.path == Self.path:
+            isAsleep = true
+            let delay = self.delay
+            self.delay = nil
+            onChange(.suspending, delay)
+        case ("PrepareForSleep", false?) where signal.path == Self.path:
+            isAsleep = false
+            delaySleep(bus, signal.owner)
+            onChange(.resumed, nil)
+        case ("Lock", nil) where signal.path == session: onChange(.locked, nil)
+        case ("Unlock", nil) where signal.path == session: onChange(.unlocked, nil)
         default: break
         }
     }

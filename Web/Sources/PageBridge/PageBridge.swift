@@ -7,7 +7,7 @@ public import WebProfiles
 /// Who owns a bridge, and carries its texts to the page.
 @MainActor
 public protocol PageBridgeDelegate: AnyObject {
-    /// The porter's pull is to be answered with these lines.
+    /// The oldest post of the porter's that is held is to be answered with these lines, or with none.
     func pageBridge(_ bridge: PageBridge, delivers lines: [UInt8])
     /// The document has its session.
     func pageBridge(_ bridge: PageBridge, openedFor origin: PageOrigin, session: Int64?)
@@ -68,11 +68,17 @@ public final class PageBridge {
     /// - Returns: What becomes of the post; then ``finish(_:)`` is to be called.
     public func posted(_ text: [UInt8]) -> PostOutcome {
         guard let message = PageMessage(text) else { return PostOutcome(kind: .dropped, actions: []) }
-        let (actions, isHeld) = session.posted(message)
-        return PostOutcome(kind: isHeld ? .held : .answered, actions: actions)
+        let (actions, fate) = session.posted(message)
+        let kind: PostOutcome.Kind =
+            switch fate {
+            case .held: .held
+            case .begins: .begins
+            case .dropped: .dropped
+            }
+        return PostOutcome(kind: kind, actions: actions)
     }
 
-    /// Does what a post has led to. After the reply has been held or answered.
+    /// Does what a post has led to. After the reply has been held or dropped.
     ///
     /// - Parameter outcome: The post's.
     public func finish(_ outcome: PostOutcome) { perform(outcome.actions) }
@@ -148,11 +154,11 @@ public final class PageBridge {
 public struct PostOutcome {
     /// The kinds.
     public enum Kind: Sendable {
-        /// Answered at once, with nothing.
-        case answered
-        /// Answered by the next lines for the page.
+        /// Answered by lines for the page.
         case held
-        /// Not the porter's: refused.
+        /// As `held`, and the posts that were held before are another document's.
+        case begins
+        /// Not of the view's document: refused.
         case dropped
     }
 

@@ -26,7 +26,7 @@ enum PageLine {
     /// Whether one of the lines is the daemon's `web.close`, which is the last of a session.
     static func containsClose(_ lines: [UInt8]) -> Bool {
         guard lines.last == 0x0A else { return false }
-        let start = lines.dropLast().lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        let start = LineEnds.last(in: lines.dropLast()).map { $0 + 1 } ?? 0
         return lines[start...].starts(with: close)
     }
 }

@@ -8,7 +8,8 @@ final class PageLink {
     private static let maximumQueuedBytes = 8 << 20
     /// The longest line of the daemon's: many times what it takes itself.
     private static let maximumLineBytes = 64 << 20
-    private static let readBytes = 64 << 10
+    /// What is read at once; used within one read.
+    private static var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     private let descriptor: Int32
     private var input: LoopSource?
@@ -110,17 +111,17 @@ final class PageLink {
     // MARK: From the daemon
 
     private func read() {
-        var buffer = [UInt8](repeating: 0, count: Self.readBytes)
-        let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        let count = Self.buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return end() }
-        guard let last = buffer[..<count].lastIndex(of: 0x0A) else {
-            partial += buffer[..<count]
+        let bytes = Array(Self.buffer[..<count])
+        guard let last = LineEnds.last(in: bytes[...]) else {
+            partial += bytes
             if partial.count > Self.maximumLineBytes { end() }
             return
         }
-        let lines = partial + buffer[...last]
-        partial = Array(buffer[(last + 1)..<count])
+        let lines = last == count - 1 && partial.isEmpty ? bytes : partial + bytes[...last]
+        partial = Array(bytes[(last + 1)...])
         onLines(lines)
     }
 }

@@ -15,7 +15,7 @@ struct PageSession {
         case send([UInt8])
         /// Close the connection, if there is one. Its calls are cancelled.
         case disconnect
-        /// Answer the porter's pull with these lines.
+        /// Answer the oldest post that is held with these lines, or with none.
         case deliver([UInt8])
         /// Connect again after this time, unless the document has gone by then.
         case retry(after: Duration)
@@ -27,6 +27,16 @@ struct PageSession {
         case ended(call: Int, result: JSON?)
         /// The daemon closed the page.
         case close
+    }
+
+    /// What becomes of the answer of a post.
+    enum Fate {
+        /// It is held for ``Action/deliver(_:)``.
+        case held
+        /// As `held`, and the posts that were held before are another document's: nobody answers them.
+        case begins
+        /// The post is not of the view's document, and is refused.
+        case dropped
     }
 
     private enum Phase {
@@ -58,7 +68,8 @@ struct PageSession {
     private var handlers: [UInt8] = []
     /// Whether the document's porter has to get this line. Only the newest one waits.
     private var hasNewHandlers = false
-    private var isPulling = false
+    /// The posts of the document whose answers are held.
+    private var heldPosts = 0
     private var pauses = RetryPauses()
     private var own: OwnCalls
 
@@ -119,7 +130,7 @@ struct PageSession {
         origin = nil
         waiting.removeAll()
         undelivered = []
-        isPulling = false
+        heldPosts = 0
         pauses = RetryPauses()
         return endOwnCalls()
     }
@@ -150,18 +161,21 @@ struct PageSession {
 
     // MARK: The page
 
-    /// The porter posted something. `isHeld` says whether its answer is held for ``Action/deliver(_:)``.
-    mutating func posted(_ message: PageMessage) -> (actions: [Action], isHeld: Bool) {
-        if message.kind == .hello { return (begin(message), false) }
-        guard !document.isEmpty, message.document == document else { return ([], false) }
-        switch message.kind {
-        case .hello: return ([], false)
-        case .line: return (take(line: message.text), false)
-        case .pull:
-            isPulling = true
-            let actions = delivery()
-            return (actions, true)
-        }
+    /// The porter posted something.
+    mutating func posted(_ message: PageMessage) -> (actions: [Action], fate: Fate) {
+        if message.kind == .hello { return (begin(message) + hold(), .begins) }
+        guard !document.isEmpty, message.document == document else { return ([], .dropped) }
+        let held = hold()
+        return (message.kind == .line ? held + take(line: message.text) : held, .held)
+    }
+
+    /// Holds the answer of a post. Where as many are held as may be, the oldest is answered with nothing.
+    private mutating func hold() -> [Action] {
+        heldPosts += 1
+        let actions = delivery()
+        guard heldPosts > PageSessionLimits.heldPosts else { return actions }
+        heldPosts -= 1
+        return [.deliver([])]
     }
 
     private mutating func begin(_ message: PageMessage) -> [Action] {
@@ -187,8 +201,7 @@ struct PageSession {
     }
 
     private mutating func take(line: ArraySlice<UInt8>) -> [Action] {
-        // A line end within JSON is white space; on the socket it would end the message.
-        let line = line.map { $0 == 0x0A || $0 == 0x0D ? UInt8(ascii: " ") : $0 }
+        let line = LineEnds.replaced(in: line)
         switch phase {
         case .absent: return []
         case .open: return [.send(line)]
@@ -257,9 +270,9 @@ struct PageSession {
     }
 
     private mutating func delivery() -> [Action] {
-        guard isPulling, hasNewHandlers || !undelivered.isEmpty else { return [] }
+        guard heldPosts > 0, hasNewHandlers || !undelivered.isEmpty else { return [] }
         let lines = (hasNewHandlers ? handlers : []) + undelivered
-        isPulling = false
+        heldPosts -= 1
         hasNewHandlers = false
         undelivered = []
         return [.deliver(lines)]

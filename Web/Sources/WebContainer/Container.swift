@@ -38,6 +38,8 @@ public final class Container {
     var filters = PageFilters() {
         didSet { for page in waiting + pages.values { page.view.setFilters(filters.all) } }
     }
+    /// Whether filters are being compiled, which takes time and a process.
+    var isCompilingFilters = false
     /// The public parameters of pages.
     public var parameters: Parameters {
         didSet { renewScripts() }
@@ -161,10 +163,17 @@ public final class Container {
 
     /// Something concerns all pages: they hear of it, each on its own session.
     ///
-    /// - Parameter event: The event's name.
-    public func tell(_ event: String) {
+    /// - Parameters:
+    ///   - event: The event's name.
+    ///   - completion: Is called at the end of each page's call, and released after the last one.
+    public func tell(_ event: String, _ completion: @escaping @MainActor () -> Void = {}) {
         onEvent?(ContainerEvent(name: event, data: [:]))
-        for page in pages.values { page.tell(event) }
+        for page in pages.values { page.tell(event, [:], completion) }
+    }
+
+    /// The machine has slept: pages that show nothing any more are loaded once more.
+    public func woke() {
+        for page in pages.values { page.watch.expectContent() }
     }
 
     /// Another start of the program named an address, or none: the first page comes to the front. One where pages may

@@ -49,6 +49,8 @@ public struct ContainerSettings: Sendable {
     public var warmViews = 0
     /// Pages that may be open.
     public var maximumPages = 8
+    /// The program that compiles content filters, as `ContentFilter.compile` has it.
+    public var filterCompiler: [String] = []
 
     /// The settings that a profile says.
     ///

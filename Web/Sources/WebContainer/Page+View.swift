@@ -35,7 +35,7 @@ extension Page: WebViewDelegate {
             if let replaced { return fail(.refused(replaced)) }
             publish("web.navigation.finished", ["uri": uri])
             if !awaited.isPending { awaitTitle() }
-            watch.loaded()
+            watch.expectContent()
         }
     }
 

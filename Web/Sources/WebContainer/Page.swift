@@ -17,8 +17,7 @@ public final class Page {
     public let window: WebWindow
     let bridge: PageBridge
     weak var container: Container?
-    /// The porter's message that is always on its way.
-    private var pull: ScriptReply?
+    private var replies = HeldReplies()
     var waiters = LoadWaiters()
     var awaited = AwaitedLoad()
     /// The address of the last load that a client began.
@@ -130,7 +129,7 @@ public final class Page {
 
     /// The document is another one now, or none.
     func leaveDocument(_ uri: String?) {
-        pull = nil
+        replies.refuseAll()
         withdrawQuestion()
         isClosing = false
         credentials = nil
@@ -143,9 +142,9 @@ public final class Page {
     func publish(_ name: String, _ members: JSONObject = [:]) { container?.publish(name, self, members) }
 
     /// Publishes an event on the session of the document, which plugins know as the page's.
-    func tell(_ event: String, _ data: JSON = [:]) {
+    func tell(_ event: String, _ data: JSON = [:], _ completion: @escaping @MainActor () -> Void = {}) {
         // Without a session the event goes to nobody.
-        _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in }
+        _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in completion() }
     }
 
     /// The window came into sight, or went out of it.
@@ -155,8 +154,10 @@ public final class Page {
     func take(_ text: [UInt8], _ reply: consuming ScriptReply) {
         let outcome = bridge.posted(text)
         switch outcome.kind {
-        case .answered: reply.answer([])
-        case .held: pull = consume reply
+        case .held: replies.hold(reply)
+        case .begins:
+            replies.refuseAll()
+            replies.hold(reply)
         case .dropped: break
         }
         bridge.finish(outcome)
@@ -165,7 +166,7 @@ public final class Page {
 
 extension Page: PageBridgeDelegate {
     /// As `PageBridgeDelegate` says.
-    public func pageBridge(_ bridge: PageBridge, delivers lines: [UInt8]) { pull.take()?.answer(lines) }
+    public func pageBridge(_ bridge: PageBridge, delivers lines: [UInt8]) { replies.answerOldest(lines) }
 
     /// As `PageBridgeDelegate` says.
     public func pageBridge(_ bridge: PageBridge, openedFor origin: PageOrigin, session: Int64?) {

@@ -5,24 +5,23 @@ public import WebProfiles
 /// The filters of pages: those of the profile, which stay, and those of clients.
 @MainActor
 struct PageFilters {
-    private var compiled: [Container.FilterOwner: ContentFilter] = [:]
-    /// Counts the changes, so that a later one that was compiled sooner stays.
-    private var changes: [Container.FilterOwner: Int] = [:]
-
-    /// All of them.
-    var all: [ContentFilter] { Container.FilterOwner.allCases.compactMap { compiled[$0] } }
-
-    /// A change begins.
-    ///
-    /// - Returns: Its number.
-    mutating func begin(_ owner: Container.FilterOwner) -> Int {
-        changes[owner, default: 0] += 1
-        return changes[owner, default: 0]
+    /// Those of one owner.
+    private struct Part {
+        var list: [PageFilter]
+        /// Nil: there are none.
+        var compiled: ContentFilter?
     }
 
-    /// A change has been compiled; nil: there are no filters then. An earlier one than the last has no effect.
-    mutating func finish(_ owner: Container.FilterOwner, _ change: Int, _ filter: ContentFilter?) {
-        if change == changes[owner] { compiled[owner] = filter }
+    private var parts: [Container.FilterOwner: Part] = [:]
+    /// All of them.
+    var all: [ContentFilter] { Container.FilterOwner.allCases.compactMap { parts[$0]?.compiled } }
+
+    /// Those of an owner.
+    subscript(owner: Container.FilterOwner) -> [PageFilter] { parts[owner]?.list ?? [] }
+
+    /// Sets those of an owner.
+    mutating func set(_ owner: Container.FilterOwner, _ list: [PageFilter], _ compiled: ContentFilter?) {
+        parts[owner] = Part(list: list, compiled: compiled)
     }
 
     /// The rules as WebKit has them.
@@ -48,15 +47,44 @@ extension Container {
         case profile, clients
     }
 
+    /// The filters of an owner that hold.
+    ///
+    /// - Parameter owner: Whose they are.
+    public func filters(of owner: FilterOwner) -> [PageFilter] { filters[owner] }
+
+    /// Why filters were not set.
+    public enum FilterRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+        /// Others are being compiled.
+        case busy
+        /// The engine does not take them.
+        case wrong(EngineError)
+
+        /// What it says.
+        public var description: String {
+            switch self {
+            case .busy: "others are being compiled"
+            case .wrong(let error): error.description
+            }
+        }
+    }
+
     /// Sets the filters of an owner in place of those before, for what pages load from then on.
     ///
     /// - Parameters:
     ///   - list: The filters.
     ///   - owner: Whose they are.
-    /// - Throws: What the engine does not take; then those before stay.
-    public func setFilters(_ list: [PageFilter], of owner: FilterOwner) async throws(EngineError) {
-        let change = filters.begin(owner)
-        let filter = list.isEmpty ? nil : try await ContentFilter.compile(PageFilters.source(list))
-        filters.finish(owner, change, filter)
+    /// - Throws: Why not; then those before stay.
+    public func setFilters(_ list: [PageFilter], of owner: FilterOwner) async throws(FilterRefusal) {
+        guard !isCompilingFilters else { throw .busy }
+        isCompilingFilters = true
+        defer { isCompilingFilters = false }
+        do throws(EngineError) {
+            let source = PageFilters.source(list)
+            let compiled =
+                list.isEmpty ? nil : try await ContentFilter.compile(source, by: settings.filterCompiler)
+            filters.set(owner, list, compiled)
+        } catch {
+            throw .wrong(error)
+        }
     }
 }

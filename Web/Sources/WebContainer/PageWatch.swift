@@ -7,7 +7,7 @@ internal import WebKitViews
 final class PageWatch {
     /// How often a page is asked for a sign of life.
     private static let interval = Duration.seconds(5)
-    /// How long a page has to show something after it has been loaded.
+    /// How long a page has to show something after it has been loaded, or the machine has woken.
     private static let blankAfter = Duration.seconds(2)
     /// What a page without text and media answers.
     private static let blankCheck = """
@@ -68,14 +68,16 @@ final class PageWatch {
         perform(action)
     }
 
-    /// The document has all that it needs.
-    func loaded() {
+    /// The document has all that it needs, or what shows it has come back: it is looked at soon.
+    func expectContent() {
         blank = .timer(after: Self.blankAfter) { [weak self] in self?.look() }
     }
 
     private func look() {
         // While another document is on its way, this one's turn is over; to load it again would end that load.
-        guard let page, !page.isAsking, !page.view.isLoading, page.view.uri != "about:blank" else { return }
+        guard let page, !page.isAsking, !page.view.isLoading, let uri = page.view.uri, uri != "about:blank" else {
+            return
+        }
         Task { [weak self] in
             let answer = try? await page.view.evaluate(Self.blankCheck, world: self?.world)
             self?.looked(isBlank: answer == "true")

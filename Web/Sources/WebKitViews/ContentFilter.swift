@@ -12,53 +12,109 @@ public final class ContentFilter {
 
     isolated deinit { webkit_user_content_filter_unref(raw) }
 
-    /// Compiles rules, on a thread of the engine's. The engine does this in a folder, which goes again.
+    /// Compiles rules in a process of their own: the engine takes any time for an expression such as
+    /// `.*a[ab][ab][ab]…`, and cannot be stopped. It does this in a folder, which goes again.
     ///
-    /// - Parameter source: The rules, as JSON that WebKit's content filters have.
+    /// - Parameters:
+    ///   - source: The rules, as JSON that WebKit's content filters have.
+    ///   - program: The program, with arguments, that calls ``save(_:in:)`` with its standard input and the folder that
+    ///     is its last argument. It ends with 0, or writes what is wrong with the rules and ends with 1. It limits
+    ///     itself.
     /// - Throws: What is wrong with them, or with the folder.
-    public static func compile(_ source: String) async throws(EngineError) -> ContentFilter {
+    public static func compile(_ source: String, by program: [String]) async throws(EngineError) -> ContentFilter {
         var error: UnsafeMutablePointer<GError>?
-        guard let folder = g_dir_make_tmp("trestle-web-XXXXXX", &error) else { throw EngineError(owning: error) }
-        defer {
-            rmdir(folder)
-            g_free(folder)
-        }
-        guard let store = webkit_user_content_filter_store_new(folder) else {
-            preconditionFailure("WebKit makes a store")
-        }
-        defer { g_object_unref(UnsafeMutableRawPointer(store)) }
-        let result = await save(source, store)
-        // The compiled rules are mapped: their file need not stay.
-        await remove(store)
+        guard let path = g_dir_make_tmp("trestle-web-XXXXXX", &error) else { throw EngineError(owning: error) }
+        let folder = String(cString: path)
+        g_free(path)
+        defer { rmdir(folder) }
+        let store = Store(folder)
+        let end = await HelperProcess.run(program + [folder], input: Array(source.utf8))
+        let result: Result<ContentFilter, EngineError> =
+            switch end {
+            case .exited(0, _): await store.load()
+            case .exited(1, let text): .failure(EngineError(text))
+            case .exited, .killed:
+                .failure(EngineError("they take too long to compile; make their expressions simpler"))
+            case .failed(let error): .failure(error)
+            }
+        // The compiled rules are mapped: their file need not stay. Of one that was killed, a part may be there.
+        await store.remove()
+        removeFiles(in: folder)
         return try result.get()
     }
 
-    private static let name = "filter"
+    /// Compiles rules into a folder, in the process of ``compile(_:by:)``.
+    ///
+    /// - Parameters:
+    ///   - source: The rules.
+    ///   - folder: The folder.
+    /// - Throws: What is wrong with them.
+    public static func save(_ source: [UInt8], in folder: String) async throws(EngineError) {
+        try await Store(folder).save(source)
+    }
 
-    private static func save(_ source: String, _ store: OpaquePointer) async -> Result<ContentFilter, EngineError> {
-        await withCheckedContinuation { continuation in
+    private static func removeFiles(in folder: String) {
+        guard let stream = g_dir_open(folder, 0, nil) else { return }
+        defer { g_dir_close(stream) }
+        while let name = g_dir_read_name(stream) { unlink("\(folder)/\(String(cString: name))") }
+    }
+}
+
+/// The compiled rules of a folder.
+@MainActor
+private final class Store {
+    private static let name = "filter"
+    private let object: GObjectBox
+
+    init(_ folder: String) {
+        guard let store = webkit_user_content_filter_store_new(folder) else {
+            preconditionFailure("WebKit makes a store")
+        }
+        object = GObjectBox(owning: UnsafeMutableRawPointer(store))
+    }
+
+    func save(_ source: [UInt8]) async throws(EngineError) {
+        let store = object.opaque
+        let result: Result<ContentFilter, EngineError> = await withCheckedContinuation { continuation in
             let data = AsyncResult.pointer { outcome in
                 var error: UnsafeMutablePointer<GError>?
-                guard let filter = webkit_user_content_filter_store_save_finish(store, outcome, &error) else {
-                    return continuation.resume(returning: .failure(EngineError(owning: error)))
-                }
-                continuation.resume(returning: .success(ContentFilter(owning: filter)))
+                let filter = webkit_user_content_filter_store_save_finish(store, outcome, &error)
+                continuation.resume(returning: Self.result(filter, error))
             }
-            let bytes = Array(source.utf8)
-            let text = g_bytes_new(bytes, gsize(bytes.count))
-            webkit_user_content_filter_store_save(store, name, text, nil, AsyncResult.callback, data)
+            let text = g_bytes_new(source, gsize(source.count))
+            webkit_user_content_filter_store_save(store, Self.name, text, nil, AsyncResult.callback, data)
             g_bytes_unref(text)
+        }
+        _ = try result.get()
+    }
+
+    func load() async -> Result<ContentFilter, EngineError> {
+        let store = object.opaque
+        return await withCheckedContinuation { continuation in
+            let data = AsyncResult.pointer { outcome in
+                var error: UnsafeMutablePointer<GError>?
+                let filter = webkit_user_content_filter_store_load_finish(store, outcome, &error)
+                continuation.resume(returning: Self.result(filter, error))
+            }
+            webkit_user_content_filter_store_load(store, Self.name, nil, AsyncResult.callback, data)
         }
     }
 
-    private static func remove(_ store: OpaquePointer) async {
+    private static func result(
+        _ filter: OpaquePointer?, _ error: UnsafeMutablePointer<GError>?
+    ) -> Result<ContentFilter, EngineError> {
+        filter.map { .success(ContentFilter(owning: $0)) } ?? .failure(EngineError(owning: error))
+    }
+
+    func remove() async {
+        let store = object.opaque
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let data = AsyncResult.pointer { outcome in
                 // There is none where the rules were wrong.
                 _ = webkit_user_content_filter_store_remove_finish(store, outcome, nil)
                 continuation.resume()
             }
-            webkit_user_content_filter_store_remove(store, name, nil, AsyncResult.callback, data)
+            webkit_user_content_filter_store_remove(store, Self.name, nil, AsyncResult.callback, data)
         }
     }
 }

@@ -9,6 +9,14 @@ public struct EngineError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What it says.
     public var description: String
 
+    /// An error of this program's.
+    ///
+    /// - Parameter description: What it says.
+    init(_ description: String) {
+        (domain, number) = ("trestle-web", 0)
+        self.description = description
+    }
+
     /// Takes an error over; nil stands for one that says nothing.
     init(owning error: UnsafeMutablePointer<GError>?) {
         domain = error.flatMap { g_quark_to_string($0.pointee.domain) }.map { String(cString: $0) } ?? ""

@@ -18,7 +18,7 @@ struct StyleOptions: Codable, Sendable {
     var origins: [String]?
 }
 
-struct RemovalOptions: Codable, Sendable {
+struct ScriptRemovalOptions: Codable, Sendable {
     var script: Int?
     var all: Bool?
 }
@@ -53,7 +53,7 @@ extension ControlPlane {
         }
         for (task, kind) in [("web.scripts", PageScripts.Kind.script), ("web.styles", .style)] {
             try await provide("\(task).remove", "Removes what was added: documents to come do not have it.") {
-                (plane, options: RemovalOptions, call) in
+                (plane, options: ScriptRemovalOptions, call) in
                 try plane.admit(call)
                 return try plane.remove(options, kind)
             }
@@ -88,7 +88,7 @@ extension ControlPlane {
         return ["script": .number(JSONNumber(Int64(number)))]
     }
 
-    private func remove(_ options: RemovalOptions, _ kind: PageScripts.Kind) throws -> JSON {
+    private func remove(_ options: ScriptRemovalOptions, _ kind: PageScripts.Kind) throws -> JSON {
         let numbers =
             options.all == true
             ? container.scripts.entries.filter { $0.value.kind == kind }.map(\.key) : options.script.map { [$0] } ?? []

@@ -19,6 +19,22 @@ struct DataOptions: Codable, Sendable {
     var within: Int?
 }
 
+struct PoolState: Codable, Sendable {
+    var warm: Int
+    var visible: Int
+    var starting: Int
+    var warmStarts: Int
+    var coldStarts: Int
+    var maximum: Int
+    var processes: [ProcessState]
+}
+
+struct ProcessState: Codable, Sendable {
+    var pid: Int32
+    /// In bytes.
+    var memory: Int?
+}
+
 extension ControlPlane {
     func provideEngine() async throws(BridgeError) {
         try await provide("web.tls.allow", "Trusts a certificate for its host, until the container ends.") {
@@ -47,19 +63,16 @@ extension ControlPlane {
             try plane.admit(call)
             return try await plane.remove(options)
         }
-        try await provide("web.pool", "Counts the views that wait and that are shown.") { (plane, _: NoOptions, call) in
+        try await provide("web.pool", "Counts views that wait and that are shown, and the memory of their processes.") {
+            (plane, _: NoOptions, call) in
             try plane.admit(call)
-            let pool = plane.container.pool
-            return [
-                "warm": Self.number(pool.warm), "visible": Self.number(pool.open),
-                "starting": Self.number(pool.missing),
-                "warmStarts": Self.number(pool.warmStarts), "coldStarts": Self.number(pool.coldStarts),
-                "maximum": Self.number(pool.maximum),
-            ] as JSON
+            let (pool, processes) = (plane.container.pool, await WebProcess.all())
+            return PoolState(
+                warm: pool.warm, visible: pool.open, starting: pool.missing, warmStarts: pool.warmStarts,
+                coldStarts: pool.coldStarts, maximum: pool.maximum,
+                processes: processes.map { ProcessState(pid: $0.pid, memory: $0.memory) })
         }
     }
-
-    private static func number(_ count: Int) -> JSON { .number(JSONNumber(Int64(count))) }
 
     private func allow(_ options: CertificateOptions) throws -> JSON {
         let sha256 = options.sha256.lowercased()

@@ -8,12 +8,25 @@ struct FilterOptions: Codable, Sendable {
     var filters: [PageFilter]
 }
 
+struct FilterLists: Codable, Sendable {
+    /// Those of clients.
+    var filters: [PageFilter]
+    /// Those of the profile, which stay.
+    var profile: [PageFilter]
+}
+
 extension ControlPlane {
     func provideFilters() async throws(BridgeError) {
         try await provide("web.filters.set", "Sets what pages do not load, do not show, or load by https.") {
             (plane, options: FilterOptions, call) in
             try plane.admit(call)
             return try await plane.setFilters(options.filters)
+        }
+        try await provide("web.filters.get", "Lists the filters of clients and of the profile.") {
+            (plane, _: NoOptions, call) in
+            try plane.admit(call)
+            return FilterLists(
+                filters: plane.container.filters(of: .clients), profile: plane.container.filters(of: .profile))
         }
     }
 
@@ -23,11 +36,16 @@ extension ControlPlane {
             guard let problem = filter.problem else { continue }
             throw BridgeError(.optionsInvalid, problem, data: ["path": .string("$.filters[\(index)]")])
         }
-        do throws(EngineError) {
+        do throws(Container.FilterRefusal) {
             try await container.setFilters(filters, of: .clients)
         } catch {
-            throw BridgeError(
-                .optionsInvalid, "the engine does not take these filters: \(error)", data: ["path": "$.filters"])
+            switch error {
+            case .busy: throw BridgeError(.busy, "other filters are being compiled", isTransient: true)
+            case .wrong(let problem):
+                throw BridgeError(
+                    .optionsInvalid, "the engine does not take these filters: \(problem)",
+                    data: ["path": "$.filters"])
+            }
         }
         return [:]
     }

@@ -13,6 +13,15 @@ struct HandlerRemovalOptions: Codable, Sendable {
     var all: Bool?
 }
 
+struct HandlerState: Codable, Sendable {
+    var name: String
+    var task: String
+}
+
+struct HandlerList: Codable, Sendable {
+    var handlers: [HandlerState]
+}
+
 extension ControlPlane {
     func provideHandlers() async throws(BridgeError) {
         try await provide("web.handlers.add", "Gives pages webkit.messageHandlers.NAME, which calls a task.") {
@@ -27,10 +36,8 @@ extension ControlPlane {
         }
         try await provide("web.handlers.list", "Lists the handlers that were added.") { (plane, _: NoOptions, call) in
             try plane.admit(call)
-            let handlers = plane.container.handlers.list
-            return [
-                "handlers": .array(handlers.map { ["name": .string($0.name), "task": .string($0.task)] })
-            ] as JSON
+            return HandlerList(
+                handlers: plane.container.handlers.list.map { HandlerState(name: $0.name, task: $0.task) })
         }
     }
 

@@ -57,7 +57,11 @@ final class Assembly {
         }
         container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
-        LoginManager.watch { container.tell("lifecycle.\($0.rawValue)") }
+        LoginManager.watch { change, delay in
+            // The machine sleeps when the daemon has the events of all pages, for which this is held.
+            container.tell("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
+            if change == .resumed { container.woke() }
+        }
         Task {
             // No page is loaded without them, by whomever.
             guard await useFilters(container) else { return }
@@ -90,6 +94,7 @@ final class Assembly {
             profile, socket: command.socket ?? Bridge.defaultSocketPath, storage: folder)
         settings.packages = PackageLocation.path.map { PackageLibrary($0, keys: profile.packageKeys) }
         settings.parameters = parameters
+        settings.filterCompiler = CompileFilters.commandLine
         settings.view.isForDevelopers = command.dev
         settings.view.userAgentSuffix = command.userAgentAppend
         return settings
@@ -97,7 +102,7 @@ final class Assembly {
 
     /// Has the filters of the profile hold; false: the engine does not take them, and the program ends.
     private func useFilters(_ container: Container) async -> Bool {
-        do throws(EngineError) {
+        do throws(Container.FilterRefusal) {
             try await container.setFilters(profile.filters, of: .profile)
             return true
         } catch {

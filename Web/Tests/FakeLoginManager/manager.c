@@ -1,11 +1,13 @@
 // fake-login-manager [--impostor]: speaks as systemd-logind does on the bus of $DBUS_SYSTEM_BUS_ADDRESS, for tests.
 //
-// It writes `ready` when it has its name and `asked` at each question for a session. Lines of standard input are
-// signals that it sends: suspend, resume, lock, unlock, and lock-other, of another session. It ends with its standard
-// input. An impostor has no name on the bus, sends `suspend` and `lock`, and ends.
+// It writes `ready` when it has its name, `asked` at each question for a session, `delayed` when somebody takes a lock
+// that delays sleep, and `released` when nobody has it any more. Lines of standard input are signals that it sends:
+// suspend, resume, lock, unlock, and lock-other, of another session. It ends with its standard input. An impostor has no
+// name on the bus, sends `suspend` and `lock`, and ends.
 #include <gio/gio.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char path[] = "/org/freedesktop/login1";
 static const char own_session[] = "/org/freedesktop/login1/session/_32";
@@ -14,7 +16,12 @@ static const char manager[] = "org.freedesktop.login1.Manager";
 static const char session[] = "org.freedesktop.login1.Session";
 static const char xml[] =
     "<node><interface name='org.freedesktop.login1.Manager'><method name='GetSession'>"
-    "<arg type='s' direction='in'/><arg type='o' direction='out'/></method></interface></node>";
+    "<arg type='s' direction='in'/><arg type='o' direction='out'/></method><method name='Inhibit'>"
+    "<arg type='s' direction='in'/><arg type='s' direction='in'/><arg type='s' direction='in'/>"
+    "<arg type='s' direction='in'/><arg type='h' direction='out'/></method></interface></node>";
+
+// Of libgio; its header is in a folder that pkg-config does not name for WebKitGTK.
+GUnixFDList *g_unix_fd_list_new_from_array(const int *descriptors, int count);
 
 static GDBusConnection *bus;
 static GMainLoop *loop;
@@ -37,8 +44,34 @@ static void send_signal(const char *line) {
     g_dbus_connection_flush_sync(bus, NULL, NULL);
 }
 
+static gboolean released(GIOChannel *channel, GIOCondition condition, gpointer data) {
+    say("released");
+    return FALSE;
+}
+
+// The lock is the writing end of a pipe.
+static void delay_sleep(GVariant *parameters, GDBusMethodInvocation *invocation) {
+    const char *what, *who, *why, *mode;
+    g_variant_get(parameters, "(&s&s&s&s)", &what, &who, &why, &mode);
+    int ends[2];
+    if (strcmp(what, "sleep") != 0 || strcmp(mode, "delay") != 0 || pipe(ends) != 0) {
+        g_dbus_method_invocation_return_dbus_error(invocation, "org.freedesktop.DBus.Error.InvalidArgs", what);
+        return;
+    }
+    GIOChannel *channel = g_io_channel_unix_new(ends[0]);
+    g_io_channel_set_close_on_unref(channel, TRUE);
+    g_io_add_watch(channel, G_IO_HUP, released, NULL);
+    g_io_channel_unref(channel);
+    GUnixFDList *list = g_unix_fd_list_new_from_array(&ends[1], 1);
+    g_dbus_method_invocation_return_value_with_unix_fd_list(invocation, g_variant_new("(h)", 0), list);
+    g_dbus_connection_flush_sync(bus, NULL, NULL);
+    g_object_unref(list);
+    say("delayed");
+}
+
 static void called(GDBusConnection *connection, const char *sender, const char *object, const char *interface,
                    const char *method, GVariant *parameters, GDBusMethodInvocation *invocation, gpointer data) {
+    if (strcmp(method, "Inhibit") == 0) return delay_sleep(parameters, invocation);
     g_dbus_method_invocation_return_value(invocation, g_variant_new("(o)", own_session));
     g_dbus_connection_flush_sync(bus, NULL, NULL);
     say("asked");

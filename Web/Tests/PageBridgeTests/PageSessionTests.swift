@@ -102,9 +102,20 @@ import WebProfiles
         #expect(page.line("{\n}\r{}") == [.send(Array("{ } {}".utf8))])
     }
 
-    @Test("lines wait for the porter, and are joined")
+    @Test("the last line end is found from any beginning, and in nothing there is none")
+    func lastLineEnd() {
+        let bytes = Array("1\n22\n333".utf8)
+        #expect(LineEnds.last(in: bytes[...]) == 4)
+        #expect(LineEnds.last(in: bytes[1..<4]) == 1)
+        #expect(LineEnds.last(in: bytes[2..<4]) == nil)
+        #expect(LineEnds.last(in: [][...]) == nil)
+        #expect(LineEnds.replaced(in: bytes[1..<5]) == Array(" 22 ".utf8))
+        #expect(LineEnds.replaced(in: [][...]) == [])
+    }
+
+    @Test("lines wait for a post of the porter's, and are joined")
     func pulls() {
-        var page = TestPage.open()
+        var page = TestPage.openWithoutPosts()
         #expect(page.session.received(Array("1\n".utf8)) == [])
         #expect(page.session.received(Array("2\n".utf8)) == [])
         #expect(page.pull() == [.deliver(Array("1\n2\n".utf8))])
@@ -113,9 +124,40 @@ import WebProfiles
         #expect(page.session.received(Array("4\n".utf8)) == [])
     }
 
+    @Test("the answer to a call's line brings the result: no other post is needed")
+    func results() {
+        var page = TestPage.openWithoutPosts()
+        for _ in 0..<3 {
+            #expect(page.line("1") == [.send(Array("1".utf8))])
+            #expect(page.session.received(Array("2\n".utf8)) == [.deliver(Array("2\n".utf8))])
+        }
+        #expect(page.session.received(Array("3\n".utf8)) == [])
+    }
+
+    @Test("of more posts than may wait, the oldest is answered with nothing")
+    func heldPosts() {
+        var page = TestPage.openWithoutPosts()
+        for _ in 0..<PageSessionLimits.heldPosts { #expect(page.pull() == []) }
+        #expect(page.line("1") == [.deliver([]), .send(Array("1".utf8))])
+        for _ in 0..<PageSessionLimits.heldPosts { #expect(page.session.received(Array("2\n".utf8)).count == 1) }
+        #expect(page.session.received(Array("2\n".utf8)) == [])
+    }
+
+    @Test("posts that wait are another document's when one begins, and those of a document that is gone are refused")
+    func fates() {
+        var page = TestPage.open()
+        #expect(page.fate("p")?.fate == .held)
+        #expect(page.fate("p", document: 2)?.fate == .dropped)
+        #expect(page.fate("h", "https://a.example", document: 2)?.fate == .begins)
+        #expect(page.fate("l", "1", document: 1)?.fate == .dropped)
+        _ = page.answered()
+        #expect(page.session.received(Array("1\n".utf8)).count == 1)
+        #expect(page.session.received(Array("2\n".utf8)) == [])
+    }
+
     @Test("a page that takes nothing has the reading stopped")
     func backPressure() {
-        var page = TestPage.open()
+        var page = TestPage.openWithoutPosts()
         let line = [UInt8](repeating: 0x20, count: PageSessionLimits.undeliveredBytes - 1) + [0x0A]
         _ = page.session.received(line)
         #expect(page.session.isFull)
@@ -130,7 +172,7 @@ import WebProfiles
         _ = page.hello("https://a.example")
         _ = page.pull()
         for number in 0..<PageSessionLimits.waitingLines {
-            #expect(page.line("{\"task\":\"Echo\",\"callbackId\":\(number)}") == [])
+            #expect(page.delivered(page.line("{\"task\":\"Echo\",\"callbackId\":\(number)}")) == "")
         }
         let actions = page.line("{\"task\":\"Echo\",\"callbackId\":\"last\"}")
         #expect(page.delivered(actions).hasPrefix("{\"callbackId\":\"last\",\"error\":{\"code\":\"busy\""))
@@ -161,7 +203,8 @@ import WebProfiles
     func close() {
         var page = TestPage.open()
         let close = "{\"event\":\"web.close\",\"data\":{\"info\":null}}\n"
-        #expect(page.session.received(Array("{\"callbackId\":1,\"result\":\(close.dropLast())}\n".utf8)) == [])
+        let lookalike = page.session.received(Array("{\"callbackId\":1,\"result\":\(close.dropLast())}\n".utf8))
+        #expect(!lookalike.contains(.close))
         #expect(page.session.received(Array("{\"callbackId\":1,\"result\":2}\n\(close)".utf8)).contains(.close))
     }
 
@@ -176,7 +219,7 @@ import WebProfiles
 
     @Test("a page gets the newest handlers alone, and each document that begins gets them")
     func handlers() {
-        var page = TestPage.open()
+        var page = TestPage.openWithoutPosts()
         _ = page.session.setHandlers([PageHandler("a", task: "Echo")])
         _ = page.session.setHandlers([PageHandler("b", task: "Echo")])
         let line = "!handlers [{\"name\":\"b\",\"task\":\"Echo\"}]\n"
@@ -184,7 +227,6 @@ import WebProfiles
         #expect(page.delivered(page.pull()) == "")
         #expect(page.delivered(page.session.setHandlers([])) == "!handlers []\n")
         _ = page.commit("https://a.example/next")
-        _ = page.hello("https://a.example", document: 2)
-        #expect(page.delivered(page.pull(document: 2)) == "!handlers []\n")
+        #expect(page.delivered(page.hello("https://a.example", document: 2)) == "!handlers []\n")
     }
 }

@@ -24,14 +24,28 @@ struct TestPage {
         return page
     }
 
+    /// As ``open()``, and no post of the porter's waits.
+    static func openWithoutPosts() -> TestPage {
+        var page = open()
+        _ = page.session.received(Array("0\n".utf8))
+        return page
+    }
+
     /// The id of a document.
     static func document(_ number: Int) -> String { String(repeating: "\(number)", count: PageMessage.idBytes) }
 
     mutating func commit(_ uri: String?) -> [PageSession.Action] { session.commit(uri) }
 
     mutating func post(_ kind: String, _ text: String = "", document: Int = 1) -> [PageSession.Action] {
-        guard let message = PageMessage(Array("\(kind)\(Self.document(document))\(text)".utf8)) else { return [] }
-        return session.posted(message).actions
+        fate(kind, text, document: document)?.actions ?? []
+    }
+
+    /// What a post leads to, and what becomes of its answer.
+    mutating func fate(
+        _ kind: String, _ text: String = "", document: Int = 1
+    ) -> (actions: [PageSession.Action], fate: PageSession.Fate)? {
+        guard let message = PageMessage(Array("\(kind)\(Self.document(document))\(text)".utf8)) else { return nil }
+        return session.posted(message)
     }
 
     mutating func hello(_ origin: String, document: Int = 1) -> [PageSession.Action] {

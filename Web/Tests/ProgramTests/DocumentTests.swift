@@ -231,12 +231,17 @@ struct DocumentTests {
         }
     }
 
-    @Test("pool: global first view, visible, reusable: web.pool tells what waits and what is shown")
+    @Test("pool: global first view, visible, reusable: web.pool shows what waits, what is shown, and what it takes")
     func pool() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "[pool]\nwarm = 0\nmax = 3\n")
             let pool = try await run.bridge.call("web.pool", as: JSON.self)
             #expect(pool["visible"] == 1 && pool["maximum"] == 3 && pool["coldStarts"] == 1)
+            let processes = pool["processes"]?.arrayValue ?? []
+            #expect(processes.count == 1)
+            // More than nothing, and less than machines have.
+            let memory = processes.first?["memory"]?.int64Value ?? 0
+            #expect(memory > 1 << 20 && memory < 1 << 40)
         }
     }
 }

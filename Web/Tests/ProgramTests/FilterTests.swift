@@ -50,6 +50,11 @@ struct FilterTests {
             #expect(try await look(run) == [0, 1, false, true])
             _ = try await run.bridge.call("web.filters.set", ["filters": []] as JSON, as: JSON.self)
             #expect(try await look(run) == [0, 1, false, true])
+            let listed = try await run.bridge.call("web.filters.get", as: JSON.self)
+            #expect(listed["filters"] == [] && listed["profile"]?.arrayValue?.count == 2)
+            #expect(
+                listed["profile"]?.arrayValue?.last
+                    == ["action": "hide", "domains": ["*127.0.0.1"], "selector": ".first"])
         }
     }
 
@@ -96,6 +101,37 @@ struct FilterTests {
                 await run.expect("web.filters.set", ["filters": filters], code)
             }
             #expect(try await look(run) == [0, 1, true, true])
+            let listed = try await run.bridge.call("web.filters.get", as: JSON.self)
+            #expect(listed == ["filters": good, "profile": []])
+        }
+    }
+
+    /// Sets filters.
+    ///
+    /// - Returns: The error's code; nil: they are set.
+    private static func set(_ filters: JSON, _ bridge: Bridge) async -> ErrorCode? {
+        do throws(BridgeError) {
+            _ = try await bridge.call("web.filters.set", ["filters": filters] as JSON, as: JSON.self)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("filters that the engine would compile without end are refused, and others are busy meanwhile")
+    func endless() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let bridge = run.bridge
+            let expression = ".*a" + String(repeating: "[ab]", count: 24)
+            async let refusal = Self.set([["action": "block", "url": .string(expression)]], bridge)
+            // Until the other call has come.
+            var code: ErrorCode?
+            while code == nil { code = await Self.set([], bridge) }
+            #expect(code == .busy)
+            #expect(try await look(run) == [1, 1, true, true])
+            #expect(await refusal == "options.invalid")
+            #expect(await Self.set([], bridge) == nil)
         }
     }
 

@@ -11,14 +11,24 @@ struct MachineTests {
         "[[rule]]\nallow = \"publish\"\nnames = \"lifecycle.*\"\norigin = \"\(origins[0])\"\n"
     }
 
-    @Test("lifecycle: lock screen and sleep of the login manager are events on the page's own session")
-    func lifecycle() async throws {
+    /// Shows a page that may publish, on a machine with a login manager; `body` gets its events of the lifecycle too.
+    private func withMachine(
+        profile: String? = nil,
+        _ body: (WebRun, FakeLoginManager, inout EventStream.AsyncIterator) async throws -> Void
+    ) async throws {
         try await WebRun.with(rules: Self.rules) { run in
             let manager = try FakeLoginManager()
             run.environment = manager.environment
-            try await run.startPage()
-            try manager.awaitQuestion()
+            try await run.startPage(profile: profile)
+            try manager.awaitQuestions()
             var events = try await run.bridge.subscribe(to: "lifecycle.*").makeAsyncIterator()
+            try await body(run, manager, &events)
+        }
+    }
+
+    @Test("lifecycle: lock screen and sleep of the login manager are events on the page's own session")
+    func lifecycle() async throws {
+        try await withMachine { _, manager, events in
             for (signal, name) in [
                 ("lock", "locked"), ("unlock", "unlocked"), ("suspend", "suspending"), ("resume", "resumed"),
             ] {
@@ -28,14 +38,41 @@ struct MachineTests {
         }
     }
 
+    @Test("the machine sleeps when the daemon has the pages' lifecycle.suspending, and the next time too")
+    func delay() async throws {
+        try await withMachine { _, manager, events in
+            for _ in 1...2 {
+                try manager.send("suspend")
+                // The daemon has sent the event before it has answered the page's call.
+                try manager.awaitRelease()
+                #expect(try await events.next()?.name == "lifecycle.suspending")
+                try manager.send("resume")
+                try manager.awaitDelay()
+                #expect(try await events.next()?.name == "lifecycle.resumed")
+            }
+        }
+    }
+
+    @Test("a page that shows nothing after the machine has slept is loaded once more")
+    func blank() async throws {
+        let profile = "[navigation]\nkeep_pages = true\n[tasks]\nevents = [\"web.kept\", \"web.blank\"]\n"
+        try await withMachine(profile: profile) { run, manager, _ in
+            var events = try await run.bridge.subscribe(to: "web.kept", "web.blank").makeAsyncIterator()
+            // A page of which a copy is kept has been looked at.
+            _ = try await run.navigate("\(run.server.origins[0])/page.html")
+            #expect(try await run.report().value == "loaded")
+            #expect(try await events.next()?.name == "web.kept")
+            _ = try await run.evaluate("document.body.innerHTML = ''")
+            try manager.send("suspend")
+            try manager.send("resume")
+            #expect(try await events.next()?.name == "web.blank")
+            #expect(try await run.report().value == "loaded")
+        }
+    }
+
     @Test("the lock of another session, and signals of another program on the bus, are not heard")
     func others() async throws {
-        try await WebRun.with(rules: Self.rules) { run in
-            let manager = try FakeLoginManager()
-            run.environment = manager.environment
-            try await run.startPage(profile: "[tasks]\nevents = [\"lifecycle.*\"]\n")
-            try manager.awaitQuestion()
-            var events = try await run.bridge.subscribe(to: "lifecycle.*").makeAsyncIterator()
+        try await withMachine(profile: "[tasks]\nevents = [\"lifecycle.*\"]\n") { _, manager, events in
             try manager.sendAsImpostor()
             try manager.send("lock-other")
             try manager.send("unlock")
@@ -46,14 +83,9 @@ struct MachineTests {
 
     @Test("a login manager that is started again is heard, and the end of the bus is not that of the program")
     func restart() async throws {
-        try await WebRun.with(rules: Self.rules) { run in
-            let manager = try FakeLoginManager()
-            run.environment = manager.environment
-            try await run.startPage()
-            try manager.awaitQuestion()
-            var events = try await run.bridge.subscribe(to: "lifecycle.*").makeAsyncIterator()
+        try await withMachine { run, manager, events in
             try manager.restart()
-            try manager.awaitQuestion()
+            try manager.awaitQuestions()
             try manager.send("lock")
             #expect(try await events.next()?.name == "lifecycle.locked")
             try manager.endBus()

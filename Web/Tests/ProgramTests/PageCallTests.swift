@@ -21,4 +21,31 @@ struct PageCallTests {
             #expect(report == Report(origin: origin, value: ["result": ["hello": "world"], "error": nil]))
         }
     }
+
+    @Test("of 800 calls at once each has one callback with its own result, three times")
+    func atOnce() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try run.server.serve(
+                "page.html",
+                script: """
+                    const counts = new Array(2400).fill(0);
+                    const call = (number) => new Promise((done) => {
+                        WebBridge.call("Echo", { number }, (result, error) => {
+                            if (error === null && result.number === number) counts[number] += 1;
+                            done();
+                        });
+                    });
+                    (async () => {
+                        for (const first of [0, 800, 1600]) {
+                            await Promise.all(Array.from({ length: 800 }, (_, index) => call(first + index)));
+                        }
+                        await new Promise((done) => WebBridge.call("Echo", {}, done));
+                        WebBridge.call("test.report", counts.filter((count) => count === 1).length);
+                    })();
+                    """)
+            try run.start("--bridge", origin, "\(origin)/page.html")
+            #expect(try await run.report().value == 2_400)
+        }
+    }
 }

@@ -3,5 +3,5 @@ document.addEventListener("click", (event) => {
     const link = event.composedPath().find((element) => element instanceof HTMLAnchorElement && element.href);
     if (!link || !schemes.includes(link.protocol.slice(0, -1))) return;
     event.preventDefault();
-    post("l", JSON.stringify({ url: link.href })).catch(() => {});
+    post("l", JSON.stringify({ url: link.href }));
 }, true);

@@ -54,8 +54,17 @@ final class FakeLoginManager {
     /// The variable of the environment that has the address of the bus.
     var environment: [String] { ["DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "XDG_SESSION_ID=2"] }
 
-    /// Waits until somebody asks for a session, and has an answer.
-    func awaitQuestion() throws { try manager.expect("asked") }
+    /// Waits until somebody has asked for a session, and has a lock that delays sleep.
+    func awaitQuestions() throws {
+        try manager.expect("asked")
+        try awaitDelay()
+    }
+
+    /// Waits until somebody has a lock that delays sleep.
+    func awaitDelay() throws { try manager.expect("delayed") }
+
+    /// Waits until the machine may sleep.
+    func awaitRelease() throws { try manager.expect("released") }
 
     /// Sends a signal: `suspend`, `resume`, `lock`, `unlock` or `lock-other`.
     func send(_ signal: String) throws {

@@ -1,0 +1,82 @@
+"""Loads of pages: of packages in warm and cold views, of pages with and without the bridge, and after a crash."""
+
+import os
+import signal
+import time
+
+from bare import Bare
+from container import Container
+from rig import LIMIT, is_connected, web_processes
+
+OPENS = 3
+RELOADS = 30
+CRASHES = 2
+
+
+def milliseconds(body):
+    begin = time.perf_counter()
+    body()
+    return 1000 * (time.perf_counter() - begin)
+
+
+class Loads:
+    notes = []
+
+    def __init__(self, rig, figures):
+        self.rig = rig
+        self.figures = figures
+
+    def round(self):
+        self.load_bare()
+        for kind, warm in [("cold", 0), ("warm", 1)]:
+            container = Container(self.rig, kind, warm=warm)
+            self.load_packages(container, kind, warm)
+            if not warm:
+                self.reload(container)
+            container.end()
+        self.crash()
+
+    def load_bare(self):
+        bare = Bare(self.rig, "bare://page/")
+        bare.await_load()
+        for _ in range(OPENS):
+            self.figures.add("bare: load in a cold view, ms", [milliseconds(lambda: bare.ask("open bare://page/"))])
+            bare.ask("prepare")
+            self.figures.add("bare: load in a warm view, ms", [milliseconds(lambda: bare.ask("load bare://page/"))])
+        bare.end()
+
+    def load_packages(self, container, kind, warm):
+        name = f"trestle-web: load of a package in a {kind} view, ms"
+        for _ in range(OPENS):
+            container.await_warm(warm)
+            self.figures.add(name, [milliseconds(lambda: container.open(container.PACKAGE))])
+            container.close_last()
+
+    def reload(self, container):
+        """The same page of an origin with the bridge and of one without it, in turn."""
+        views = [(part, container.open(f"{origin}/load.html"))
+                 for part, origin in zip(("with the bridge", "without it"), self.rig.server.origins)]
+        for _ in range(RELOADS):
+            for part, view in views:
+                options = {"view": view, "wait": "finished"}
+                self.figures.add(f"trestle-web: reload of a page {part}, ms",
+                                 [milliseconds(lambda: container.bridge.result("web.reload", options))])
+        for _ in views:
+            container.close_last()
+
+    def crash(self):
+        """The only page reports each time that it has been loaded."""
+        container = Container(self.rig, "crash", page="load.html?report")
+        self.rig.server.reports.get(timeout=LIMIT)
+        for _ in range(CRASHES):
+            while not any(is_connected(process) for process in web_processes(container.pid)):
+                time.sleep(0.01)
+            self.figures.add("trestle-web: crash to the reloaded page, ms",
+                             [milliseconds(lambda: self.end_processes(container))])
+        container.end()
+
+    def end_processes(self, container):
+        for process in web_processes(container.pid):
+            if is_connected(process):
+                os.kill(process, signal.SIGKILL)
+        self.rig.server.reports.get(timeout=LIMIT)

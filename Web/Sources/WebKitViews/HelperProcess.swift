@@ -1,0 +1,58 @@
+internal import CWebKitGTK
+internal import MainLoop
+
+/// A program that is run to its end.
+@MainActor
+enum HelperProcess {
+    /// How it ended.
+    enum End {
+        /// By itself, with a status and what it has written to standard output.
+        case exited(Int32, String)
+        /// By a signal.
+        case killed
+        /// It could not be started, or listened to.
+        case failed(EngineError)
+    }
+
+    /// Runs a program.
+    ///
+    /// - Parameters:
+    ///   - words: The program and its arguments.
+    ///   - input: Its standard input.
+    static func run(_ words: [String], input: [UInt8]) async -> End {
+        var error: UnsafeMutablePointer<GError>?
+        var started: OpaquePointer?
+        UserScript.withList(words) { list in
+            let flags = G_SUBPROCESS_FLAGS_STDIN_PIPE.rawValue | G_SUBPROCESS_FLAGS_STDOUT_PIPE.rawValue
+            started = g_subprocess_newv(list, GSubprocessFlags(flags), &error)
+        }
+        guard let started else { return .failed(EngineError(owning: error)) }
+        let process = GObjectBox(owning: UnsafeMutableRawPointer(started))
+        return await withCheckedContinuation { continuation in
+            let data = AsyncResult.pointer { continuation.resume(returning: end(process.opaque, $0)) }
+            let bytes = g_bytes_new(input, gsize(input.count))
+            g_subprocess_communicate_async(process.opaque, bytes, nil, AsyncResult.callback, data)
+            g_bytes_unref(bytes)
+        }
+    }
+
+    private static func end(_ process: OpaquePointer, _ outcome: OpaquePointer) -> End {
+        var output: OpaquePointer?
+        var error: UnsafeMutablePointer<GError>?
+        let isRead = g_subprocess_communicate_finish(process, outcome, &output, nil, &error) != 0
+        defer { if let output { g_bytes_unref(output) } }
+        // A program that ends without reading its input makes an error of the input.
+        guard g_subprocess_get_if_exited(process) != 0 else {
+            g_clear_error(&error)
+            return .killed
+        }
+        guard isRead else { return .failed(EngineError(owning: error)) }
+        return .exited(g_subprocess_get_exit_status(process), output.map(text) ?? "")
+    }
+
+    private static func text(_ bytes: OpaquePointer) -> String {
+        var count: gsize = 0
+        guard let start = g_bytes_get_data(bytes, &count) else { return "" }
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+}

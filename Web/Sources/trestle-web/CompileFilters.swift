@@ -1,0 +1,58 @@
+import ArgumentParser
+import Glibc
+import MainLoop
+import WebKitViews
+
+/// Compiles content filters; the program runs itself so. It is no command for people.
+struct CompileFilters: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "compile-filters", shouldDisplay: false)
+
+    /// How the program runs itself, but for the folder.
+    static let commandLine = ["/proc/self/exe", "compile-filters"]
+
+    /// The processor's time in seconds. As many filters as there may be usually take a tenth of one, and what takes
+    /// longer takes little memory: so that has no limit of its own, which the engine's reserved memory would be past.
+    private static let maximumSeconds: rlim_t = 5
+
+    @Argument(help: "Where the compiled filters go.")
+    var folder: String
+
+    func run() throws {
+        limit()
+        let source = readInput()
+        let problem = MainActor.assumeIsolated { Self.compile(source, folder) }
+        guard let problem else { return }
+        print(problem, terminator: "")
+        throw ExitCode(1)
+    }
+
+    private func limit() {
+        for (resource, maximum) in [(RLIMIT_CPU, Self.maximumSeconds), (RLIMIT_CORE, 0)] {
+            var limit = rlimit(rlim_cur: maximum, rlim_max: maximum)
+            setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+        }
+    }
+
+    private func readInput() -> [UInt8] {
+        var source: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = read(STDIN_FILENO, &buffer, buffer.count), count > 0 { source += buffer[..<count] }
+        return source
+    }
+
+    /// What is wrong with the filters; nil: nothing.
+    @MainActor
+    private static func compile(_ source: [UInt8], _ folder: String) -> String? {
+        var problem: String?
+        Task {
+            do throws(EngineError) {
+                try await ContentFilter.save(source, in: folder)
+            } catch {
+                problem = error.description
+            }
+            MainLoop.quit()
+        }
+        MainLoop.run()
+        return problem
+    }
+}
