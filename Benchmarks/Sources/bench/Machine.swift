@@ -15,6 +15,13 @@ struct Machine {
     /// Lines in front of the table.
     var text: String { lines.map { "- \($0)\n" }.joined() }
 
+    /// The time that the host of a virtual machine has taken from its processors so far, in ticks of a hundredth of a
+    /// second.
+    static var stolenTicks: Int {
+        let all = readFile("/proc/stat").split(separator: "\n").first?.split(separator: " ") ?? []
+        return all.count > 8 ? Int(all[8]) ?? 0 : 0
+    }
+
     private static func date() -> String {
         var now = time(nil)
         var parts = tm()

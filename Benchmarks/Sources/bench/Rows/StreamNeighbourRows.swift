@@ -6,6 +6,9 @@ private let neighbours = 4
 /// Short windows, in turns with those beside the shell: what else runs on the machine is beside both.
 private let windowsPerRound = 5
 private let windowSeconds = 1.0
+/// How often a window is measured again in which the host took time from this machine's processors: a hundredth of the
+/// time, spent away, is what decides about the 99th percentile.
+private let maximumAttempts = 5
 
 func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
     guard AttackField.isRoot else {
@@ -36,20 +39,32 @@ private struct Neighbourhood {
     var waits: [Double]
     /// The CPU time of the daemon's loop, as a share of a core.
     var load: Double
+    /// What the host took meanwhile.
+    var stolenTicks: Int
 }
 
 private func measure(beside command: [String], _ field: AttackField) throws -> Neighbourhood {
+    var best = try measureOnce(beside: command, field)
+    for _ in 1..<maximumAttempts where best.stolenTicks > 0 {
+        let next = try measureOnce(beside: command, field)
+        if next.stolenTicks < best.stolenTicks { best = next }
+    }
+    return best
+}
+
+private func measureOnce(beside command: [String], _ field: AttackField) throws -> Neighbourhood {
     // Ends all processes of the command, also those of its pipe.
     let limited = ["timeout", "--signal=KILL", String(windowSeconds + 1)] + command
     let processes = try (0..<neighbours).map { _ in try ChildProcess(limited) }
     try field.wait(seconds: 0.5)
-    let (start, loopStart) = (monotonicNanoseconds(), field.loopNanoseconds)
+    let (start, loopStart, stolenStart) = (monotonicNanoseconds(), field.loopNanoseconds, Machine.stolenTicks)
     try field.wait(seconds: windowSeconds)
-    let (end, loopEnd) = (monotonicNanoseconds(), field.loopNanoseconds)
+    let (end, loopEnd, stolenEnd) = (monotonicNanoseconds(), field.loopNanoseconds, Machine.stolenTicks)
     for process in processes { _ = process.wait() }
     guard let victim = field.victim, !victim.hasEnded else { throw Failure("the other user cannot call") }
     return Neighbourhood(
-        waits: victim.waits(from: start, to: end), load: Double(loopEnd - loopStart) / Double(end - start))
+        waits: victim.waits(from: start, to: end), load: Double(loopEnd - loopStart) / Double(end - start),
+        stolenTicks: stolenEnd - stolenStart)
 }
 
 private func line(_ name: String, _ server: String, _ seen: [Neighbourhood], _ peer: [Neighbourhood]?) -> Line {

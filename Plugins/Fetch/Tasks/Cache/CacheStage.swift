@@ -180,6 +180,7 @@ struct CachedLoad: Sendable {
     private func share(
         _ load: CacheLoad, _ entries: [CacheEntry], _ steps: CacheSteps
     ) async throws(BridgeError) -> Shared {
+        if Task.isCancelled { throw .fetchCancelled }
         switch stage.shared.enter(address, at: now) {
         case .alone: return .response(try await perform(load, entries, steps))
         case .lead(let lead):
@@ -190,15 +191,16 @@ struct CachedLoad: Sendable {
                 throw error
             }
         case .follow(let other):
-            switch await other.wait(context.call.plugin) {
+            let outcome = await other.wait(context.call.plugin)
+            // Where all are cancelled, the one that loads may be the first to notice it: none of the others begins anew.
+            if Task.isCancelled { throw .fetchCancelled }
+            switch outcome {
             case .response(let response):
                 guard let followed = try follow(response, steps) else { return .again(isShareable: false) }
                 return .response(followed)
             case .confirmed: return .again(isShareable: false)
             case .cancelled: return .again(isShareable: true)
-            case .nothing, nil:
-                if Task.isCancelled { throw .fetchCancelled }
-                return .response(try await perform(load, entries, steps))
+            case .nothing, nil: return .response(try await perform(load, entries, steps))
             }
         }
     }

@@ -147,8 +147,9 @@ final class Transfer {
     }
 
     private func setLimits() -> Bool {
-        ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-            && ccurl_set_long(handle, CURLOPT_BUFFERSIZE, Self.receivedBytes)
+        // Refused where the handle's last transfer ended before it had a connection, and has left its buffer.
+        _ = ccurl_set_long(handle, CURLOPT_BUFFERSIZE, Self.receivedBytes)
+        return ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
             && ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
             && ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
             // Without this, the end of a transfer whose name is looked up waits for the resolver, and all others too.
