@@ -16,7 +16,8 @@ class Disk:
         folder.mkdir()
 
     def remove(self) -> None:
-        subprocess.run(["umount", self.folder], check=True)
+        # Lazily: a process of a plugin that was ended may still be about to close a file.
+        subprocess.run(["umount", "--lazy", self.folder], check=True)
 
     @property
     def ballast(self) -> Path:

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,12 @@ class Plugins(FaultTest):
             and self.daemon.descriptors() <= self.descriptors and len(self.children()) == len(NAMES))
 
     def children(self) -> list[str]:
-        return [child for thread in Path(f"/proc/{self.daemon.pid}/task").iterdir()
-                for child in (thread / "children").read_text().split()]
+        found: list[str] = []
+        for thread in Path(f"/proc/{self.daemon.pid}/task").iterdir():
+            # A thread may end meanwhile.
+            with suppress(FileNotFoundError):
+                found += (thread / "children").read_text().split()
+        return found
 
     def test_killed_while_it_writes(self) -> None:
         """A plugin whose process is killed while it writes a stream completes none, and leaves nothing"""
