@@ -58,8 +58,8 @@ public struct ByteWriter: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - onLeave: Called, on any thread, where the reader leaves meanwhile: `body` is to return soon.
-    ///   - body: Gets the descriptor, which does not block, and returns how many bytes it has written. The descriptor is
-    ///     neither closed nor used after that.
+    ///   - body: Gets the descriptor, which does not block, and returns how many bytes it has written. It
+    ///     neither closes the descriptor nor uses it after that.
     /// - Throws: `stream.closed` where the reader is gone, or wants no more.
     public func lendPipe(
         onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int

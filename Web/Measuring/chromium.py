@@ -34,7 +34,8 @@ class Chromium:
         line = f'exec "$0" "$@" 3<&{commands} 4>&{messages}'
         self.process = rig.spawn(
             "bash", "-c", line, self.PROGRAM, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
-            f"--user-data-dir={self.profile}", pass_fds=[commands, messages], stderr=open(f"{rig.folder}/chromium", "w"))
+            f"--user-data-dir={self.profile}", pass_fds=[commands, messages],
+            stderr=open(f"{rig.folder}/chromium", "w"))
         os.close(commands)
         os.close(messages)
         self.show(address)

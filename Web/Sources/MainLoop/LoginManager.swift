@@ -4,7 +4,7 @@ internal import Glibc
 /// What the machine's login manager says, systemd-logind or one that speaks as it does, over the system bus: of sleep,
 /// and of the lock of this program's session.
 ///
-/// The machine's sleep is delayed until whoever hears of it has released the lock, or the manager goes on.
+/// A listener gets a lock that delays the machine's sleep until it is released, or until the manager goes on.
 ///
 /// The subscription names the manager's unique name, so signals of other programs on the bus are ignored.
 @MainActor
@@ -33,8 +33,8 @@ public final class LoginManager {
 
     /// Calls `onChange` at each change, for as long as the process runs. Without a bus or a manager, there are none.
     ///
-    /// - Parameter onChange: What is called. With `suspending` it gets the lock that delays the sleep, where the manager
-    ///   has given one: it is released when nobody holds it any more.
+    /// - Parameter onChange: What is called. With `suspending` it gets the lock that delays the sleep, where the
+    ///   manager has given one: it is released when nobody holds it any more.
     public static func watch(_ onChange: @escaping @MainActor (Change, SleepDelay?) -> Void) {
         // Never released: GLib calls it until the process ends.
         let data = Unmanaged.passRetained(LoginManager(onChange)).toOpaque()

@@ -2,8 +2,8 @@
 //
 // It writes `ready` when it has its name, `asked` at each question for a session, `delayed` when somebody takes a lock
 // that delays sleep, and `released` when nobody has it any more. Lines of standard input are signals that it sends:
-// suspend, resume, lock, unlock, and lock-other, of another session. It ends with its standard input. An impostor has no
-// name on the bus, sends `suspend` and `lock`, and ends.
+// suspend, resume, lock, unlock, and lock-other, of another session. It ends with its standard input. An impostor has
+// no name on the bus, sends `suspend` and `lock`, and ends.
 #include <gio/gio.h>
 #include <stdio.h>
 #include <string.h>

@@ -192,7 +192,7 @@ struct CachedLoad: Sendable {
             }
         case .follow(let other):
             let outcome = await other.wait(context.call.plugin)
-            // Where all are cancelled, the one that loads may be the first to notice it: none of the others begins anew.
+            // Where all are cancelled, the one that loads may notice it first: none of the others begins anew.
             if Task.isCancelled { throw .fetchCancelled }
             switch outcome {
             case .response(let response):

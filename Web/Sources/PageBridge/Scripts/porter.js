@@ -2,8 +2,8 @@
 // the top frame, before any script of the page, and has the only handler by which a page can post to the container.
 //
 // It posts a letter, the document's id and a text: "h" and the origin, "l" and a line, "p" alone. The container answers
-// each post with the next lines for the page, or with nothing: an answer can reach no other document. "p" is posted where
-// no other post waits.
+// each post with the next lines for the page, or with nothing: an answer can reach no other document. "p" is posted
+// where no other post waits.
 "use strict";
 (() => {
     const handler = globalThis.webkit?.messageHandlers?.trestle;
