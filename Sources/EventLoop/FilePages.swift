@@ -8,7 +8,8 @@ import Glibc
 public enum FilePages {
     /// Drops them. Any thread; takes a few milliseconds.
     public static func release() {
-        guard let file = fopen("/proc/self/smaps", "r") else { return }
+        let descriptor = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0, let file = fdopen(ReservedDescriptors.moved(descriptor), "r") else { return }
         defer { fclose(file) }
         var reader = MappingReader()
         var line: UnsafeMutablePointer<CChar>?

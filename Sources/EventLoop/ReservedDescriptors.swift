@@ -15,4 +15,15 @@ enum ReservedDescriptors {
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return Int32(clamping: limit.rlim_cur - min(count, limit.rlim_cur / 4))
     }
+
+    /// Gives a descriptor of the process's own a number among them, so that it takes none of a client's. Where none is
+    /// free there, it keeps its number.
+    ///
+    /// - Returns: the descriptor's number from now on.
+    static func moved(_ descriptor: Int32) -> Int32 {
+        let moved = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
+        guard moved >= 0 else { return descriptor }
+        close(descriptor)
+        return moved
+    }
 }

@@ -1,0 +1,20 @@
+import Glibc
+import Testing
+
+@testable import EventLoop
+
+@Suite("Descriptors that the process keeps for itself")
+struct ReservedDescriptorsTests {
+    @Test("A descriptor of the process's own moves to where no client's is, and stays the same file")
+    func moved() throws {
+        let opened = open("/dev/zero", O_RDONLY | O_CLOEXEC)
+        try #require(opened >= 0)
+        let moved = ReservedDescriptors.moved(opened)
+        defer { close(moved) }
+        #expect(moved >= ReservedDescriptors.first)
+        #expect(fcntl(moved, F_GETFD) & FD_CLOEXEC != 0)
+        var byte: UInt8 = 1
+        #expect(read(moved, &byte, 1) == 1)
+        #expect(byte == 0)
+    }
+}
