@@ -148,7 +148,10 @@ public final class Page {
     }
 
     /// The window came into sight, or went out of it.
-    private func sightChanged() { tell(window.isInSight ? "lifecycle.foreground" : "lifecycle.background") }
+    private func sightChanged() {
+        tell(window.isInSight ? "lifecycle.foreground" : "lifecycle.background")
+        if window.isInSight { watch.expectContent() }
+    }
 
     /// Takes what the porter posted.
     func take(_ text: [UInt8], _ reply: consuming ScriptReply) {

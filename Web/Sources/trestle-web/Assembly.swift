@@ -100,14 +100,14 @@ final class Assembly {
         return settings
     }
 
-    /// Has the filters of the profile hold; false: the engine does not take them, and the program ends.
+    /// Has the filters of the profile hold; false: they cannot, and the program ends.
     private func useFilters(_ container: Container) async -> Bool {
         do throws(Container.FilterRefusal) {
             try await container.setFilters(profile.filters, of: .profile)
             return true
         } catch {
-            command.complain(["filters: the engine does not take them: \(error)"])
-            end(EX_CONFIG)
+            command.complain(["filters: \(error)"])
+            if case .wrong = error { end(EX_CONFIG) } else { end(EX_TEMPFAIL) }
             return false
         }
     }

@@ -242,6 +242,10 @@ struct DocumentTests {
             // More than nothing, and less than machines have.
             let memory = processes.first?["memory"]?.int64Value ?? 0
             #expect(memory > 1 << 20 && memory < 1 << 40)
+            // No turn works longer than it lasts, but for the little that a meter may add.
+            let turns = pool["longTurns"]
+            #expect(turns?["count"]?.int64Value ?? -1 >= 0)
+            #expect((turns?["longestUs"]?.int64Value ?? 0) <= (turns?["longestByClockUs"]?.int64Value ?? -1) + 1_000)
         }
     }
 }

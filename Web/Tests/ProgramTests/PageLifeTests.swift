@@ -71,6 +71,26 @@ struct PageLifeTests {
         }
     }
 
+    @Test("a page that shows nothing when its window comes into sight again is loaded once more")
+    func blankInSight() async throws {
+        let profile = "[navigation]\nkeep_pages = true\n[tasks]\nevents = [\"web.kept\", \"web.blank\"]\n"
+        try await WebRun.with { run in
+            try await run.startPage(profile: profile)
+            var events = try await run.bridge.subscribe(to: "web.kept", "web.blank").makeAsyncIterator()
+            // A page of which a copy is kept has been looked at.
+            _ = try await run.navigate("\(run.server.origins[0])/page.html")
+            #expect(try await run.report().value == "loaded")
+            #expect(try await events.next()?.name == "web.kept")
+            for isVisible in [false, true] {
+                let options: JSON = ["visible": .bool(isVisible)]
+                _ = try await run.bridge.call("web.window.set", options, as: JSON.self)
+                if !isVisible { _ = try await run.evaluate("document.body.innerHTML = ''") }
+            }
+            #expect(try await events.next()?.name == "web.blank")
+            #expect(try await run.report().value == "loaded")
+        }
+    }
+
     @Test("a page that hangs has its process ended, and is loaded again")
     func hang() async throws {
         try await WebRun.with { run in
