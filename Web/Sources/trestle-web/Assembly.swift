@@ -59,7 +59,7 @@ final class Assembly {
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
         LoginManager.watch { change, delay in
             // The machine sleeps when the daemon has the events of all pages, for which this is held.
-            container.tell("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
+            container.publishByPages("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
             if change == .resumed { container.woke() }
         }
         Task {

@@ -6,7 +6,7 @@ import Testing
     "Pages that attack the bridge", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct AttackTests {
-    /// Posts a call by everything that a frame could find, and tells its page what it found.
+    /// Posts a call by everything that a frame could find, and posts to its page what it found.
     private static let frame = """
         const call = JSON.stringify({ task: "test.report", options: { attack: KIND } });
         let found = typeof webkit;
@@ -52,7 +52,7 @@ struct AttackTests {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
             try run.server.serveReporter()
-            try run.server.serve("page.html", script: PageServer.callAndTell(origin))
+            try run.server.serve("page.html", script: PageServer.callAndReport(origin))
             try run.start("--bridge", origin, "--allow", other, "\(other)/page.html")
             #expect(try await run.report() == Report(origin: origin, value: "permission.denied"))
         }
@@ -63,7 +63,7 @@ struct AttackTests {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
             try run.server.serveReporter()
-            try run.server.serve("page.html", script: PageServer.callAndTell(origin))
+            try run.server.serve("page.html", script: PageServer.callAndReport(origin))
             try run.start("--bridge", origin, "\(origin)/sandboxed/page.html")
             #expect(try await run.report() == Report(origin: origin, value: "permission.denied"))
         }
@@ -84,7 +84,7 @@ struct AttackTests {
             try run.server.serveReporter()
             try run.server.serve(
                 "page.html",
-                script: "WebBridge.call('test.report', { attack: 'local' });" + PageServer.callAndTell(other))
+                script: "WebBridge.call('test.report', { attack: 'local' });" + PageServer.callAndReport(other))
             try run.start("--bridge", origin, "--bridge", other, "\(origin)/page.html")
             #expect(try await run.report() == Report(origin: other, value: "permission.denied"))
         }

@@ -83,8 +83,8 @@ struct DocumentTests {
             let text = try await run.evaluate("return document.body.innerText.toLowerCase()").stringValue ?? ""
             #expect(text.hasPrefix("/headers?y=1&x-token=a%20b"))
             #expect(text.contains("x-token: a%20b"))
-            let told = try await run.evaluate("return [TrestleParameters, Object.isFrozen(TrestleParameters)]")
-            #expect(told == [["x-token": "a b"], true])
+            let parameters = try await run.evaluate("return [TrestleParameters, Object.isFrozen(TrestleParameters)]")
+            #expect(parameters == [["x-token": "a b"], true])
             try run.server.serve("plain.html", script: "")
             let state = try await run.navigate("\(other)/plain.html", finished: true)
             #expect(state["uri"]?.stringValue == "\(other)/plain.html")
@@ -92,7 +92,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("--param and --param-in tell the first page")
+    @Test("--param and --param-in are for the first page")
     func parameterFlags() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]

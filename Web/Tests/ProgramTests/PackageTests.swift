@@ -143,10 +143,10 @@ struct PackageTests {
             try run.write(
                 profile: "allow = [\"\(Self.origin)\", \"\(origin)\"]\nbridge = [\"\(Self.origin)\", \"\(origin)\"]\n"
                     + keys, named: "mixed")
-            let tell = Self.page("parent.postMessage('framed', '*'); WebBridge.call('test.report', 'package');")
+            let page = Self.page("parent.postMessage('framed', '*'); WebBridge.call('test.report', 'package');")
             try install(
                 run,
-                try TestPackage(["index.html": tell, "bridge.js": Self.library, "x.mjs": "export const x = 1;"]))
+                try TestPackage(["index.html": page, "bridge.js": Self.library, "x.mjs": "export const x = 1;"]))
             try run.server.serve(
                 "page.html",
                 script: """
