@@ -30,6 +30,7 @@ public final class WebView {
         self.engine = engine
         var properties: [(String, ObjectProperty)] = [
             ("user-content-manager", .object(content)), ("settings", .object(settings.made)),
+            ("website-policies", .object(settings.policies)),
         ]
         if let opener {
             properties.append(("related-view", .object(opener.object)))
