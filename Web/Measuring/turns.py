@@ -5,7 +5,7 @@ import signal
 import time
 
 from container import Container
-from rig import LIMIT, is_connected, web_processes
+from rig import is_connected, web_processes
 
 PAGES = 2
 CALLS = 2000
@@ -51,7 +51,7 @@ class Turns:
             uri = f"{self.rig.server.origins[0]}/bench.html?calls={CALLS}"
             container.bridge.result("web.navigate", {"view": view, "uri": uri})
         for _ in container.views:
-            self.rig.server.reports.get(timeout=LIMIT)
+            self.rig.await_report(container.process)
 
     def reload(self, container):
         for _ in range(RELOADS):
@@ -60,9 +60,9 @@ class Turns:
     def crash(self, container):
         uri = f"{self.rig.server.origins[0]}/load.html?report"
         container.bridge.result("web.navigate", {"view": container.views[0], "uri": uri, "wait": "finished"})
-        self.rig.server.reports.get(timeout=LIMIT)
+        self.rig.await_report(container.process)
         for _ in range(CRASHES):
             for process in web_processes(container.pid):
                 if is_connected(process):
                     os.kill(process, signal.SIGKILL)
-            self.rig.server.reports.get(timeout=LIMIT)
+            self.rig.await_report(container.process)

@@ -27,7 +27,13 @@ struct CompileFilters: ParsableCommand {
     }
 
     private func limit() {
-        // SIGXCPU at the first limit says why; SIGKILL at the second would be that of anybody.
+        // SIGXCPU at the first limit says why; SIGKILL at the second would be that of anybody. Whoever started the
+        // program may have blocked it, or ignored it.
+        signal(SIGXCPU, SIG_DFL)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGXCPU)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         var processor = rlimit(rlim_cur: Self.maximumSeconds, rlim_max: Self.maximumSeconds + 1)
         setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &processor)
         var core = rlimit(rlim_cur: 0, rlim_max: 0)

@@ -35,6 +35,37 @@ struct DocumentTests {
         }
     }
 
+    @Test("all pages have a script that is added, twice where it was added twice, and none after its removal")
+    func sharedScripts() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let uri = "\(run.server.origins[0])/page.html"
+            _ = try await run.bridge.call("web.open", ["uri": .string(uri)] as JSON, as: JSON.self)
+            _ = try await run.report()
+            let call = { (task: String, options: JSON) in
+                try await run.bridge.call("web.scripts.\(task)", options, as: JSON.self)
+            }
+            let look = {
+                for view: JSON in [1, 2] {
+                    _ = try await run.bridge.call("web.reload", ["view": view] as JSON, as: JSON.self)
+                    _ = try await run.report()
+                }
+                return (
+                    try await run.evaluate("return globalThis.runs ?? 0", view: 1),
+                    try await run.evaluate("return globalThis.runs ?? 0", view: 2)
+                )
+            }
+            let source: JSON = ["source": "globalThis.runs = (globalThis.runs ?? 0) + 1;"]
+            let first = try await call("add", source)
+            _ = try await call("add", source)
+            #expect(try await look() == (2, 2))
+            _ = try await call("remove", first)
+            #expect(try await look() == (1, 1))
+            _ = try await call("remove", ["all": true])
+            #expect(try await look() == (0, 0))
+        }
+    }
+
     @Test("scripts of the profile run in documents of their origins, worlds and frames, and no client removes them")
     func ownScripts() async throws {
         try await WebRun.with { run in

@@ -23,6 +23,23 @@ struct ViewFacts {
         #expect(addresses.contains("app://one/a") && addresses.contains("app://one/a#b"))
     }
 
+    @Test("page cache: a document that is gone back to is shown again as it was, and runs no onload")
+    func pageCache() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            addEventListener("load", () => report("load"));
+            addEventListener("pageshow", async ({ persisted }) => {
+                await report(persisted);
+                if (persisted) report("end");
+                else setTimeout(() => { location = "app://one/next.html"; });
+            });
+            """)
+        try probe.page("next.html", "addEventListener('load', () => setTimeout(() => history.back()));")
+        #expect(try probe.show("app://one/page.html").reported == ["load", "false", "true", "end"])
+    }
+
     @Test("a view in no window is hidden, and has no picture")
     func hidden() throws {
         let probe = try EngineProbe()
