@@ -80,6 +80,8 @@ let package = Package(
         .testTarget(
             name: "WebFacts", dependencies: ["engine-probe", trestle("TestSupport")], swiftSettings: strict),
         .testTarget(
+            name: "MainLoopTests", dependencies: ["MainLoop", trestle("EventLoop")], swiftSettings: strict),
+        .testTarget(
             name: "WebProfilesTests",
             dependencies: [
                 "WebProfiles", trestle("EventLoop"), trestle("TestSupport"), trestle("TOMLDocument"),

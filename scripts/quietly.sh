@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # quietly.sh COMMAND…: runs a command of the Swift package manager and shows what it says that matters.
 #
-# Its progress goes on one line of a terminal, and nowhere else; the linker's warnings about other people's objects are
-# left out. The exit status is the command's.
+# Its progress goes on one line of a terminal, and nowhere else; the linker's warnings about other people's objects, and
+# those about flags of pkg-config that it does not pass on, are left out. The exit status is the command's.
 set -uo pipefail
 
 filter() {
@@ -13,7 +13,7 @@ filter() {
                 printf '\r\e[K%s' "${line:0:${COLUMNS:-80}}"
                 progress=true
             fi
-        elif [[ ! $line =~ ^([^ ]*/)?ld(\.[a-z]+)?:\ warning:\  ]]; then
+        elif [[ ! $line =~ ^(([^ ]*/)?ld(\.[a-z]+)?:\ warning:|warning:\ prohibited\ flag\(s\):)\  ]]; then
             if $progress; then
                 printf '\r\e[K'
                 progress=false

@@ -16,14 +16,17 @@ public struct SlowTurn: Sendable, Hashable {
 /// Measures the CPU time of slow turns, for little: a thread's CPU clock takes 0.3 to 0.6 µs to read, the monotonic one
 /// 0.02. A mark is taken at the end of a turn, at most once a millisecond; the clock is read once more where a turn was
 /// slow.
-struct TurnMeter {
+public struct TurnMeter: Sendable, Hashable {
     /// Turns beyond this are slow.
-    static let slowNanoseconds: UInt64 = 5_000_000
+    public static let slowNanoseconds: UInt64 = 5_000_000
     /// How old a mark may be that the next turn is measured from.
     static let markNanoseconds: UInt64 = 1_000_000
 
     private var markedAt: UInt64 = 0
     private var mark: UInt64 = 0
+
+    /// A meter that has seen no turn.
+    public init() {}
 
     /// Notes a turn that has ended.
     ///
@@ -33,7 +36,7 @@ struct TurnMeter {
     ///   - readCPU: reads the CPU clock of the loop's thread, in nanoseconds.
     /// - Returns: the CPU time that it took, where it was slow.
     @inline(__always)
-    mutating func note(from start: UInt64, to end: UInt64, readCPU: () -> UInt64) -> UInt64? {
+    public mutating func note(from start: UInt64, to end: UInt64, readCPU: () -> UInt64) -> UInt64? {
         let isSlow = end &- start > Self.slowNanoseconds
         guard isSlow || end &- markedAt >= Self.markNanoseconds else { return nil }
         let earlier = mark

@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import threading
@@ -66,7 +67,21 @@ start = "{ORIGIN}/"
 allow = ["{ORIGIN}"]
 bridge = ["{ORIGIN}"]
 [tasks]
-events = ["web.*"]
+events = ["web.*", "lifecycle.*"]
+"""
+
+# The container has no /sys/power: logind has to see a file there that can be written.
+POWER = "/sys/power"
+LOGIND = "systemd-logind.service"
+UNPROTECTED = """[Service]
+ProtectSystem=no
+ProtectHome=no
+ProtectClock=no
+ProtectControlGroups=no
+ProtectKernelLogs=no
+ProtectKernelModules=no
+PrivateTmp=no
+ReadWritePaths=
 """
 
 
@@ -92,8 +107,9 @@ def processes(name):
     found = []
     for path in glob.glob("/proc/[0-9]*/comm"):
         try:
-            if open(path).read().strip() == name[:15]:
-                found.append(int(path.split("/")[2]))
+            with open(path) as file:
+                if file.read().strip() == name[:15]:
+                    found.append(int(path.split("/")[2]))
         except OSError:
             pass
     return found
@@ -167,6 +183,54 @@ class Kiosk(unittest.TestCase):
             os.kill(process, signal.SIGKILL)
         wait_for_pages(lambda: set(processes("WebKitWebProcess")) - before and is_shown())
         self.assertEqual(show("NRestarts", UNIT), "0")
+
+    def session(self):
+        """The kiosk's session of logind's."""
+        lines = [line.split() for line in run("loginctl", "list-sessions", "--no-legend").splitlines()]
+        return next(words[0] for words in lines if "kiosk" in words)
+
+    def inhibitors(self):
+        return [line for line in run("systemd-inhibit", "--list", "--no-legend").splitlines() if "trestle-web" in line]
+
+    def test_lock(self):
+        """logind's lock of the kiosk's session is an event, and so is the end of it"""
+        self.wait_until_shown()
+        with Bridge() as bridge:
+            bridge.call("bridge.subscribe", {"events": ["lifecycle.*"]})
+            for verb, event in [("lock-session", "locked"), ("unlock-session", "unlocked")]:
+                run("loginctl", verb, self.session())
+                self.assertEqual(bridge.receive()["event"], f"lifecycle.{event}")
+
+    def make_sleepy(self):
+        """A machine that can sleep, as logind sees it: what is written reaches no kernel."""
+        drop_in = f"/run/systemd/system/{LOGIND}.d"
+        write(f"{drop_in}/unprotected.conf", UNPROTECTED)
+        run("mount", "-o", "remount,rw", "/sys")
+        write(f"{POWER}/state", "mem\n")
+        run("systemctl", "daemon-reload")
+        run("systemctl", "restart", LOGIND)
+
+        def restore():
+            shutil.rmtree(drop_in)
+            shutil.rmtree(POWER)
+            run("mount", "-o", "remount,ro", "/sys")
+            run("systemctl", "daemon-reload")
+            run("systemctl", "restart", LOGIND)
+
+        self.addCleanup(restore)
+
+    def test_sleep(self):
+        """logind's sleep waits for the kiosk, which has an inhibitor before and after it"""
+        self.make_sleepy()
+        self.wait_until_shown()
+        wait_until("logind has the inhibitor", self.inhibitors)
+        self.assertRegex(self.inhibitors()[0], r"\bsleep\b.*\bdelay\b")
+        with Bridge() as bridge:
+            bridge.call("bridge.subscribe", {"events": ["lifecycle.*"]})
+            run("systemctl", "suspend")
+            self.assertEqual(bridge.receive()["event"], "lifecycle.suspending")
+            self.assertEqual(bridge.receive()["event"], "lifecycle.resumed")
+        wait_until("logind has the next inhibitor", self.inhibitors)
 
     def test_killed(self):
         """The unit is started again where trestle-web is killed"""

@@ -2,7 +2,7 @@
 """bench.py [--rounds 3] [--calls 2000] [--only PART] [--check]: what pages of trestle-web cost, beside WebKitGTK alone.
 
 All programs are started in turn in each round, so that their figures compare on any machine. Calls are microseconds;
-those one after the other are means of 100. --check compares them with the limits: the status is 1 where one is past.
+those one after the other are means of 200. --check compares them with the limits: the status is 1 where one is past.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from figures import Figures, Limit, check
 from loads import Loads
 from memories import Memories
 from rig import Rig
+from turns import Turns
 
 PLAIN = "bare: message with reply"
 OWN = "trestle-web: WebBridge.call"
@@ -36,6 +37,8 @@ LIMITS = [
           of="bare: program without views, MiB", plus=16, statistic=median),
     Limit("trestle-web: each view, MiB", "a bare view and 2 MiB", of="bare: each view, MiB", plus=2,
           statistic=median),
+    Limit("trestle-web: long turns of the main loop while 2 pages call", "fixed"),
+    Limit("trestle-web: long turns of the main loop in 20 reloads", "fixed"),
 ]
 
 
@@ -43,13 +46,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--calls", type=int, default=2000)
-    parser.add_argument("--only", choices=["calls", "loads", "memories"], help="measure this part alone")
+    parser.add_argument("--only", choices=["calls", "loads", "memories", "turns"], help="measure this part alone")
     parser.add_argument("--check", action="store_true", help="compare with the limits")
     options = parser.parse_args()
     figures = Figures()
     with Rig() as rig:
         parts = {"calls": Calls(rig, figures, options.calls), "loads": Loads(rig, figures),
-                 "memories": Memories(rig, figures)}
+                 "memories": Memories(rig, figures), "turns": Turns(rig, figures)}
         chosen = [part for name, part in parts.items() if options.only in (None, name)]
         for _ in range(options.rounds):
             for part in chosen:

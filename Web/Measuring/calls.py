@@ -4,7 +4,7 @@ import time
 
 from bare import Bare
 from chromium import Chromium
-from rig import LIMIT, Bridge, processor_time
+from rig import Bridge, processor_time
 
 PAUSE = 0.0001
 """Seconds between calls of the local client, as pages take between an answer and the next call."""
@@ -30,7 +30,7 @@ class Calls:
         """Shows the page by a program, and keeps what the page reports."""
         begin = time.monotonic()
         program = start()
-        report = self.rig.server.reports.get(timeout=LIMIT)
+        report = self.rig.await_report(program.process)
         seconds = time.monotonic() - begin
         self.figures.add(f"{name}: start to the page's script, ms", [1000 * seconds - report.pop("spent")])
         for way, times in report.items():
@@ -42,6 +42,7 @@ class Calls:
         marks = []
         program = self.rig.show_pages("--no-tasks", self.address)
         program.end = lambda: self.rig.end(program)
+        program.process = program
         self.rig.server.on_mark = lambda: marks.append(
             (processor_time(self.rig.daemon.pid), processor_time(program.pid)))
         self.measure("trestle-web", lambda: program)

@@ -6,7 +6,7 @@ import time
 
 from bare import Bare
 from container import Container
-from rig import LIMIT, is_connected, web_processes
+from rig import is_connected, web_processes
 
 OPENS = 3
 RELOADS = 30
@@ -67,7 +67,7 @@ class Loads:
     def crash(self):
         """The only page reports each time that it has been loaded."""
         container = Container(self.rig, "crash", page="load.html?report")
-        self.rig.server.reports.get(timeout=LIMIT)
+        self.rig.await_report(container.process)
         for _ in range(CRASHES):
             while not any(is_connected(process) for process in web_processes(container.pid)):
                 time.sleep(0.01)
@@ -79,4 +79,4 @@ class Loads:
         for process in web_processes(container.pid):
             if is_connected(process):
                 os.kill(process, signal.SIGKILL)
-        self.rig.server.reports.get(timeout=LIMIT)
+        self.rig.await_report(container.process)

@@ -1,10 +1,14 @@
 """The memory of the programs, and of each view with its process."""
 
+import time
+
 from bare import Bare
 from container import Container
 from rig import memory, web_processes
 
 MORE_VIEWS = 4
+REST = 1
+"""Seconds until what a load needs for a while has been given back."""
 
 
 class Memories:
@@ -26,6 +30,7 @@ class Memories:
     def measure(self, name, program, open_view):
         """A program with one view gets more of them."""
         def measured():
+            time.sleep(REST)
             return memory(program), sum(memory(process) for process in web_processes(program))
 
         open_view()

@@ -140,6 +140,16 @@ class Rig:
         child.terminate()
         child.wait()
 
+    def await_report(self, process):
+        """The next thing that a page of a program reports; an error where the program has ended."""
+        for _ in range(LIMIT):
+            try:
+                return self.server.reports.get(timeout=1)
+            except queue.Empty:
+                if process.poll() is not None:
+                    break
+        raise RuntimeError(f"no page has reported, status {process.poll()}:\n{self.last_lines()}")
+
     @property
     def environment(self):
         """The environment of programs that show pages: what they keep and read is in the folder."""

@@ -43,6 +43,11 @@ static inline unsigned trestle_permission_bits(gpointer request) {
     return bits;
 }
 
+/// Policies that a view is made with.
+static inline WebKitWebsitePolicies *trestle_website_policies(WebKitAutoplayPolicy autoplay) {
+    return webkit_website_policies_new_with_policies("autoplay", autoplay, NULL);
+}
+
 /// The SHA-256 of a certificate, in hexadecimal; freed with g_free().
 static inline char *trestle_certificate_sha256(gpointer certificate) {
     GByteArray *der = NULL;

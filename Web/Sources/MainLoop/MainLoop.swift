@@ -19,10 +19,14 @@ public enum MainLoop {
         guard let descriptor = MainQueue.wakeUpDescriptor else {
             preconditionFailure("libdispatch does not give the descriptor of its main queue")
         }
+        TurnWatch.start()
         mainQueue = LoopSource.watching(descriptor, for: .input) { MainQueue.runPending() }
         g_main_loop_run(loop)
         mainQueue = nil
     }
+
+    /// The turns that took long, since ``run()``.
+    public static var longTurns: LongTurns { TurnWatch.long }
 
     /// Ends ``run()`` after what runs now.
     public static func quit() { g_main_loop_quit(loop) }

@@ -27,6 +27,7 @@ public final class Container {
     public var scripts: PageScripts {
         didSet { renewScripts() }
     }
+    private(set) var additions = SharedAdditions()
     /// The handlers that clients have added. Documents that are shown get a change at once.
     public var handlers: PageHandlers {
         didSet {
@@ -75,6 +76,7 @@ public final class Container {
         handlers = PageHandlers(reserved: settings.bridgeScripts.ownHandlers)
         packages = settings.packages.map { PackageServer($0, policy: settings.view.contentSecurityPolicy) }
         if let folder = settings.downloads { downloads = Downloads(folder, self) }
+        renewScripts()
         engine.onDownload { [weak self] in self?.downloads?.begin($0) ?? false }
         packages?.container = self
         if let packages { engine.serve(PageOrigin.packageScheme) { [weak packages] in packages?.take($0) } }
@@ -124,7 +126,8 @@ public final class Container {
     }
 
     private func renewScripts() {
-        for page in waiting + pages.values { page.renewScripts() }
+        additions.set(wantedAdditions)
+        for page in waiting + pages.values { page.view.setAdditions(additions.list) }
     }
 
     /// Allows a certificate that the engine does not trust; false where too many hosts have one.
@@ -161,14 +164,14 @@ public final class Container {
         try await engine.removeData(types, names: names, within: age)
     }
 
-    /// Something concerns all pages: they hear of it, each on its own session.
+    /// Publishes an event of the container, and on the session of each page.
     ///
     /// - Parameters:
     ///   - event: The event's name.
     ///   - completion: Is called at the end of each page's call, and released after the last one.
-    public func tell(_ event: String, _ completion: @escaping @MainActor () -> Void = {}) {
+    public func publishByPages(_ event: String, _ completion: @escaping @MainActor () -> Void = {}) {
         onEvent?(ContainerEvent(name: event, data: [:]))
-        for page in pages.values { page.tell(event, [:], completion) }
+        for page in pages.values { page.publishAsPage(event, [:], completion) }
     }
 
     /// The machine has slept: pages that show nothing any more are loaded once more.
@@ -185,7 +188,7 @@ public final class Container {
         page.window.show()
         guard let uri else { return }
         onEvent?(ContainerEvent(name: "lifecycle.opened", data: ["uri": .string(uri)]))
-        page.tell("lifecycle.opened", ["uri": .string(uri)])
+        page.publishAsPage("lifecycle.opened", ["uri": .string(uri)])
         // Whether it can be loaded, the page says.
         if settings.navigation.decide(uri) == .go { Task { try? await page.load(uri) } }
     }

@@ -81,6 +81,7 @@ public struct ContainerSettings: Sendable {
             })
         zoom = Double(profile.zoom) / 100
         view.contentSecurityPolicy = profile.contentSecurityPolicy
+        view.autoplay = ViewSettings.Autoplay(profile.autoplay)
         if profile.isPersistent, let storage { self.storage = .folder(storage) }
         cookies = WebEngine.Cookies(profile.cookies)
         recovery.reloads = profile.reloads
@@ -90,6 +91,16 @@ public struct ContainerSettings: Sendable {
         panels = profile.panels
         warmViews = profile.warmViews
         maximumPages = profile.maximumViews
+    }
+}
+
+extension ViewSettings.Autoplay {
+    init(_ autoplay: Profile.Autoplay) {
+        switch autoplay {
+        case .refuse: self = .refuse
+        case .silent: self = .silent
+        case .allow: self = .allow
+        }
     }
 }
 

@@ -66,7 +66,7 @@ public final class Page {
         window = WebWindow(view, settings.window)
         watch = PageWatch(settings.recovery, world: container.world)
         view.zoom = settings.zoom
-        renewScripts()
+        view.setAdditions(container.additions.list)
         view.setFilters(container.filters.all)
         if let userAgent = container.userAgent { view.setUserAgent(userAgent) }
         view.delegate = self
@@ -81,29 +81,6 @@ public final class Page {
         guard !isClosing, !isAsking else { return close() }
         isClosing = true
         view.tryClose()
-    }
-
-    /// Gives documents to come the bridge, and what clients have added.
-    func renewScripts() {
-        guard let container else { return }
-        view.removeScripts()
-        let lent = container.settings.lent
-        var bridge = container.settings.bridgeScripts
-        bridge.handlers = container.handlers.list
-        if !lent.isEmpty {
-            let patterns = lent.map(\.pattern)
-            view.add(UserScript(bridge.porter, world: container.world, patterns: patterns))
-            view.add(UserScript(bridge.shim, patterns: patterns))
-        }
-        if let parameters = PageScripts.giving(container.parameters) { view.add(parameters) }
-        for entry in container.scripts.all {
-            switch entry.kind {
-            case .script: view.add(entry.script)
-            case .style:
-                view.addStyle(
-                    entry.script.source, isForAllFrames: entry.script.isForAllFrames, patterns: entry.script.patterns)
-            }
-        }
     }
 
     /// Has the view's process started, without a window.
@@ -142,13 +119,16 @@ public final class Page {
     func publish(_ name: String, _ members: JSONObject = [:]) { container?.publish(name, self, members) }
 
     /// Publishes an event on the session of the document, which plugins know as the page's.
-    func tell(_ event: String, _ data: JSON = [:], _ completion: @escaping @MainActor () -> Void = {}) {
+    func publishAsPage(_ event: String, _ data: JSON = [:], _ completion: @escaping @MainActor () -> Void = {}) {
         // Without a session the event goes to nobody.
         _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in completion() }
     }
 
     /// The window came into sight, or went out of it.
-    private func sightChanged() { tell(window.isInSight ? "lifecycle.foreground" : "lifecycle.background") }
+    private func sightChanged() {
+        publishAsPage(window.isInSight ? "lifecycle.foreground" : "lifecycle.background")
+        if window.isInSight { watch.expectContent() }
+    }
 
     /// Takes what the porter posted.
     func take(_ text: [UInt8], _ reply: consuming ScriptReply) {

@@ -58,12 +58,15 @@ extension Container {
         case busy
         /// The engine does not take them.
         case wrong(EngineError)
+        /// They could not be compiled, and may be good.
+        case failed(EngineError)
 
         /// What it says.
         public var description: String {
             switch self {
             case .busy: "others are being compiled"
-            case .wrong(let error): error.description
+            case .wrong(let error): "the engine does not take them: \(error)"
+            case .failed(let error): "they were not compiled: \(error)"
             }
         }
     }
@@ -78,13 +81,16 @@ extension Container {
         guard !isCompilingFilters else { throw .busy }
         isCompilingFilters = true
         defer { isCompilingFilters = false }
-        do throws(EngineError) {
+        do throws(FilterFault) {
             let source = PageFilters.source(list)
             let compiled =
                 list.isEmpty ? nil : try await ContentFilter.compile(source, by: settings.filterCompiler)
             filters.set(owner, list, compiled)
         } catch {
-            throw .wrong(error)
+            switch error {
+            case .wrong(let error): throw .wrong(error)
+            case .failed(let error): throw .failed(error)
+            }
         }
     }
 }

@@ -2,6 +2,14 @@ internal import CWebKitGTK
 internal import Glibc
 internal import MainLoop
 
+/// Why filters were not compiled.
+public enum FilterFault: Error, Sendable, Hashable {
+    /// The engine does not take them.
+    case wrong(EngineError)
+    /// Something else went wrong: they may be good.
+    case failed(EngineError)
+}
+
 /// Rules of what views load and show, compiled by the engine.
 @MainActor
 public final class ContentFilter {
@@ -19,23 +27,29 @@ public final class ContentFilter {
     ///   - source: The rules, as JSON that WebKit's content filters have.
     ///   - program: The program, with arguments, that calls ``save(_:in:)`` with its standard input and the folder that
     ///     is its last argument. It ends with 0, or writes what is wrong with the rules and ends with 1. It limits
-    ///     itself.
-    /// - Throws: What is wrong with them, or with the folder.
-    public static func compile(_ source: String, by program: [String]) async throws(EngineError) -> ContentFilter {
+    ///     its processor time, at whose end SIGXCPU ends it.
+    /// - Throws: What is wrong with them, or why they were not compiled.
+    public static func compile(_ source: String, by program: [String]) async throws(FilterFault) -> ContentFilter {
         var error: UnsafeMutablePointer<GError>?
-        guard let path = g_dir_make_tmp("trestle-web-XXXXXX", &error) else { throw EngineError(owning: error) }
+        guard let path = g_dir_make_tmp("trestle-web-XXXXXX", &error) else {
+            throw .failed(EngineError(owning: error))
+        }
         let folder = String(cString: path)
         g_free(path)
         defer { rmdir(folder) }
         let store = Store(folder)
         let end = await HelperProcess.run(program + [folder], input: Array(source.utf8))
-        let result: Result<ContentFilter, EngineError> =
+        let result: Result<ContentFilter, FilterFault> =
             switch end {
-            case .exited(0, _): await store.load()
-            case .exited(1, let text): .failure(EngineError(text))
-            case .exited, .killed:
-                .failure(EngineError("they take too long to compile; make their expressions simpler"))
-            case .failed(let error): .failure(error)
+            case .exited(0, _): await store.load().mapError { .failed($0) }
+            case .exited(1, let text): .failure(.wrong(EngineError(text)))
+            case .killed(SIGXCPU):
+                .failure(.wrong(EngineError("they take too long to compile; make their expressions simpler")))
+            case .exited(let status, _):
+                .failure(.failed(EngineError("their compiler ended with the status \(status); try again")))
+            case .killed(let signal):
+                .failure(.failed(EngineError("their compiler was ended by the signal \(signal); try again")))
+            case .failed(let error): .failure(.failed(error))
             }
         // The compiled rules are mapped: their file need not stay. Of one that was killed, a part may be there.
         await store.remove()

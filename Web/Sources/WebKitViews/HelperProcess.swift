@@ -9,7 +9,7 @@ enum HelperProcess {
         /// By itself, with a status and what it has written to standard output.
         case exited(Int32, String)
         /// By a signal.
-        case killed
+        case killed(Int32)
         /// It could not be started, or listened to.
         case failed(EngineError)
     }
@@ -44,7 +44,7 @@ enum HelperProcess {
         // A program that ends without reading its input makes an error of the input.
         guard g_subprocess_get_if_exited(process) != 0 else {
             g_clear_error(&error)
-            return .killed
+            return .killed(g_subprocess_get_term_sig(process))
         }
         guard isRead else { return .failed(EngineError(owning: error)) }
         return .exited(g_subprocess_get_exit_status(process), output.map(text) ?? "")

@@ -1,4 +1,3 @@
-internal import CWebKitGTK
 internal import Glibc
 
 /// A script that runs in documents to come.
@@ -40,26 +39,6 @@ public struct UserScript: Sendable, Hashable {
         self.isForAllFrames = isForAllFrames
         self.world = world
         self.patterns = patterns
-    }
-
-    /// Hands the engine's form of it to `body`.
-    @MainActor
-    func withMade(_ body: (OpaquePointer) -> Void) {
-        let frames = isForAllFrames ? WEBKIT_USER_CONTENT_INJECT_ALL_FRAMES : WEBKIT_USER_CONTENT_INJECT_TOP_FRAME
-        let time =
-            moment == .start
-            ? WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_START : WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_END
-        Self.withList(patterns) { list in
-            let script =
-                if let world {
-                    webkit_user_script_new_for_world(source, frames, time, world, list, nil)
-                } else {
-                    webkit_user_script_new(source, frames, time, list, nil)
-                }
-            guard let script else { preconditionFailure("WebKit makes a script") }
-            body(script)
-            webkit_user_script_unref(script)
-        }
     }
 
     /// Hands texts to `body` as C has lists of them: with a null behind the last.

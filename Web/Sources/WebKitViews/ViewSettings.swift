@@ -7,6 +7,13 @@ public struct ViewSettings: Sendable, Hashable {
     public var contentSecurityPolicy: String?
     /// Whether the inspector may be opened, and the console goes to standard output.
     public var isForDevelopers = false
+    /// Which media play before the user has touched their page.
+    public enum Autoplay: Sendable, Hashable {
+        case refuse, silent, allow
+    }
+
+    /// Which media play before the user has touched their page.
+    public var autoplay = Autoplay.silent
     /// What follows the engine's own user agent.
     public var userAgentSuffix: String?
 
@@ -26,5 +33,17 @@ public struct ViewSettings: Sendable, Hashable {
             webkit_settings_set_user_agent(settings, "\(own) \(userAgentSuffix)")
         }
         return GObjectBox(owning: UnsafeMutableRawPointer(settings))
+    }
+
+    @MainActor
+    var policies: GObjectBox {
+        let policy =
+            switch autoplay {
+            case .refuse: WEBKIT_AUTOPLAY_DENY
+            case .silent: WEBKIT_AUTOPLAY_ALLOW_WITHOUT_SOUND
+            case .allow: WEBKIT_AUTOPLAY_ALLOW
+            }
+        guard let policies = trestle_website_policies(policy) else { preconditionFailure("WebKit makes policies") }
+        return GObjectBox(owning: UnsafeMutableRawPointer(policies))
     }
 }

@@ -9,6 +9,8 @@ public final class WebView {
 
     let object: GObjectBox
     let content: GObjectBox
+    /// The scripts and styles of documents to come.
+    var additions: [DocumentAddition] = []
     private let engine: WebEngine
     /// Whether a right click shows the engine's menu.
     public var hasContextMenu = true
@@ -28,6 +30,7 @@ public final class WebView {
         self.engine = engine
         var properties: [(String, ObjectProperty)] = [
             ("user-content-manager", .object(content)), ("settings", .object(settings.made)),
+            ("website-policies", .object(settings.policies)),
         ]
         if let opener {
             properties.append(("related-view", .object(opener.object)))
@@ -44,36 +47,6 @@ public final class WebView {
     }
 
     var pointer: UnsafeMutablePointer<WebKitWebView> { object.pointer(to: WebKitWebView.self) }
-
-    // MARK: Scripts
-
-    /// Adds a script to documents to come.
-    ///
-    /// - Parameter script: The script.
-    public func add(_ script: UserScript) {
-        script.withMade { webkit_user_content_manager_add_script(content.opaque, $0) }
-    }
-
-    /// Adds a style to documents to come.
-    ///
-    /// - Parameters:
-    ///   - style: The style sheet.
-    ///   - isForAllFrames: Whether frames have it too.
-    ///   - patterns: The patterns of the documents that have it; nil: all.
-    public func addStyle(_ style: String, isForAllFrames: Bool, patterns: [String]?) {
-        UserScript.withList(patterns) { list in
-            let frames = isForAllFrames ? WEBKIT_USER_CONTENT_INJECT_ALL_FRAMES : WEBKIT_USER_CONTENT_INJECT_TOP_FRAME
-            let sheet = webkit_user_style_sheet_new(style, frames, WEBKIT_USER_STYLE_LEVEL_USER, list, nil)
-            webkit_user_content_manager_add_style_sheet(content.opaque, sheet)
-            webkit_user_style_sheet_unref(sheet)
-        }
-    }
-
-    /// Removes all scripts and styles: documents to come have none.
-    public func removeScripts() {
-        webkit_user_content_manager_remove_all_scripts(content.opaque)
-        webkit_user_content_manager_remove_all_style_sheets(content.opaque)
-    }
 
     // MARK: Loading
 

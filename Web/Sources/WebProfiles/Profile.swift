@@ -22,6 +22,16 @@ public struct Profile: Sendable, Hashable {
         case view
     }
 
+    /// Which media play before the user has touched their page.
+    public enum Autoplay: String, Sendable, CaseIterable {
+        /// None.
+        case refuse
+        /// Those without sound.
+        case silent
+        /// All.
+        case allow
+    }
+
     /// Whether there must be a daemon.
     public enum Daemon: String, Sendable, CaseIterable {
         /// Pages are shown without, and get their bridge when there is one.
@@ -92,6 +102,8 @@ public struct Profile: Sendable, Hashable {
     public var external = External.refuse
     /// What happens to new windows.
     public var windows = Windows.refuse
+    /// Which media play before the user has touched their page.
+    public var autoplay = Autoplay.silent
     /// Whether there must be a daemon.
     public var daemon = Daemon.optional
     /// How long a document may take to come.

@@ -129,6 +129,9 @@ struct ProfileSetting: Sendable {
                 "navigation.keep_pages", .truth, \.keepsPages,
                 "Whether copies of pages are kept in memory, and shown where their servers cannot be reached."),
             ProfileSetting(
+                "media.autoplay", .choice, \.autoplay,
+                "Which media play before the user has touched their page: refuse, silent (those without sound), allow."),
+            ProfileSetting(
                 "downloads.folder", .optionalText, \.downloadFolder,
                 "Where downloads are kept; without it there are none.",
                 example: "\"/home/me/Downloads\""),

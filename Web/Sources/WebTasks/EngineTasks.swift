@@ -1,5 +1,6 @@
 internal import BridgeClient
 internal import BridgeJSON
+internal import MainLoop
 internal import WebContainer
 internal import WebKitViews
 
@@ -27,6 +28,20 @@ struct PoolState: Codable, Sendable {
     var coldStarts: Int
     var maximum: Int
     var processes: [ProcessState]
+    var longTurns: LongTurnsState
+}
+
+/// The turns of the main loop that took long.
+struct LongTurnsState: Codable, Sendable {
+    var count: Int
+    var longestUs: Int
+    var longestByClockUs: Int
+
+    init(_ turns: LongTurns) {
+        count = turns.count
+        longestUs = Int(turns.longest / .microseconds(1))
+        longestByClockUs = Int(turns.longestByClock / .microseconds(1))
+    }
 }
 
 struct ProcessState: Codable, Sendable {
@@ -63,14 +78,15 @@ extension ControlPlane {
             try plane.admit(call)
             return try await plane.remove(options)
         }
-        try await provide("web.pool", "Counts views that wait and that are shown, and the memory of their processes.") {
+        try await provide("web.pool", "Counts views, the memory of their processes, and long turns of the main loop.") {
             (plane, _: NoOptions, call) in
             try plane.admit(call)
             let (pool, processes) = (plane.container.pool, await WebProcess.all())
             return PoolState(
                 warm: pool.warm, visible: pool.open, starting: pool.missing, warmStarts: pool.warmStarts,
                 coldStarts: pool.coldStarts, maximum: pool.maximum,
-                processes: processes.map { ProcessState(pid: $0.pid, memory: $0.memory) })
+                processes: processes.map { ProcessState(pid: $0.pid, memory: $0.memory) },
+                longTurns: LongTurnsState(MainLoop.longTurns))
         }
     }
 

@@ -39,12 +39,11 @@ extension ControlPlane {
         do throws(Container.FilterRefusal) {
             try await container.setFilters(filters, of: .clients)
         } catch {
+            let message = "filters: \(error)"
             switch error {
-            case .busy: throw BridgeError(.busy, "other filters are being compiled", isTransient: true)
-            case .wrong(let problem):
-                throw BridgeError(
-                    .optionsInvalid, "the engine does not take these filters: \(problem)",
-                    data: ["path": "$.filters"])
+            case .busy: throw BridgeError(.busy, message, isTransient: true)
+            case .wrong: throw BridgeError(.optionsInvalid, message, data: ["path": "$.filters"])
+            case .failed: throw BridgeError("engine.failed", message, isTransient: true)
             }
         }
         return [:]

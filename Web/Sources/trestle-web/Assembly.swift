@@ -59,7 +59,7 @@ final class Assembly {
         let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
         LoginManager.watch { change, delay in
             // The machine sleeps when the daemon has the events of all pages, for which this is held.
-            container.tell("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
+            container.publishByPages("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
             if change == .resumed { container.woke() }
         }
         Task {
@@ -100,14 +100,14 @@ final class Assembly {
         return settings
     }
 
-    /// Has the filters of the profile hold; false: the engine does not take them, and the program ends.
+    /// Has the filters of the profile hold; false: they cannot, and the program ends.
     private func useFilters(_ container: Container) async -> Bool {
         do throws(Container.FilterRefusal) {
             try await container.setFilters(profile.filters, of: .profile)
             return true
         } catch {
-            command.complain(["filters: the engine does not take them: \(error)"])
-            end(EX_CONFIG)
+            command.complain(["filters: \(error)"])
+            if case .wrong = error { end(EX_CONFIG) } else { end(EX_TEMPFAIL) }
             return false
         }
     }

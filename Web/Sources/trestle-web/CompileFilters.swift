@@ -27,10 +27,17 @@ struct CompileFilters: ParsableCommand {
     }
 
     private func limit() {
-        for (resource, maximum) in [(RLIMIT_CPU, Self.maximumSeconds), (RLIMIT_CORE, 0)] {
-            var limit = rlimit(rlim_cur: maximum, rlim_max: maximum)
-            setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
-        }
+        // SIGXCPU at the first limit says why; SIGKILL at the second would be that of anybody. Whoever started the
+        // program may have blocked it, or ignored it.
+        signal(SIGXCPU, SIG_DFL)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGXCPU)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        var processor = rlimit(rlim_cur: Self.maximumSeconds, rlim_max: Self.maximumSeconds + 1)
+        setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &processor)
+        var core = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &core)
     }
 
     private func readInput() -> [UInt8] {

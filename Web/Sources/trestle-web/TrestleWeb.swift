@@ -31,7 +31,7 @@ struct TrestleWeb: ParsableCommand {
             EXIT STATUS
               0  done, or every page was closed      1   the page could not be shown
               64  wrong usage                         69  there is no display
-              75  the daemon, which the profile requires, is gone
+              75  the daemon, which the profile requires, is gone; or the filters could not be compiled
               78  the profile is wrong
             """,
         version: TrestleVersion.current)

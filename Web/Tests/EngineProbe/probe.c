@@ -35,7 +35,7 @@ static const GOptionEntry options[] = {
     {NULL, 0, 0, 0, NULL, NULL, NULL},
 };
 
-static void tell(const char *what, const char *text) {
+static void report(const char *what, const char *text) {
     printf("%s %s\n", what, text ? text : "");
     fflush(stdout);
 }
@@ -43,7 +43,7 @@ static void tell(const char *what, const char *text) {
 static void on_snapshot(GObject *object, GAsyncResult *result, gpointer data) {
     GError *error = NULL;
     GdkTexture *texture = webkit_web_view_get_snapshot_finish(WEBKIT_WEB_VIEW(object), result, &error);
-    tell("snapshot", texture ? "picture" : "error");
+    report("snapshot", texture ? "picture" : "error");
     g_clear_object(&texture);
     g_clear_error(&error);
     g_main_loop_quit(loop);
@@ -59,7 +59,7 @@ static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, W
                            gpointer data) {
     gchar *text = jsc_value_to_string(value);
     gchar *line = g_strdup_printf("%s [%s]", text, webkit_web_view_get_uri(view));
-    tell("message", line);
+    report("message", line);
     if (!strcmp(text, "end")) g_main_loop_quit(loop);
     if (!strcmp(text, "kill")) {
         wants_kill = TRUE;
@@ -89,7 +89,7 @@ static void on_request(WebKitURISchemeRequest *request, gpointer data) {
             g_clear_object(&body);
         }
         gchar *line = g_strdup_printf("%s %" G_GSIZE_FORMAT, method, count);
-        tell("body", line);
+        report("body", line);
         g_free(line);
     }
     gchar *path = g_build_filename(folder, webkit_uri_scheme_request_get_path(request), NULL);
@@ -112,16 +112,16 @@ static gboolean on_decide(WebKitWebView *view, WebKitPolicyDecision *decision, W
     if (type == WEBKIT_POLICY_DECISION_TYPE_NAVIGATION_ACTION) {
         WebKitNavigationAction *action =
             webkit_navigation_policy_decision_get_navigation_action(WEBKIT_NAVIGATION_POLICY_DECISION(decision));
-        tell("decide", webkit_uri_request_get_uri(webkit_navigation_action_get_request(action)));
+        report("decide", webkit_uri_request_get_uri(webkit_navigation_action_get_request(action)));
     }
     return FALSE;
 }
 
-static void on_uri(WebKitWebView *view) { tell("uri", webkit_web_view_get_uri(view)); }
+static void on_uri(WebKitWebView *view) { report("uri", webkit_web_view_get_uri(view)); }
 
 static gboolean close_dialog(gpointer dialog) {
     gchar *line = g_strdup_printf("closed after %s", ticks > 2 ? "ticks" : "none");
-    tell("dialog", line);
+    report("dialog", line);
     g_free(line);
     webkit_script_dialog_close(dialog);
     webkit_script_dialog_unref(dialog);
@@ -129,15 +129,15 @@ static gboolean close_dialog(gpointer dialog) {
 }
 
 static gboolean on_dialog(WebKitWebView *view, WebKitScriptDialog *dialog) {
-    tell("dialog", webkit_script_dialog_get_message(dialog));
+    report("dialog", webkit_script_dialog_get_message(dialog));
     ticks = 0;
     g_timeout_add(200, close_dialog, webkit_script_dialog_ref(dialog));
     return TRUE;
 }
 
 static void on_terminated(WebKitWebView *view, WebKitWebProcessTerminationReason reason) {
-    tell("terminated", webkit_web_view_get_uri(view));
-    tell("title", webkit_web_view_get_title(view));
+    report("terminated", webkit_web_view_get_uri(view));
+    report("title", webkit_web_view_get_title(view));
     g_main_loop_quit(loop);
 }
 

@@ -208,7 +208,7 @@ import WebProfiles
         #expect(page.session.received(Array("{\"callbackId\":1,\"result\":2}\n\(close)".utf8)).contains(.close))
     }
 
-    @Test("address and title are told once the session is there, and only when they change")
+    @Test("address and title are sent once the session is there, and only when they change")
     func description() {
         var page = TestPage.open()
         let description = PageDescription(uri: "https://a.example/#x", title: "A")

@@ -6,7 +6,7 @@ import Testing
     "Pages that attack the bridge", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct AttackTests {
-    /// Posts a call by everything that a frame could find, and tells its page what it found.
+    /// Posts a call by everything that a frame could find, and posts to its page what it found.
     private static let frame = """
         const call = JSON.stringify({ task: "test.report", options: { attack: KIND } });
         let found = typeof webkit;
@@ -52,7 +52,7 @@ struct AttackTests {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
             try run.server.serveReporter()
-            try run.server.serve("page.html", script: PageServer.callAndTell(origin))
+            try run.server.serve("page.html", script: PageServer.callAndReport(origin))
             try run.start("--bridge", origin, "--allow", other, "\(other)/page.html")
             #expect(try await run.report() == Report(origin: origin, value: "permission.denied"))
         }
@@ -63,7 +63,7 @@ struct AttackTests {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
             try run.server.serveReporter()
-            try run.server.serve("page.html", script: PageServer.callAndTell(origin))
+            try run.server.serve("page.html", script: PageServer.callAndReport(origin))
             try run.start("--bridge", origin, "\(origin)/sandboxed/page.html")
             #expect(try await run.report() == Report(origin: origin, value: "permission.denied"))
         }
@@ -84,7 +84,7 @@ struct AttackTests {
             try run.server.serveReporter()
             try run.server.serve(
                 "page.html",
-                script: "WebBridge.call('test.report', { attack: 'local' });" + PageServer.callAndTell(other))
+                script: "WebBridge.call('test.report', { attack: 'local' });" + PageServer.callAndReport(other))
             try run.start("--bridge", origin, "--bridge", other, "\(origin)/page.html")
             #expect(try await run.report() == Report(origin: other, value: "permission.denied"))
         }
@@ -135,6 +135,80 @@ struct AttackTests {
             #expect(try await run.report() == Report(origin: origin, value: ["persisted": false]))
             #expect(try await run.report() == Report(origin: other, value: "next"))
             #expect(try await run.report() == Report(origin: origin, value: ["persisted": true]))
+        }
+    }
+
+    @Test("document.domain lends nobody the bridge: a page speaks for its own host, a frame of another one for nobody")
+    func domain() async throws {
+        try await WebRun.with(
+            rules: { origins in
+                let port = origins[0].split(separator: ":").last ?? ""
+                return """
+                    [[rule]]
+                    allow = "call"
+                    names = "test.report"
+                    origin = "http://one.localhost:\(port)"
+                    """
+            }
+        ) { run in
+            let port = run.server.origins[0].split(separator: ":").last ?? ""
+            let (one, two) = ("http://one.localhost:\(port)", "http://two.localhost:\(port)")
+            try run.server.serve(
+                "inner.html",
+                script: """
+                    document.domain = "localhost";
+                    let found = typeof globalThis.webkit;
+                    try { found = typeof parent.WebBridge; } catch { found += " and nothing of its page"; }
+                    parent.postMessage(found, "*");
+                    """)
+            try run.server.serve(
+                "page.html",
+                script: """
+                    addEventListener("message", ({ data }) => {
+                        document.domain = "localhost";
+                        WebBridge.call("test.report", data);
+                    });
+                    """, body: "<iframe src='\(two)/inner.html'></iframe>")
+            try run.start("--bridge", one, "--allow", two, "\(one)/page.html")
+            #expect(try await run.report() == Report(origin: one, value: "undefined and nothing of its page"))
+        }
+    }
+
+    @Test("a service worker has no bridge, and the documents that it makes up are its origin's own")
+    func serviceWorker() async throws {
+        try await WebRun.with { run in
+            let (origin, other) = (run.server.origins[0], run.server.origins[1])
+            try run.server.serve(
+                """
+                addEventListener("install", () => skipWaiting());
+                addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+                addEventListener("message", ({ data, ports }) => {
+                    const attempt = fetch(data).then(() => "done", () => "refused");
+                    attempt.then((end) => ports[0].postMessage([typeof webkit, typeof WebBridge, end]));
+                });
+                addEventListener("fetch", (event) => {
+                    if (!event.request.url.endsWith("/made-up.html")) return;
+                    const text = "<script src='/bridge.js'></script><script>"
+                        + "WebBridge.call('test.report', 'made up');</script>";
+                    event.respondWith(new Response(text, { headers: { "Content-Type": "text/html" } }));
+                });
+                """, as: "worker.js")
+            try run.server.serve(
+                "page.html",
+                script: """
+                    (async () => {
+                        const registration = await navigator.serviceWorker.register("/worker.js");
+                        await navigator.serviceWorker.ready;
+                        const { port1, port2 } = new MessageChannel();
+                        const answer = new Promise((done) => { port1.onmessage = ({ data }) => done(data); });
+                        registration.active.postMessage("trestle://notes/index.html", [port2]);
+                        WebBridge.call("test.report", await answer, () => { location = "/made-up.html"; });
+                    })().catch((error) => WebBridge.call("test.report", String(error)));
+                    """)
+            try run.start("--bridge", origin, "--allow", other, "\(origin)/page.html")
+            #expect(
+                try await run.report() == Report(origin: origin, value: ["undefined", "undefined", "refused"]))
+            #expect(try await run.report() == Report(origin: origin, value: "made up"))
         }
     }
 }

@@ -52,7 +52,7 @@ struct CookieTests {
         }
     }
 
-    @Test("cookies: changes at random on both sides end equal, each is told once, and nothing goes in circles")
+    @Test("cookies: changes at random on both sides end equal, each is published once, and nothing goes in circles")
     func random() async throws {
         let seed = UInt64(getenv("COOKIE_SEED").map { String(cString: $0) } ?? "") ?? .random(in: 0...999_999)
         let count = Int(getenv("COOKIE_CHANGES").map { String(cString: $0) } ?? "") ?? 1_000
@@ -63,7 +63,7 @@ struct CookieTests {
             let bridge = run.bridge
             let events = try await bridge.subscribe(to: "cookies.changed")
             _ = try await bridge.call("cookies.watch", [:] as JSON, as: JSON.self)
-            async let told = Self.changes(events)
+            async let published = Self.changes(events)
             async let ours: Void = change(bridge, count / 2, "web.cookies", seed)
             async let theirs: Void = change(bridge, count / 2, "cookies", seed + 1)
             _ = try await (ours, theirs)
@@ -79,11 +79,11 @@ struct CookieTests {
                 "cookies.set", ["cookie": ["name": "end", "host": "a.example.org", "value": "1"]] as JSON,
                 as: JSON.self)
             // Each change changes the profile once at most, wherever it was made.
-            #expect(try await told <= count)
+            #expect(try await published <= count)
         }
     }
 
-    /// How many changes of the profile are told before that of the cookie `end`.
+    /// How many changes of the profile are published before that of the cookie `end`.
     private static func changes(_ events: EventStream) async throws -> Int {
         var count = 0
         for try await event in events {

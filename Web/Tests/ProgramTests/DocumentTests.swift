@@ -35,6 +35,37 @@ struct DocumentTests {
         }
     }
 
+    @Test("all pages have a script that is added, twice where it was added twice, and none after its removal")
+    func sharedScripts() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let uri = "\(run.server.origins[0])/page.html"
+            _ = try await run.bridge.call("web.open", ["uri": .string(uri)] as JSON, as: JSON.self)
+            _ = try await run.report()
+            let call = { (task: String, options: JSON) in
+                try await run.bridge.call("web.scripts.\(task)", options, as: JSON.self)
+            }
+            let look = {
+                for view: JSON in [1, 2] {
+                    _ = try await run.bridge.call("web.reload", ["view": view] as JSON, as: JSON.self)
+                    _ = try await run.report()
+                }
+                return (
+                    try await run.evaluate("return globalThis.runs ?? 0", view: 1),
+                    try await run.evaluate("return globalThis.runs ?? 0", view: 2)
+                )
+            }
+            let source: JSON = ["source": "globalThis.runs = (globalThis.runs ?? 0) + 1;"]
+            let first = try await call("add", source)
+            _ = try await call("add", source)
+            #expect(try await look() == (2, 2))
+            _ = try await call("remove", first)
+            #expect(try await look() == (1, 1))
+            _ = try await call("remove", ["all": true])
+            #expect(try await look() == (0, 0))
+        }
+    }
+
     @Test("scripts of the profile run in documents of their origins, worlds and frames, and no client removes them")
     func ownScripts() async throws {
         try await WebRun.with { run in
@@ -83,8 +114,8 @@ struct DocumentTests {
             let text = try await run.evaluate("return document.body.innerText.toLowerCase()").stringValue ?? ""
             #expect(text.hasPrefix("/headers?y=1&x-token=a%20b"))
             #expect(text.contains("x-token: a%20b"))
-            let told = try await run.evaluate("return [TrestleParameters, Object.isFrozen(TrestleParameters)]")
-            #expect(told == [["x-token": "a b"], true])
+            let parameters = try await run.evaluate("return [TrestleParameters, Object.isFrozen(TrestleParameters)]")
+            #expect(parameters == [["x-token": "a b"], true])
             try run.server.serve("plain.html", script: "")
             let state = try await run.navigate("\(other)/plain.html", finished: true)
             #expect(state["uri"]?.stringValue == "\(other)/plain.html")
@@ -92,7 +123,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("--param and --param-in tell the first page")
+    @Test("--param and --param-in are for the first page")
     func parameterFlags() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -242,6 +273,10 @@ struct DocumentTests {
             // More than nothing, and less than machines have.
             let memory = processes.first?["memory"]?.int64Value ?? 0
             #expect(memory > 1 << 20 && memory < 1 << 40)
+            // No turn works longer than it lasts, but for the little that a meter may add.
+            let turns = pool["longTurns"]
+            #expect(turns?["count"]?.int64Value ?? -1 >= 0)
+            #expect((turns?["longestUs"]?.int64Value ?? 0) <= (turns?["longestByClockUs"]?.int64Value ?? -1) + 1_000)
         }
     }
 }

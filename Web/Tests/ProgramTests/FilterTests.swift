@@ -1,5 +1,7 @@
 import BridgeClient
 import BridgeJSON
+import EventLoop
+import Glibc
 import TestSupport
 import Testing
 
@@ -132,6 +134,32 @@ struct FilterTests {
             #expect(try await look(run) == [1, 1, true, true])
             #expect(await refusal == "options.invalid")
             #expect(await Self.set([], bridge) == nil)
+        }
+    }
+
+    @Test("a compiler that is killed in its midst is engine.failed; the filters before stay, and others are set then")
+    func killedCompiler() async throws {
+        try await WebRun.with { run in
+            run.environment.append("TMPDIR=\(run.homePath)")
+            try await run.startPage()
+            let bridge = run.bridge
+            #expect(await Self.set([["action": "block", "url": "first\\.js"]], bridge) == nil)
+            let expression = ".*a" + String(repeating: "[ab]", count: 24)
+            async let refusal = Self.set([["action": "block", "url": .string(expression)]], bridge)
+            var compilers: [pid_t] = []
+            while compilers.isEmpty {
+                await Task.yield()
+                compilers = try run.descendants.filter {
+                    contents(of: "/proc/\($0)/cmdline").contains("compile-filters")
+                }
+            }
+            for pid in compilers { kill(pid, SIGKILL) }
+            #expect(await refusal == "engine.failed")
+            #expect(try await look(run) == [0, 1, true, true])
+            #expect(await Self.set([], bridge) == nil)
+            #expect(try await look(run) == [1, 1, true, true])
+            let left = try FolderContents.names(in: run.homePath).filter { $0.hasPrefix("trestle-web-") }
+            #expect(left.isEmpty, "\(left)")
         }
     }
 

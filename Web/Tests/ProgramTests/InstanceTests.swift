@@ -8,7 +8,7 @@ import Testing
     "Instances of trestle-web", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct InstanceTests {
-    @Test("a second start of a profile hands its address to the first, which tells of it and shows it, and ends with 0")
+    @Test("a second start of a profile hands its address to the first, which publishes it, and ends with 0")
     func single() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -47,7 +47,7 @@ struct InstanceTests {
         }
     }
 
-    @Test("lifecycle: foreground, background: told on the page's own session")
+    @Test("lifecycle: foreground, background: published on the page's own session")
     func lifecycle() async throws {
         try await WebRun.with(
             rules: { origins in

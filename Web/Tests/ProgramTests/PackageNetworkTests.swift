@@ -37,18 +37,19 @@ struct PackageNetworkTests {
         var body: Body
     }
 
-    /// Stands in for the plugin: tells the caller what it was asked. `/api/cut` breaks the answer off.
+    /// Stands in for the plugin: reports to the caller what it was asked. `/api/cut` breaks the answer off.
     private static func provide(_ bridge: Bridge) async throws {
         try await bridge.register("http.fetch") { (fetch: Fetch, call) in
             var text = fetch.body?.base64 ?? ""
             if let reader = fetch.body?.stream { text = "\(try await reader.collect(upTo: 8 << 20).count) bytes" }
             let names = fetch.headers.map { $0[0].lowercased() }
             let type = fetch.headers.first { $0[0].lowercased() == "content-type" }?[1].prefix { $0 != ";" } ?? ""
-            let told = "\(fetch.method) \(fetch.url) \(call.caller.origin) \(type) \(text) \(names.contains("x-mine"))"
+            let isMine = names.contains("x-mine")
+            let report = "\(fetch.method) \(fetch.url) \(call.caller.origin) \(type) \(text) \(isMine)"
             let stream = try await bridge.makeStream(for: call)
             Task {
                 try await stream.write { out in
-                    try await out.write(Array(told.utf8))
+                    try await out.write(Array(report.utf8))
                     if fetch.url.hasSuffix("/cut") { throw TestFailure("the network is gone") }
                 }
             }
@@ -86,8 +87,8 @@ struct PackageNetworkTests {
                     return error.name;
                 }
             };
-            const tell = (value) => WebBridge.call("test.report", value);
-            addEventListener("unhandledrejection", ({ reason }) => tell(String(reason)));
+            const report = (value) => WebBridge.call("test.report", value);
+            addEventListener("unhandledrejection", ({ reason }) => report(String(reason)));
             \(script)
             </script>
             """
@@ -109,7 +110,7 @@ struct PackageNetworkTests {
                 """
                 (async () => {
                     const answer = await fetch("/api/list?q=1#x", { headers: { "X-Mine": "1" } });
-                    tell({
+                    report({
                         text: await answer.text(), own: answer.headers.get("x-own"),
                         refresh: answer.headers.get("refresh"),
                         type: answer.headers.get("content-type"), file: await text("file.txt"),
@@ -144,7 +145,7 @@ struct PackageNetworkTests {
                     const form = new FormData();
                     form.append("file", new File(["abc"], "a.txt"));
                     const blob = new Blob(["abc"], { type: "text/x-blob" });
-                    tell([
+                    report([
                         await post("abc"), await post(new Uint8Array([1, 2, 3])),
                         await post(new URLSearchParams({ a: "b" })),
                         await post(blob), (await post(form)).split(" ").slice(0, 4).join(" "),
@@ -182,7 +183,7 @@ struct PackageNetworkTests {
                     await loaded;
                     const fromFrame = frame.contentWindow.fetch;
                     const around = await fromFrame("/api/x", { method: "POST", body: new Blob(["x"]) });
-                    tell({
+                    report({
                         around: around.status, other: await text("/api/x", { method: "DELETE" }),
                         path: await text("/apis", { method: "POST", body: new Blob(["x"]) }),
                         cookie: document.cookie,
@@ -198,7 +199,7 @@ struct PackageNetworkTests {
         try await WebRun.with(rules: Self.rules) { run in
             try await Self.provide(run.bridge)
             try Self.start(
-                run, "(async () => tell(await text('/api/page', { headers: { Accept: 'text/html' } })))();")
+                run, "(async () => report(await text('/api/page', { headers: { Accept: 'text/html' } })))();")
             #expect(try await run.report().value == "404")
         }
     }
@@ -211,7 +212,7 @@ struct PackageNetworkTests {
             try await Self.provide(run.bridge)
             try Self.start(
                 run,
-                "(async () => tell([await text('/api/x'), await text('/api/x', { method: 'POST', body: 'x' })]))();")
+                "(async () => report([await text('/api/x'), await text('/api/x', { method: 'POST', body: 'x' })]))();")
             #expect(try await run.report().value == ["TypeError", "TypeError"])
         }
     }

@@ -52,13 +52,15 @@ struct PackageTests {
                         const answer = await fetch(path);
                         return [answer.status, answer.headers.get("content-type"), (await answer.text()).length];
                     };
+                    const registered = navigator.serviceWorker?.register("a/x.mjs");
+                    const worker = await registered?.then(() => "there", () => "none") ?? "none";
                     let evil = "ran";
                     try { Function("return 1")(); } catch { evil = "refused"; }
                     localStorage.setItem("a", "b");
                     WebBridge.call("test.report", {
                         origin: self.origin, isSecure: isSecureContext, stored: localStorage.getItem("a"), evil,
                         script: await type("a/x.mjs"), folder: (await type("a/"))[0],
-                        space: (await type("a/b%20c.txt?x#y"))[0], none: (await type("no.txt"))[0],
+                        worker, space: (await type("a/b%20c.txt?x#y"))[0], none: (await type("no.txt"))[0],
                         above: (await type("a/%2e%2e/%2e%2e/manifest.json"))[0],
                         post: (await fetch("index.html", { method: "POST", body: "x" })).status,
                         blob: (await fetch("index.html", { method: "POST", body: new Blob(["x"]) })).status,
@@ -77,6 +79,7 @@ struct PackageTests {
             #expect(
                 report.value == [
                     "origin": .string(Self.origin), "isSecure": true, "stored": "b", "evil": "refused",
+                    "worker": "none",
                     "script": [200, "text/javascript; charset=utf-8", 2], "folder": 200, "space": 200, "none": 404,
                     "above": 404, "post": 405, "blob": 405,
                 ])
@@ -140,10 +143,10 @@ struct PackageTests {
             try run.write(
                 profile: "allow = [\"\(Self.origin)\", \"\(origin)\"]\nbridge = [\"\(Self.origin)\", \"\(origin)\"]\n"
                     + keys, named: "mixed")
-            let tell = Self.page("parent.postMessage('framed', '*'); WebBridge.call('test.report', 'package');")
+            let page = Self.page("parent.postMessage('framed', '*'); WebBridge.call('test.report', 'package');")
             try install(
                 run,
-                try TestPackage(["index.html": tell, "bridge.js": Self.library, "x.mjs": "export const x = 1;"]))
+                try TestPackage(["index.html": page, "bridge.js": Self.library, "x.mjs": "export const x = 1;"]))
             try run.server.serve(
                 "page.html",
                 script: """

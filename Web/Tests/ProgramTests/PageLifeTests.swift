@@ -56,6 +56,62 @@ struct PageLifeTests {
         }
     }
 
+    /// Plays a second of 8-bit silence, which is sound all the same, and reports how that went.
+    private static let player = """
+        const sound = new DataView(new Uint8Array(44 + 8000).fill(128).buffer);
+        [0x52494646, 0, 0x57415645, 0x666d7420].forEach((word, index) => sound.setUint32(4 * index, word));
+        sound.setUint32(4, 36 + 8000, true);
+        [16, 0x10001, 8000, 8000, 0x80001].forEach((word, index) => sound.setUint32(16 + 4 * index, word, true));
+        sound.setUint32(36, 0x64617461);
+        sound.setUint32(40, 8000, true);
+        const audio = new Audio(URL.createObjectURL(new Blob([sound], { type: "audio/wav" })));
+        const outcome = await audio.play().then(() => "plays", ({ name }) => name);
+        """
+
+    @Test("autoplay: media with sound play before a gesture of the user only where the profile lets them")
+    func autoplay() async throws {
+        for setting in ["refuse", "silent", "allow"] {
+            try await WebRun.with { run in
+                let origin = run.server.origins[0]
+                try run.server.serve(
+                    "player.html",
+                    script: "(async () => { \(Self.player) WebBridge.call('test.report', outcome); })();")
+                try run.write(profile: "[media]\nautoplay = \"\(setting)\"\n", named: "test")
+                try run.start("--profile", "test", "--bridge", origin, "\(origin)/player.html")
+                let outcome = try await run.report().value
+                #expect((outcome == "NotAllowedError") == (setting != "allow"), "\(setting): \(outcome.text)")
+            }
+        }
+    }
+
+    @Test("local storage as persistence, CRUD by bridge: a page's records are its origin's own")
+    func persistence() async throws {
+        let rules = { (origins: [String]) in
+            "[[rule]]\nallow = \"call\"\nnames = \"persistence.*\"\norigin = [\"\(origins[0])\", \"\(origins[1])\"]\n"
+        }
+        try await WebRun.with(rules: rules, plugins: ["Persistence"]) { run in
+            let other = run.server.origins[1]
+            try await run.startPage("--bridge", other)
+            let call = { (task: String, options: String) in
+                try await run.evaluate("return await WebBridge.call('persistence.\(task)', \(options))")
+            }
+            let read = "{ table: 'notes', key: 'a' }"
+            let version = try await call("create", "{ table: 'notes', key: 'a', record: { count: 1 } }")["version"]
+            #expect(version == 1)
+            #expect(try await call("read", read)["record"] == ["count": 1])
+            #expect(try await call("update", "{ table: 'notes', key: 'a', record: { count: 2 } }")["version"] == 2)
+            _ = try await run.navigate("\(other)/page.html", finished: true)
+            _ = try await run.report()
+            let foreign = "return WebBridge.call('persistence.read', \(read)).catch(({ code }) => code)"
+            #expect(try await run.evaluate(foreign) == "record.not_found")
+            _ = try await run.navigate("\(run.server.origins[0])/page.html", finished: true)
+            _ = try await run.report()
+            #expect(try await call("read", read)["record"] == ["count": 2])
+            _ = try await call("delete", read)
+            #expect(try await run.evaluate(foreign) == "record.not_found")
+        }
+    }
+
     @Test("a page that shows nothing is loaded once more")
     func blank() async throws {
         try await WebRun.with { run in
@@ -68,6 +124,26 @@ struct PageLifeTests {
             #expect(try await run.report().value == "blank")
             #expect(try await blanks.next()?.data["view"] == 1)
             #expect(try await run.report().value == "blank")
+        }
+    }
+
+    @Test("a page that shows nothing when its window comes into sight again is loaded once more")
+    func blankInSight() async throws {
+        let profile = "[navigation]\nkeep_pages = true\n[tasks]\nevents = [\"web.kept\", \"web.blank\"]\n"
+        try await WebRun.with { run in
+            try await run.startPage(profile: profile)
+            var events = try await run.bridge.subscribe(to: "web.kept", "web.blank").makeAsyncIterator()
+            // A page of which a copy is kept has been looked at.
+            _ = try await run.navigate("\(run.server.origins[0])/page.html")
+            #expect(try await run.report().value == "loaded")
+            #expect(try await events.next()?.name == "web.kept")
+            for isVisible in [false, true] {
+                let options: JSON = ["visible": .bool(isVisible)]
+                _ = try await run.bridge.call("web.window.set", options, as: JSON.self)
+                if !isVisible { _ = try await run.evaluate("document.body.innerHTML = ''") }
+            }
+            #expect(try await events.next()?.name == "web.blank")
+            #expect(try await run.report().value == "loaded")
         }
     }
 

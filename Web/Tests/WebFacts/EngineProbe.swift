@@ -14,8 +14,8 @@ final class EngineProbe {
         return bundle.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" } + "/engine-probe"
     }()
 
-    /// How a page tells something.
-    static let tell = "const tell = (text) => webkit.messageHandlers.probe.postMessage(String(text));"
+    /// How a page reports something.
+    static let report = "const report = (text) => webkit.messageHandlers.probe.postMessage(String(text));"
 
     private let folder: TemporaryFolder
     private let screen: VirtualScreen
@@ -25,10 +25,10 @@ final class EngineProbe {
         screen = try VirtualScreen((640, 480))
     }
 
-    /// Adds a page with a script that may `tell`.
+    /// Adds a page with a script that may `report`.
     func page(_ name: String, _ script: String, body: String = "") throws {
         try folder.write(
-            "<!doctype html><title>\(name)</title><p>text\(body)<script>\(Self.tell)\(script)</script>",
+            "<!doctype html><title>\(name)</title><p>text\(body)<script>\(Self.report)\(script)</script>",
             to: name)
     }
 
@@ -38,7 +38,7 @@ final class EngineProbe {
     /// The path of a file.
     func path(_ name: String) -> String { folder.file(name) }
 
-    /// Shows a page until it tells `end`, or its program ends otherwise.
+    /// Shows a page until it reports `end`, or its program ends otherwise.
     ///
     /// - Parameters:
     ///   - uri: The page: `app://HOST/NAME` or `other://HOST/NAME`.
@@ -53,8 +53,8 @@ final class EngineProbe {
 }
 
 extension ProgramRun {
-    /// What the page told, without the address.
-    var told: [String] {
+    /// What the page reported, without the address.
+    var reported: [String] {
         output.split(separator: "\n").filter { $0.hasPrefix("message ") }.map { line in
             let text = line.dropFirst("message ".count)
             return String(text[..<(text.firstRange(of: " [")?.lowerBound ?? text.endIndex)])

@@ -16,7 +16,7 @@ struct FrameFacts {
             "page.html",
             """
             let done = 0;
-            const end = () => { tell("page"); tell("end"); };
+            const end = () => { report("page"); report("end"); };
             addEventListener("message", () => {
                 done += 1;
                 if (done === 4) dispatchEvent(new CustomEvent("frames", { detail: end }));
@@ -70,23 +70,23 @@ struct FrameFacts {
         let run = try probe.show(
             "app://one/page.html", "--world", "w", "--script", probe.path("frames.js"), "--script",
             probe.path("end.js"))
-        #expect(run.told == ["isolated", "end"])
+        #expect(run.reported == ["isolated", "end"])
     }
 
     @Test("self.origin of a sandboxed frame is null, while location.origin names its address")
     func origins() throws {
         let probe = try EngineProbe()
-        try probe.file(
-            "inner.html", "<script>\(EngineProbe.tell)tell(self.origin + ' ' + location.origin);tell('end')</script>")
+        let script = "report(self.origin + ' ' + location.origin); report('end');"
+        try probe.file("inner.html", "<script>\(EngineProbe.report)\(script)</script>")
         try probe.page(
             "page.html", "", body: "<iframe sandbox='allow-scripts' src='app://one/inner.html'></iframe>")
-        #expect(try probe.show("app://one/page.html").told == ["null app://one", "end"])
+        #expect(try probe.show("app://one/page.html").reported == ["null app://one", "end"])
     }
 
-    @Test("frames are asked about as the page is, and nothing tells them apart")
+    @Test("frames are asked about as the page is, and nothing distinguishes them")
     func decisions() throws {
         let probe = try EngineProbe()
-        try probe.page("inner.html", "tell('end')")
+        try probe.page("inner.html", "report('end')")
         try probe.page("page.html", "", body: "<iframe src='other://two/inner.html'></iframe>")
         #expect(
             try probe.show("app://one/page.html").lines("decide") == ["app://one/page.html", "other://two/inner.html"])
@@ -115,6 +115,6 @@ struct FrameFacts {
             </script>
             """)
         let run = try probe.show("app://one/page.html", "--world", "w", "--script", probe.path("isolated.js"))
-        #expect(run.told == ["handed over", "end"])
+        #expect(run.reported == ["handed over", "end"])
     }
 }

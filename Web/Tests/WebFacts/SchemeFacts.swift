@@ -14,7 +14,7 @@ struct SchemeFacts {
             """
             (async () => {
                 const attempt = (promise) => promise.then(() => "done", () => "refused");
-                await tell("fetch " + await attempt(fetch("app://one/x.js", { mode: "no-cors" })));
+                await report("fetch " + await attempt(fetch("app://one/x.js", { mode: "no-cors" })));
                 // A refused frame says nothing: one of the page's own scheme, which begins later, does.
                 const origins = new Set();
                 const own = new Promise((done) => addEventListener("message", ({ origin }) => {
@@ -27,8 +27,8 @@ struct SchemeFacts {
                     document.body.append(frame);
                 }
                 await own;
-                await tell("frame " + (origins.has("app://one") ? "done" : "refused"));
-                tell("end");
+                await report("frame " + (origins.has("app://one") ? "done" : "refused"));
+                report("end");
             })();
             """)
         return probe
@@ -36,13 +36,13 @@ struct SchemeFacts {
 
     @Test("control: pages of another scheme fetch and frame a scheme that is not display-isolated")
     func open() throws {
-        #expect(try foreign().show("other://two/page.html").told == ["fetch done", "frame done", "end"])
+        #expect(try foreign().show("other://two/page.html").reported == ["fetch done", "frame done", "end"])
     }
 
     @Test("pages of another scheme neither fetch nor frame a display-isolated scheme")
     func isolated() throws {
         let run = try foreign().show("other://two/page.html", "--isolate")
-        #expect(run.told == ["fetch refused", "frame refused", "end"])
+        #expect(run.reported == ["fetch refused", "frame refused", "end"])
     }
 
     @Test("own schemes are secure contexts with storage, and without cookies")
@@ -53,10 +53,10 @@ struct SchemeFacts {
             """
             document.cookie = "a=b";
             localStorage.setItem("a", "b");
-            tell([isSecureContext, typeof crypto.subtle, localStorage.getItem("a"), document.cookie].join());
-            tell("end");
+            report([isSecureContext, typeof crypto.subtle, localStorage.getItem("a"), document.cookie].join());
+            report("end");
             """)
-        #expect(try probe.show("app://one/page.html").told == ["true,object,b,", "end"])
+        #expect(try probe.show("app://one/page.html").reported == ["true,object,b,", "end"])
     }
 
     @Test("bodies of texts, buffers, forms and fields arrive whole")
@@ -72,7 +72,7 @@ struct SchemeFacts {
                 for (const body of ["abc", new URLSearchParams({ a: "b" }), ...buffers, form]) {
                     await (await fetch("page.html", { method: "POST", body })).text();
                 }
-                tell("end");
+                report("end");
             })();
             """)
         let bodies = try probe.show("app://one/page.html", "--bodies").lines("body")
@@ -86,7 +86,7 @@ struct SchemeFacts {
             "page.html",
             """
             fetch("page.html", { method: "POST", body: new Blob(["abc"]) }).then((answer) => answer.text())
-                .finally(() => tell("end"));
+                .finally(() => report("end"));
             """)
         #expect(try probe.show("app://one/page.html", "--bodies").end != .exited(0))
         #expect(try probe.show("app://one/page.html").lines("body") == ["POST 0"])

@@ -13,14 +13,31 @@ struct ViewFacts {
             """
             (async () => {
                 history.pushState({}, "", "a");
-                await tell(1);
+                await report(1);
                 location.hash = "b";
-                await tell(2);
-                tell("end");
+                await report(2);
+                report("end");
             })();
             """)
         let addresses = try probe.show("app://one/page.html").lines("uri")
         #expect(addresses.contains("app://one/a") && addresses.contains("app://one/a#b"))
+    }
+
+    @Test("page cache: a document that is gone back to is shown again as it was, and runs no onload")
+    func pageCache() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            addEventListener("load", () => report("load"));
+            addEventListener("pageshow", async ({ persisted }) => {
+                await report(persisted);
+                if (persisted) report("end");
+                else setTimeout(() => { location = "app://one/next.html"; });
+            });
+            """)
+        try probe.page("next.html", "addEventListener('load', () => setTimeout(() => history.back()));")
+        #expect(try probe.show("app://one/page.html").reported == ["load", "false", "true", "end"])
     }
 
     @Test("a view in no window is hidden, and has no picture")
@@ -28,25 +45,25 @@ struct ViewFacts {
         let probe = try EngineProbe()
         try probe.page(
             "page.html",
-            "addEventListener('load', () => { tell(document.visibilityState); tell('snapshot'); });")
+            "addEventListener('load', () => { report(document.visibilityState); report('snapshot'); });")
         let hidden = try probe.show("app://one/page.html", "--hidden")
-        #expect(hidden.told.first == "hidden" && hidden.lines("snapshot") == ["error"])
-        #expect(try probe.show("app://one/page.html").told.first == "visible")
+        #expect(hidden.reported.first == "hidden" && hidden.lines("snapshot") == ["error"])
+        #expect(try probe.show("app://one/page.html").reported.first == "visible")
     }
 
     @Test("a dialog holds the page, and not the main loop")
     func dialogs() throws {
         let probe = try EngineProbe()
-        try probe.page("page.html", "alert('held'); tell('after'); tell('end');")
+        try probe.page("page.html", "alert('held'); report('after'); report('end');")
         let run = try probe.show("app://one/page.html")
         #expect(run.lines("dialog") == ["held", "closed after ticks"])
-        #expect(run.told == ["after", "end"])
+        #expect(run.reported == ["after", "end"])
     }
 
     @Test("white screen: after the end of its process a view still has address and title")
     func ended() throws {
         let probe = try EngineProbe()
-        try probe.page("page.html", "addEventListener('load', () => tell('kill'));")
+        try probe.page("page.html", "addEventListener('load', () => report('kill'));")
         let run = try probe.show("app://one/page.html")
         #expect(run.lines("terminated") == ["app://one/page.html"] && run.lines("title") == ["page.html"])
     }
@@ -54,19 +71,19 @@ struct ViewFacts {
     @Test("the default policy holds for pages that bring none, and leaves scripts of ours alone")
     func policy() throws {
         let probe = try EngineProbe()
-        try probe.page("page.html", "tell('inline');", body: "<script src='own.js'></script>")
-        try probe.file("own.js", "\(EngineProbe.tell)tell('own'); tell('end');")
+        try probe.page("page.html", "report('inline');", body: "<script src='own.js'></script>")
+        try probe.file("own.js", "\(EngineProbe.report)report('own'); report('end');")
         try probe.file("ours.js", "webkit.messageHandlers.probe.postMessage('ours');")
         let run = try probe.show(
             "app://one/page.html", "--csp", "default-src 'self'", "--script", probe.path("ours.js"))
-        #expect(run.told == ["ours", "own", "end"])
+        #expect(run.reported == ["ours", "own", "end"])
     }
 
     @Test("window.open without a gesture of the user asks nothing")
     func windows() throws {
         let probe = try EngineProbe()
-        try probe.page("page.html", "tell(String(window.open('app://one/other.html'))); tell('end');")
+        try probe.page("page.html", "report(String(window.open('app://one/other.html'))); report('end');")
         let run = try probe.show("app://one/page.html")
-        #expect(run.told == ["null", "end"] && run.lines("decide") == ["app://one/page.html"])
+        #expect(run.reported == ["null", "end"] && run.lines("decide") == ["app://one/page.html"])
     }
 }

@@ -2,15 +2,19 @@
 shim.define("WebBridge", {
     call(task, options, callback) {
         if (typeof options === "function") [options, callback] = [{}, options];
-        const ended = new Promise((done, failed) => {
-            shim.call({ task, options: options ?? {} }, (result, error) => {
-                callback?.(result ?? null, error ?? null);
-                if (error) failed(Object.assign(new Error(error.message), error));
-                else done(result);
-            });
+        let done;
+        let failed;
+        const ended = new Promise((resolve, reject) => {
+            done = resolve;
+            failed = reject;
         });
-        // Where there is a callback, nobody has to look at the promise.
-        if (callback) ended.catch(() => {});
+        shim.call({ task, options: options ?? {} }, (result, error) => {
+            callback?.(result ?? null, error ?? null);
+            if (!error) return done(result);
+            // Where there is a callback, nobody has to look at the promise.
+            if (callback) ended.catch(() => {});
+            failed(Object.assign(new Error(error.message), error));
+        });
         return ended;
     },
 });

@@ -20,12 +20,15 @@
         send(value) {
             send(new Message("out", { data: typeof value === "string" ? value : JSON.stringify(value) }));
         },
-        /** Sends a call; `callback(result, error)` gets its end. */
+        /** Sends a call, of which the message gets the id; `callback(result, error)` gets its end. */
         call(message, callback) {
             lastId += 1;
             const id = prefix + lastId;
             waiting.set(id, callback);
-            shim.send({ ...message, [message.jsonrpc ? "id" : "callbackId"]: id });
+            // No copy: with the one of each call, calls took a tenth longer.
+            if (message.jsonrpc) message.id = id;
+            else message.callbackId = id;
+            shim.send(message);
             return id;
         },
         /** Ends such a call with an error, here and at the daemon, whose answer is dropped. */
@@ -116,10 +119,13 @@
         globalThis.WebBridge?.container?.receive(line);
     }
 
-    port.addEventListener("in", (event) => {
-        for (const line of event.data.split("\n")) {
+    port.addEventListener("in", ({ data }) => {
+        // No split(): an answer usually comes alone.
+        for (let start = 0, end; start < data.length; start = end + 1) {
+            const found = data.indexOf("\n", start);
+            end = found < 0 ? data.length : found;
             try {
-                receive(line);
+                receive(data.slice(start, end));
             } catch (error) {
                 reportError(error);
             }

@@ -121,7 +121,7 @@ public final class CookieReplica {
                 while let self, try await self.step() {}
             } catch {
                 // A connection that is lost is made again, and reports it; other problems stay until then.
-                if let error = error as? BridgeError { self?.tell(error) }
+                if let error = error as? BridgeError { self?.report(error) }
             }
             self?.worker = nil
         }
@@ -130,7 +130,7 @@ public final class CookieReplica {
     }
 
     /// Reports the first problem since the daemon sent its cookies.
-    private func tell(_ problem: BridgeError) {
+    private func report(_ problem: BridgeError) {
         if !hasTold { onProblem?(problem) }
         hasTold = true
     }

@@ -5,7 +5,7 @@ import Glibc
 import PrivateDaemon
 import TestSupport
 
-/// What a page told the test, by the task `test.report`.
+/// What a page reports to the test, by the task `test.report`.
 struct Report: Sendable, Equatable {
     /// What the daemon says whom the page speaks for.
     var origin: String
@@ -123,7 +123,7 @@ final class WebRun {
     /// What trestle-web has written to standard error.
     var errors: String { contents(of: errorPath) }
 
-    /// The next thing that a page tells.
+    /// The next thing that a page reports.
     func report() async throws -> Report {
         guard let report = await reports.next(isolation: #isolation) else { throw TestFailure("no reports any more") }
         return report
@@ -155,13 +155,29 @@ final class WebRun {
     }
 
     /// Kills the processes that show pages.
-    func killWebProcesses() throws {
-        guard let process else { throw TestFailure("trestle-web was not started") }
-        let found = Self.descendants(of: process.pid).filter {
-            contents(of: "/proc/\($0)/comm").hasPrefix("WebKitWebProc")
-        }
+    func killWebProcesses() throws { try signalWebProcesses(SIGKILL) }
+
+    /// Sends a signal to the processes that show pages.
+    func signalWebProcesses(_ signal: Int32) throws {
+        let found = try descendants.filter { contents(of: "/proc/\($0)/comm").hasPrefix("WebKitWebProc") }
         guard !found.isEmpty else { throw TestFailure("no process shows a page") }
-        for pid in found { kill(pid, SIGKILL) }
+        for pid in found { kill(pid, signal) }
+    }
+
+    /// The processes that trestle-web has started, and those that they have.
+    var descendants: [pid_t] {
+        get throws {
+            guard let process else { throw TestFailure("trestle-web was not started") }
+            return Self.descendants(of: process.pid)
+        }
+    }
+
+    /// How many descriptors trestle-web has open.
+    var openDescriptors: Int {
+        get throws {
+            guard let process else { throw TestFailure("trestle-web was not started") }
+            return try FolderContents.names(in: "/proc/\(process.pid)/fd").count
+        }
     }
 
     private static func descendants(of pid: pid_t) -> [pid_t] {

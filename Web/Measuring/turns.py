@@ -1,0 +1,68 @@
+"""Long turns of the main loop: while pages call, while one is loaded again, and after crashes."""
+
+import os
+import signal
+import time
+
+from container import Container
+from rig import is_connected, web_processes
+
+PAGES = 2
+CALLS = 2000
+RELOADS = 20
+CRASHES = 2
+
+
+class Turns:
+    notes = ["A long turn is one of more than 16 ms of CPU time of the main thread."]
+
+    def __init__(self, rig, figures):
+        self.rig = rig
+        self.figures = figures
+
+    def round(self):
+        container = Container(self.rig, "turns")
+        self.measure(container, f"while {PAGES} pages call", self.call)
+        self.measure(container, f"in {RELOADS} reloads", self.reload)
+        self.measure(container, f"after {CRASHES} crashes", self.crash)
+        longest = container.bridge.result("web.pool")["longTurns"]["longestUs"] / 1000
+        self.figures.add("trestle-web: longest turn of the main loop, from its start, ms", [longest])
+        container.end()
+
+    def measure(self, container, when, act):
+        """How many turns were long while something was done to a page that is shown."""
+        uri = f"{self.rig.server.origins[0]}/load.html"
+        for _ in range(PAGES):
+            container.open(uri)
+        # The pages are painted meanwhile; nothing reports that they have been.
+        time.sleep(1)
+        before = self.count(container)
+        act(container)
+        self.figures.add(f"trestle-web: long turns of the main loop {when}", [self.count(container) - before])
+        for _ in range(PAGES):
+            container.close_last()
+
+    @staticmethod
+    def count(container):
+        return container.bridge.result("web.pool")["longTurns"]["count"]
+
+    def call(self, container):
+        for view in container.views:
+            uri = f"{self.rig.server.origins[0]}/bench.html?calls={CALLS}"
+            container.bridge.result("web.navigate", {"view": view, "uri": uri})
+        for _ in container.views:
+            self.rig.await_report(container.process)
+
+    def reload(self, container):
+        for _ in range(RELOADS):
+            container.bridge.result("web.reload", {"view": container.views[0], "wait": "finished"})
+
+    def crash(self, container):
+        uri = f"{self.rig.server.origins[0]}/load.html?report"
+        container.bridge.result("web.navigate", {"view": container.views[0], "uri": uri, "wait": "finished"})
+        self.rig.await_report(container.process)
+        for _ in range(CRASHES):
+            for process in web_processes(container.pid):
+                if is_connected(process):
+                    os.kill(process, signal.SIGKILL)
+            self.rig.await_report(container.process)

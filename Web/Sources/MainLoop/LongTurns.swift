@@ -1,0 +1,29 @@
+public import EventLoop
+
+/// The turns of the main loop that took long: meanwhile no window is drawn, and no page is answered.
+///
+/// A turn is what runs between two waits for events. The CPU time of the main thread counts, not what other programs
+/// of the machine take.
+public struct LongTurns: Sendable, Hashable {
+    /// Turns of more CPU time are long: a screen misses a frame.
+    public static let limit = Duration.milliseconds(16)
+
+    /// How many turns were long.
+    public private(set) var count = 0
+    /// The maximum CPU time of a turn, of those of more than 5 ms.
+    public private(set) var longest = Duration.zero
+    /// The maximum time by the clock of such a turn: with what the main thread waited for.
+    public private(set) var longestByClock = Duration.zero
+
+    /// None.
+    public init() {}
+
+    /// Notes a slow turn.
+    ///
+    /// - Parameter turn: The turn.
+    public mutating func note(_ turn: SlowTurn) {
+        if turn.cpuTime > Self.limit { count += 1 }
+        longest = max(longest, turn.cpuTime)
+        longestByClock = max(longestByClock, turn.duration)
+    }
+}

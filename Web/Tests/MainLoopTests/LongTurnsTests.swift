@@ -1,0 +1,40 @@
+import EventLoop
+import Glibc
+import MainLoop
+import Testing
+
+@Suite("Long turns of the main loop") struct LongTurnsTests {
+    @Test("only turns of more CPU time than 16 ms are counted; the longest is kept, by both clocks")
+    func counts() {
+        var turns = LongTurns()
+        turns.note(SlowTurn(duration: .milliseconds(900), cpuTime: .milliseconds(16)))
+        #expect(turns.count == 0)
+        turns.note(SlowTurn(duration: .milliseconds(40), cpuTime: .milliseconds(30)))
+        turns.note(SlowTurn(duration: .milliseconds(20), cpuTime: .milliseconds(17)))
+        #expect(turns.count == 2)
+        #expect(turns.longest == .milliseconds(30) && turns.longestByClock == .milliseconds(900))
+    }
+
+    @MainActor
+    @Test("the loop notes a turn that works for long, and none that waits")
+    func loop() {
+        var end: LoopSource?
+        let work = LoopSource.timer(after: .milliseconds(50)) {
+            let moment = Self.processorTime + 40_000_000
+            while Self.processorTime < moment {}
+            // In a later turn.
+            end = .timer(after: .milliseconds(1)) { MainLoop.quit() }
+        }
+        MainLoop.run()
+        withExtendedLifetime((work, end)) {}
+        #expect(MainLoop.longTurns.count == 1)
+        #expect(MainLoop.longTurns.longest >= .milliseconds(40))
+        #expect(MainLoop.longTurns.longestByClock >= .milliseconds(40))
+    }
+
+    private nonisolated static var processorTime: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,120 @@
+import BridgeClient
+import BridgeJSON
+import TestSupport
+import Testing
+
+@Suite(
+    "Pages that take without end", .serialized, .timeLimit(.minutes(20)),
+    .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
+struct HostilePageTests {
+    /// Has a page do something for as long as another one is used: calls of that one have their answers.
+    ///
+    /// - Parameters:
+    ///   - script: What the hostile page does, again and again; `turn` counts.
+    ///   - body: What is looked at meanwhile.
+    private func beside(_ script: String, _ body: (WebRun) async throws -> Void = { _ in }) async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[0]
+            try await run.startPage(profile: "[tasks]\nevents = [\"web.*\"]\n[pool]\nwarm = 0\n")
+            try run.server.serve(
+                "hostile.html",
+                script: """
+                    let turn = 0;
+                    const attack = async () => {
+                        for (;;) {
+                            turn += 1;
+                            try { await (async () => { \(script) })(); } catch {}
+                            await new Promise((done) => setTimeout(done));
+                        }
+                    };
+                    attack();
+                    """)
+            let hostile =
+                try await run.bridge.call(
+                    "web.open", ["uri": .string("\(origin)/hostile.html")] as JSON, as: JSON.self)["view"] ?? JSON.null
+            for number in 0..<20 {
+                let answer = try await run.evaluate(
+                    "return await WebBridge.call('Echo', { number: \(number) })", view: 1)
+                #expect(answer == ["number": .number(JSONNumber(Int64(number)))])
+            }
+            try await body(run)
+            let turns = try await run.evaluate("return turn", view: hostile.int64Value.map { Int($0) })
+            #expect(turns.int64Value ?? 0 > 0)
+        }
+    }
+
+    @Test("calls: more at once than posts are held, each with one callback, beside another page's")
+    func calls() async throws {
+        try await beside(
+            """
+            globalThis.counts = new Array(400).fill(0);
+            const ends = counts.map((_, index) => new Promise((done) => WebBridge.call("Echo", { index }, (result) => {
+                counts[index] += result?.index === index ? 1 : 1000;
+                done();
+            })));
+            await Promise.all(ends);
+            globalThis.isGood = (globalThis.isGood ?? true) && counts.every((count) => count === 1);
+            """
+        ) { run in
+            let isGood = try await run.evaluate(
+                """
+                while (globalThis.isGood === undefined) await new Promise((done) => setTimeout(done, 10));
+                return isGood;
+                """, view: 2)
+            #expect(isGood == true)
+        }
+    }
+
+    @Test("sockets and ports, opened and closed: the container has no more descriptors")
+    func sockets() async throws {
+        try await beside(
+            """
+            const own = location.host;
+            for (let i = 0; i < 10; i += 1) {
+                new WebSocket(`ws://${own}/`).close();
+                const { port1, port2 } = new MessageChannel();
+                port1.postMessage("x", [port2]);
+                port1.close();
+                const ended = new AbortController();
+                fetch("/bridge.js", { signal: ended.signal }).catch(() => {});
+                ended.abort();
+                new BroadcastChannel("x").close();
+                new EventSource("/bridge.js").close();
+            }
+            """
+        ) { run in
+            let early = try run.openDescriptors
+            for _ in 0..<100 { _ = try await run.evaluate("return await WebBridge.call('Echo', {})", view: 1) }
+            let late = try run.openDescriptors
+            #expect(late <= early + 8)
+        }
+    }
+
+    @Test("history entries, fragments and titles")
+    func history() async throws {
+        try await beside(
+            """
+            for (let i = 0; i < 200; i += 1) {
+                document.title = `title ${turn} ${i}`;
+                location.hash = `${turn}-${i}`;
+                try { history.pushState({}, "", `?${turn}-${i}`); } catch {}
+                try { history.replaceState({}, "", `?${turn}-${i}`); } catch {}
+            }
+            """)
+    }
+
+    @Test("windows, dialogs, downloads and prints that nobody allows")
+    func requests() async throws {
+        try await beside(
+            """
+            for (let i = 0; i < 20; i += 1) {
+                window.open(`/bridge.js?${turn}`);
+                const link = document.createElement("a");
+                Object.assign(link, { href: "/bridge.js", download: "x" });
+                link.click();
+                Notification.requestPermission();
+                navigator.geolocation.getCurrentPosition(() => {}, () => {});
+            }
+            """)
+    }
+}
