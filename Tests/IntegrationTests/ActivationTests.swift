@@ -64,7 +64,7 @@ struct ActivationTests {
         #expect(try second.wait() == .exited(0))
     }
 
-    @Test("are not left to those who wait where the configuration is not good: they are told, and the next is served")
+    @Test("do not wait where the configuration is wrong: they get the error, and the next is served")
     func misconfigured() throws {
         let home = try DaemonHome("log_levle = \"info\"")
         let listening = try ListeningSocket(home.folder.file("handed"))

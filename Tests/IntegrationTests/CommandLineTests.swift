@@ -149,7 +149,7 @@ struct CommandLineTests {
         #expect(!exists(home.statePath))
     }
 
-    @Test("--check-config tells what will hardly be meant, and finds it good")
+    @Test("--check-config warns of settings that are hardly meant, and accepts them")
     func checkWarns() throws {
         let home = try DaemonHome("[limits]\nsessions = 1000000\nevent_queue_bytes = \"4KiB\"")
         // As many descriptors as a shell commonly gives.
@@ -209,7 +209,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "--check-config tells every kind of mistake with its line, and ends with 78",
+        "--check-config reports every kind of mistake with its line, and ends with 78",
         arguments: [
             ("a = [", ":1:"), ("log_level = \"info\"\nlog_level = \"info\"", ":2:"),
             ("sokcet = \"/s\"", ":1:1: sokcet: unknown key"),

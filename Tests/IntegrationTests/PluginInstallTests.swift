@@ -93,7 +93,7 @@ struct PluginInstallTests {
         }
         try withDaemon(in: prefix.home) { daemon in
             #expect(try daemon.connect().result("greet", ["who": "World"])["greeting"] == "Hi, World")
-            // By its path, from which its name can be told as well.
+            // By its path, from which its name follows.
             let removed = try prefix.trestle(["plugin", "uninstall", project])
             #expect(removed.end == .exited(0), "\(removed.errors)")
             #expect(try names(in: prefix) == [])

@@ -44,7 +44,7 @@ struct PoolTests {
         try client.result("bridge.plugins") { isWanted($0["plugins"]?[0]?["pool"] ?? .null) }["plugins"]?[0]?["pool"]
     }
 
-    @Test("has as many as are to be there started ahead, by a launch worker, and tells what it has")
+    @Test("starts its minimum of processes ahead, by a launch worker, and reports them")
     func prewarmed() throws {
         try withPool(pluginProcess("min = 3\nmax = 4")) { _, client in
             let full = try pool(client) { $0["reusable"] == 3 }
@@ -358,7 +358,7 @@ struct PoolTests {
         }
     }
 
-    @Test("tells each process of the sessions that there are, once it takes calls and not before")
+    @Test("notifies each process of the open sessions once it takes calls, and not before")
     func sessions() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)

@@ -124,7 +124,7 @@ struct ReloadTests {
             #expect(problems.first?["reason"]?.stringValue?.hasPrefix("expected one of") == true)
 
             daemon.signal(SIGHUP)
-            // Each of the three was told of each mistake.
+            // Each of the three got each mistake.
             try client.result("bridge.ping") { _ in
                 daemon.log.split(separator: "\n").count { $0.contains("\(file):3:1: sockte: unknown key") } == 3
             }

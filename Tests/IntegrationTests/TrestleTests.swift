@@ -251,7 +251,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("completes names of tasks and keys of options as the running daemon tells them, and nothing without one")
+    @Test("completes names of tasks and keys of options from the running daemon, and nothing without one")
     func completions() throws {
         try withDaemon { daemon in
             let socket = daemon.home.socketPath
@@ -278,9 +278,9 @@ struct TrestleTests {
         }
     }
 
-    // MARK: Until it is told to end
+    // MARK: Until a signal ends it
 
-    @Test("SIGINT cancels a call: its provider is told, and the status is 130")
+    @Test("SIGINT cancels a call: its provider is notified, and the status is 130")
     func interrupt() throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
@@ -292,7 +292,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("subscribe shows events as they come, one on each line, until it is told to end")
+    @Test("subscribe shows events as they come, one on each line, until a signal ends it")
     func subscribe() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -401,12 +401,12 @@ struct TrestleTests {
         }
     }
 
-    @Test("register ends the command of a call that is cancelled, and all of them when it is told to end")
+    @Test("register ends the command of a call that is cancelled, and all of them when a signal ends it")
     func registerCancel() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()
             let client = try daemon.connect()
-            // Each command leaves its mark when it begins, and another when it is told to end.
+            // Each command leaves its mark when it begins, and another when it gets a signal to end.
             let script = """
                 read mark; trap 'touch \(folder.path)/ended$mark; exit 0' TERM; touch \(folder.path)/begun$mark
                 while :; do read -t 60 nothing < \(folder.path)/pipe; done

@@ -340,7 +340,7 @@ final class RecordingSink: StoreSink {
         var change: RecordChanged
     }
 
-    /// A table that a session was told to read anew.
+    /// A table that a session was asked to read again.
     struct SentExpired: Sendable, Equatable {
         var session: SessionID
         var expired: CursorExpired

@@ -19,7 +19,7 @@ struct WatchTests {
         try await store.call("delete", ["table": "t", "key": .string(key)], session: session)
     }
 
-    @Test("A watch tells every later change of its table, and answers the version as of which it does")
+    @Test("A watch sends every later change of its table, and returns the version that it begins after")
     func live() async throws {
         let store = try await TestStore()
         try await create(store, "before")
@@ -49,7 +49,7 @@ struct WatchTests {
         #expect(store.sink.all.first { $0.session == 5 }?.change.namespace == "1000:local")
     }
 
-    @Test("A change that failed is not told")
+    @Test("A change that failed is not sent")
     func failures() async throws {
         let store = try await TestStore()
         try await store.call("watch", ["table": "t"])
@@ -92,7 +92,7 @@ struct WatchTests {
         await store.close()
     }
 
-    @Test("since tells the last change of each key after it, in order, then goes on live")
+    @Test("since sends the last change of each key after it, in order, then live changes")
     func since() async throws {
         let store = try await TestStore()
         for key in ["known", "kept", "goes"] { try await create(store, key) }  // 1 to 3
@@ -115,7 +115,7 @@ struct WatchTests {
             ])
     }
 
-    @Test("since the present version tells nothing of the past, and since 0 everything that is")
+    @Test("since the present version sends nothing of the past, and since 0 every record")
     func edges() async throws {
         let store = try await TestStore()
         #expect(try await store.call("watch", ["table": "t", "since": 0], session: 9) == ["version": 0])
@@ -233,7 +233,7 @@ struct WatchTests {
         #expect(registry.isEmpty)
     }
 
-    @Test("A replay that takes several pages and live changes in between leave no gap and tell nothing twice")
+    @Test("A replay that takes several pages and live changes in between leave no gap and send nothing twice")
     func replayWithChanges() async throws {
         let store = try await TestStore()
         var generator = SeededGenerator(seed: 11)
@@ -281,7 +281,7 @@ struct WatchTests {
         return records
     }
 
-    /// What a client that mirrors the table makes of what it is told.
+    /// The table as a client mirrors it from the changes.
     private struct Model {
         var versions: [String: Int64] = [:]
         var last: Int64 = 0

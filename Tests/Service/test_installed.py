@@ -110,18 +110,18 @@ exec <&3 >&3
 while read -r message; do
     id=$(printf '%s' "$message" | sed 's/.*"callbackId":\\([0-9]*\\).*/\\1/')
     case $message in
-    *'"task":"told"'*) printf '{"callbackId":%s,"result":%s}\\n' "$id" "$(ulimit -n)" ;;
+    *'"task":"limited"'*) printf '{"callbackId":%s,"result":%s}\\n' "$id" "$(ulimit -n)" ;;
     *) printf '{"callbackId":%s,"result":{}}\\n' "$id" ;;
     esac
 done
 """
-MANIFEST = """command = ["./told.sh"]
+MANIFEST = """command = ["./limited.sh"]
 version = "1"
 limits = { descriptors = 50, memory = "256MiB", processes = 64 }
 
 [[tasks]]
-name = "told"
-summary = "Tells how many descriptors it may have."
+name = "limited"
+summary = "Returns how many descriptors it may have."
 """
 
 
@@ -161,15 +161,15 @@ class Sandbox(ServiceTest):
     def test_executable(self):
         """An executable with a manifest lends its tasks, within the limits that it has"""
         folder = "/usr/lib/trestle/plugins"
-        with open(f"{folder}/told.sh", "w") as file:
+        with open(f"{folder}/limited.sh", "w") as file:
             file.write(SCRIPT)
-        os.chmod(f"{folder}/told.sh", 0o755)
-        with open(f"{folder}/told.plugin.toml", "w") as file:
+        os.chmod(f"{folder}/limited.sh", 0o755)
+        with open(f"{folder}/limited.plugin.toml", "w") as file:
             file.write(MANIFEST)
-        for name in ("told.sh", "told.plugin.toml"):
+        for name in ("limited.sh", "limited.plugin.toml"):
             self.addCleanup(os.unlink, f"{folder}/{name}")
         run("systemctl", "restart", SERVICE)
-        self.assertEqual(call("told"), 50)
+        self.assertEqual(call("limited"), 50)
 
 
 class Deployed(ServiceTest):
@@ -309,7 +309,7 @@ class UsersOwn(unittest.TestCase):
 
 class Status(ServiceTest):
     def test_status(self):
-        """systemctl status tells what the daemon is doing"""
+        """systemctl status shows what the daemon is doing"""
         text = show("StatusText")
         self.assertNotEqual(text, "", "it comes with the news that the daemon is ready")
         self.assertIn(f'Status: "{text}"', run("systemctl", "status", "--no-pager", "--lines=0", SERVICE))

@@ -13,7 +13,7 @@ ATTEMPTS = 8
 
 
 def farewell():
-    """The code of the error that a new connection is told instead of an answer."""
+    """The code of the error that a new connection gets instead of an answer."""
     with Bridge() as bridge:
         message = bridge.receive()
         assert message["callbackId"] is None, message
@@ -44,7 +44,7 @@ class Misconfigured(ServiceTest):
         self.assertTrue(is_active())
 
     def test_connections(self):
-        """Whoever connects is told configuration.invalid, however often; the next connection after the repair is served"""
+        """Every new connection gets configuration.invalid; the next connection after the repair is served"""
         for _ in range(ATTEMPTS):
             wait_until("the daemon has ended", has_ended)
             self.assertEqual(farewell(), "configuration.invalid")

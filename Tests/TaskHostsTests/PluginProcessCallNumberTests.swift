@@ -4,7 +4,7 @@ import PluginInterface
 @Suite("Numbers of calls that a process is handed")
 struct PluginProcessCallNumberTests {
     @Test(
-        "tell their place, grow with each use of it, and are doubles that lose nothing",
+        "name their slot, grow with each use of it, and are doubles that lose nothing",
         arguments: [0, 1, 65_535, (1 << 20) - 1])
     func grow(index: Int) {
         var number = PluginProcessCallNumber(0)

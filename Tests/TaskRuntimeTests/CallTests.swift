@@ -8,7 +8,7 @@ import Testing
 struct CallTests {
     let bench = Bench()
 
-    @Test("What a plugin answers while it is told to stop comes too late: the caller learns why the call ended")
+    @Test("What a plugin answers while it is stopped comes too late: the caller learns why the call ended")
     func answerToCancel() {
         bench.host.onCancel = { [bench] handle in
             bench.instance.fail(handle, BridgeError(.callCancelled, "as you wish"))
@@ -106,7 +106,7 @@ struct CallTests {
         #expect(client.readOne()?.errorCode == "result.too_large")
     }
 
-    @Test("Unknown tasks are told so")
+    @Test("Calls of unknown tasks end with their own error")
     func unknownTask() {
         let client = bench.client()
         client.send(#"{"task":"nope","callbackId":1}"#)
@@ -183,7 +183,7 @@ struct CallTests {
 
     // MARK: Ends that the task does not choose
 
-    @Test("Past its deadline it ends with call.timeout, the plugin is told, and its reply comes to nothing")
+    @Test("Past its deadline it ends with call.timeout, the plugin is notified, and its reply is dropped")
     func timeout() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1,"timeout":250}"#)

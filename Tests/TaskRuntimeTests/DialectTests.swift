@@ -166,7 +166,7 @@ struct DialectCallTests {
         #expect(bridge?["responseData"]?["error"]?["code"] == "message.invalid")
         let text = bridge?["responseData"]?["error"]?["message"]?.stringValue ?? ""
         #expect(text.contains("handlerName must be a string") && text.contains("handlerName, data, callbackId"))
-        // Half a message, told by what there is of it.
+        // Half a message, described by the part that came.
         #expect(answer(#"{"method":"echo","params":{},"id":3}"#)?["error"]?["code"] == -32600)
         #expect(answer(#"{"responseData":{}}"#)?["responseData"]?["error"]?["code"] == "message.invalid")
         #expect(answer(#"{"pluginId":"camera","callbackId":"c"}"#)?["success"] == false)
@@ -451,9 +451,10 @@ struct JSONRPCTests {
             client.send(#"{"task":"bridge.describe","options":{"task":"pay"},"callbackId":1}"#)
             return client.readOne()?["result"]
         }
-        let (session, told) = (JSONNumber(own.session.number), describe(bench.client(uid: 1000)))
-        #expect(told?["describedBy"] == ["session": .number(session), "uid": 1000] && told?["summary"] == "1000 pays.")
-        #expect(told?["options"]?["properties"]?.objectValue?.map(\.key) == ["from", "to"])
+        let (session, described) = (JSONNumber(own.session.number), describe(bench.client(uid: 1000)))
+        #expect(described?["describedBy"] == ["session": .number(session), "uid": 1000])
+        #expect(described?["summary"] == "1000 pays.")
+        #expect(described?["options"]?["properties"]?.objectValue?.map(\.key) == ["from", "to"])
         // Nobody may serve a third one: nothing is described to that.
         let third = describe(bench.client(uid: 1002))
         #expect(third?["describedBy"] == .null && third?["options"] == true)

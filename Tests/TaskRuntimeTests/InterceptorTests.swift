@@ -35,7 +35,7 @@ final class FakeInterceptor {
 
     func fail(_ index: Int, _ error: BridgeError) { instance.fail(host.started[index].handle, error) }
 
-    /// Calls a task while a question is open, on its behalf or in the plugin's own name; tells what came of it.
+    /// Calls a task while a question is open, on its behalf or in the plugin's own name; returns the outcome.
     func call(_ task: String, _ options: String = "{}", behind question: Int?) -> Outcomes {
         let outcomes = Outcomes()
         Array(task.utf8).withUnsafeBytes { name in
@@ -524,7 +524,7 @@ struct InterceptorTests {
         #expect(batch[0]["error"]?["message"] == "No." && batch[1]["result"] == 1)
     }
 
-    @Test("Who may not call the other task is not redirected to it, and is told by whom")
+    @Test("Who may not call the other task is not redirected to it, and gets the interceptor's name")
     func permission() throws {
         let one = FakeInterceptor(bench, "look", ["work"])
         let work = try #require(bench.runtime.tasks.find("work"))

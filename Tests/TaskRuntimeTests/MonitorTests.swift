@@ -134,7 +134,7 @@ struct MonitorTests {
         #expect(text.joined().contains(#"{"code":"options.invalid","message":"<private>"}"#))
     }
 
-    @Test("A long payload is cut, and its length is told")
+    @Test("A long payload is cut, and its length is reported")
     func longPayload() {
         let watcher = monitor()
         let caller = bench.client()
@@ -240,7 +240,7 @@ struct MonitorTests {
         #expect(bench.runtime.monitor.watcherCount == 1)
     }
 
-    @Test("A slow watcher loses the oldest lines and is told how many; nobody waits for it")
+    @Test("A slow watcher loses the oldest lines and is notified how many; nobody waits for it")
     func slowWatcher() {
         var limits = RuntimeLimits()
         limits.queuedEvents = 10

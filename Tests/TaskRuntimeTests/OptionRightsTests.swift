@@ -208,9 +208,9 @@ struct OptionRightsTests {
         let root = bench.client()
         root.send(#"{"task":"bridge.describe","options":{"task":"read"},"callbackId":1}"#)
         bench.reply(bench.host.started.count - 1, #"{"tasks":[]}"#)
-        let told = root.readOne()?["result"]
-        #expect(told?["optionPermissions"] == ["namespace": "store"] && told?["public"] == true)
-        #expect(told?["events"]?[0]?["public"] == false)
+        let described = root.readOne()?["result"]
+        #expect(described?["optionPermissions"] == ["namespace": "store"] && described?["public"] == true)
+        #expect(described?["events"]?[0]?["public"] == false)
     }
 
     @Test("is explained: who may name it, and why")

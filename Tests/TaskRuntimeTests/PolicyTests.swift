@@ -289,7 +289,7 @@ struct AuthorizationTests {
         return answers[0].errorCode ?? "answered"
     }
 
-    @Test("A denied call tells which rule denies it, and does not begin")
+    @Test("A denied call gets the rule in its error, and does not begin")
     func denied() throws {
         apply(rule(.allow, [.call]), rule(.deny, [.call], ["work"], line: 12))
         let client = client()
@@ -373,9 +373,9 @@ struct AuthorizationTests {
         #expect(code(open, "bridge.publish", #"{"event":"news"}"#) == "answered")
         #expect(page.read().isEmpty)
         apply(rule(.allow, [.call], ["work"], uid: Bench.daemonUID))
-        let told = try #require(explain(page, #"{"task":"work"}"#))
-        #expect(told["allowed"] == false && told["line"] == 1)
-        #expect(told["rule"]?.stringValue?.contains("has no condition origin") == true)
+        let explained = try #require(explain(page, #"{"task":"work"}"#))
+        #expect(explained["allowed"] == false && explained["line"] == 1)
+        #expect(explained["rule"]?.stringValue?.contains("has no condition origin") == true)
         apply(rule(.allow, [.call, .register], origin: "https://a.example"))
         #expect(code(page, "work") == "begun" && code(page, "bridge.register", registered) == "answered")
         #expect(code(open, "scan") == "permission.denied")
@@ -637,7 +637,7 @@ struct AuthorizationTests {
         #expect(explain(root, "{}")?["data"]?["path"] == "$.task")
     }
 
-    @Test("Who is told that they may not is told of the group, and of whom it would let in")
+    @Test("A denied caller gets the group in the error, and whom it would admit")
     func explainedGroup() {
         let users: [JSON] = ["uid 0", .string("uid \(Bench.daemonUID)")]
         let rules = [
@@ -649,11 +649,12 @@ struct AuthorizationTests {
             ([rules[1]], users), ([rules[2]], []),
         ] {
             bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, publicGroup: 77, rules: rules))
-            let told = explain(bench.client(), #"{"task":"open","uid":1000}"#)
-            #expect(told?["allowed"] == false && told?["admitted"] == .array(admitted), "\(told?.text ?? "")")
-            let isByDefault = told?["rule"]?.stringValue?.contains(
+            let explained = explain(bench.client(), #"{"task":"open","uid":1000}"#)
+            #expect(explained?["allowed"] == false, "\(explained?.text ?? "")")
+            #expect(explained?["admitted"] == .array(admitted), "\(explained?.text ?? "")")
+            let isByDefault = explained?["rule"]?.stringValue?.contains(
                 "public to root, uid \(Bench.daemonUID) and the group")
-            #expect(isByDefault == (told?["line"] == nil))
+            #expect(isByDefault == (explained?["line"] == nil))
         }
         // What is not open is nothing for the group; and rules are for who administers the daemon.
         apply(rule(.allow, [.call], ["vault", "bridge.explain"], uid: 1000, line: 3))

@@ -51,7 +51,7 @@ struct QuotaTests {
         #expect(call(client, 11)?.errorCode == "busy")
     }
 
-    @Test("Who waits as long as it was told gets in")
+    @Test("A caller that waits for retryAfter gets in")
     func whoWaitsAsLongAsIt() {
         let bench = bench { $0.user.calls = CallQuota(callsPerSecond: 7, burst: 2) }
         let client = bench.client(uid: 0)

@@ -48,7 +48,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("A call that waits for a task that the new one does not have was not begun, and its caller is told so")
+    @Test("A call that waits for a task that the new one does not have was not begun, and its caller gets an error")
     func goneTask() throws {
         let client = bench.client()
         client.send(#"{"task":"one","callbackId":1}"#)
@@ -336,14 +336,14 @@ struct ReplacementTests {
         #expect(bench.host.started.map(\.options) == ["2"])
     }
 
-    @Test("A plugin that could not be used is known by what its file is called, where it has not told its name")
+    @Test("A plugin that could not be used is known by what its file is called, where its name is unknown")
     func refusedNames() {
         let names = [
             "/p/libQrScanPlugin.so": "qr-scan", "/p/greet.plugin.toml": "greet", "libgreet.so": "greet",
             "/p/lib.so": "lib", "/p/x": "x",
         ]
         for (path, name) in names { #expect(RefusedPlugin(path: path, reason: "").name == name) }
-        #expect(RefusedPlugin(name: "told", path: "/p/libX.so", reason: "").name == "told")
+        #expect(RefusedPlugin(name: "known", path: "/p/libX.so", reason: "").name == "known")
     }
 
     // MARK: Who may

@@ -155,7 +155,7 @@ import Testing
 }
 
 @Suite struct FailureTests {
-    @Test("Exit codes tell what to do about it")
+    @Test("Exit codes say what to do")
     func exitCodes() {
         let codes = [
             BridgeError("x.y", "m"), BridgeError(.busy, "m", isTransient: true),

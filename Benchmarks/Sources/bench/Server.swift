@@ -57,7 +57,7 @@ final class Server {
         return (count, longest / 1000)
     }
 
-    /// Tells it something by a signal.
+    /// Sends it a signal.
     func signal(_ number: Int32) { kill(pid, number) }
 
     /// How much CPU time it has taken so far.

@@ -164,7 +164,7 @@ final class Reloader {
         }
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func note(_ failure: ReloadFailure, _ occasion: String) {
         switch failure {
