@@ -58,7 +58,7 @@ public final class FairScheduler {
     @exclusivity(unchecked) private var soleReads = 0
     @exclusivity(unchecked) private var soleTurnStart: UInt64 = 0
     @exclusivity(unchecked) private var isSoleTurnOver = false
-    /// Who was served last, and until when several users count as sending.
+    /// Who was served last, and until when several users count as sending; 0: they do not.
     @exclusivity(unchecked) private var lastUser: FairUser?
     @exclusivity(unchecked) private var contendedUntil: UInt64 = 0
     /// Whether that was a plugin: clients are connected then and send nothing.
@@ -108,7 +108,7 @@ public final class FairScheduler {
         return hasSeveralClients || isPluginLast ? Self.quietWriteBytes : .max
     }
 
-    private var isContended: Bool { turnStart < contendedUntil }
+    private var isContended: Bool { contendedUntil != 0 && turnStart < contendedUntil }
 
     /// The user sends, or is served.
     private func note(_ user: FairUser) {
@@ -224,6 +224,7 @@ public final class FairScheduler {
         turn &+= 1
         soleReads = 0
         isSoleTurnOver = false
+        if !isContended { contendedUntil = 0 }
         guard !waiting.isEmpty else { return }
         let start = now
         let share = share

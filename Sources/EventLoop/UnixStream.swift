@@ -202,8 +202,8 @@ public final class UnixStream {
         if let error { delegate?.failed(error) } else { delegate?.hangUp() }
     }
 
-    /// Has what is wanted now be watched for, where that changed. While events are handed out, it waits for the turn's
-    /// end: much of it is revoked by then.
+    /// Has what is wanted now be watched for, where that changed. While events are handed out, the change waits for the
+    /// turn's end: most changes are revoked by then.
     func watch() {
         guard isOpen else { return }
         let streams = Loop.shared.streams
@@ -213,7 +213,7 @@ public final class UnixStream {
             guard !isSuspensionPending else { return }
             isSuspensionPending = streams.suspend(self)
             if !isSuspensionPending { applyWatch() }
-        } else if !isWatchPending {
+        } else if !isWatchPending, wanted != watched {
             isWatchPending = true
             streams.changeAtTurnEnd(self)
         }

@@ -64,6 +64,9 @@ struct BoundedWorkTests {
             1, "options of at most optionBytes, which the router has asked"
         ),
         "Sources/TaskRuntime/BridgeTasks/CallTasks.swift value": (1, "an id of at most 128 bytes"),
+        "Sources/TaskRuntime/Calls/DeadlineHeap.swift removal": (
+            1, "calls in flight, of which quotas allow 16,384 a user; behind the ends of as many"
+        ),
         "Sources/TaskRuntime/BridgeTasks/DescribingTasks.swift sort": (
             1, "the verbs of one task, which a manifest names"
         ),

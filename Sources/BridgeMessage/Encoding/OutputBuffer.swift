@@ -217,20 +217,44 @@ public final class OutputBuffer {
 
     /// Appends a number in decimal digits.
     public func append(decimal number: UInt64) {
-        // From the last digit on, into room for the longest number; then to the front.
-        let longest = 20
-        let destination = reserve(longest)
-        var first = longest
+        let count = Self.decimalDigitCount(of: number)
+        let destination = reserve(count)
         var rest = number
-        repeat {
-            first -= 1
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            destination.storeBytes(
-                of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit), toByteOffset: first, as: UInt8.self)
+        var offset = count
+        while rest >= 10 {
+            let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
+            offset &-= 2
+            let digits = UnsafeRawPointer(Self.pairsOfDigits.utf8Start).loadUnaligned(
+                fromByteOffset: 2 &* Int(truncatingIfNeeded: pair), as: UInt16.self)
+            destination.storeBytes(of: digits, toByteOffset: offset, as: UInt16.self)
             rest = quotient
-        } while rest > 0
-        memmove(destination, destination + first, longest - first)
-        endOffset += longest - first
+        }
+        if offset > 0 {
+            destination.storeBytes(of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest), as: UInt8.self)
+        }
+        endOffset += count
+    }
+
+    /// The digits of 0 to 99, two of each.
+    private static var pairsOfDigits: StaticString {
+        """
+        00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354\
+        555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
+        """
+    }
+
+    /// How many decimal digits a number has.
+    @inline(__always)
+    private static func decimalDigitCount(of number: UInt64) -> Int {
+        var count = 1
+        var bound: UInt64 = 10
+        while number >= bound {
+            count &+= 1
+            // The longest number has twenty digits: the next bound is beyond 64 bits.
+            if count == 20 { break }
+            bound &*= 10
+        }
+        return count
     }
 
     /// Room for `count` bytes behind the end.

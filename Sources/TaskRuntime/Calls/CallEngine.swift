@@ -64,6 +64,8 @@ final class CallEngine {
     var begunCount: UInt64 { table.begunCount }
     /// How many records there are, in use or not.
     var recordCount: Int { table.recordCount }
+    /// How many deadlines count, and how many are kept, those of ended calls included.
+    var deadlines: (count: Int, keptCount: Int) { (table.deadlines.count, table.deadlines.entryCount) }
 
     /// The call of a handle, while it is in flight.
     @inline(__always)

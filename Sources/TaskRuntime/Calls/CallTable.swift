@@ -155,7 +155,7 @@ final class CallTable {
 
     /// A call that did not end in the turn in which it came: from now on its deadline counts.
     func park(_ call: Call) {
-        if call.deadline != .never, call.record.pointee.heapIndex < 0 { deadlines.insert(call) }
+        if call.deadline != .never, !call.record.pointee.hasDeadlineEntry { deadlines.insert(call) }
     }
 
     /// Takes a call out for good: from here on no handle leads to it. The code that calls this answers the caller, and
@@ -164,7 +164,7 @@ final class CallTable {
     func remove(_ call: Call) {
         precondition(call.state != .free, "a call ends once")
         call.state = .free
-        if call.record.pointee.heapIndex >= 0 { deadlines.remove(call) }
+        if call.record.pointee.hasDeadlineEntry { deadlines.remove(call) }
         if newest == call.record { newest = nil } else { leaveLists(call) }
         count -= 1
     }

@@ -19,8 +19,8 @@ struct CallRecord: ~Copyable {
     var isIndexed = false
     /// The id's hash, while the index knows the call.
     var indexHash: UInt64 = 0
-    /// Its index in the heap of deadlines; -1: not there.
-    var heapIndex = -1
+    /// Whether its deadline counts: ``DeadlineHeap`` has an entry of it.
+    var hasDeadlineEntry = false
     /// The next one in the table's stock of unused ones, by its slot; -1: none.
     var nextFree = -1
     /// Its index in the table's order of calls in flight.
