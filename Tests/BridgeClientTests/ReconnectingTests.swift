@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("Pauses grow while nobody listens, and begin anew after a connection that lasted")
+    @Test("Pauses grow while nobody listens, and begin again after a connection that lasted")
     func pauses() async throws {
         try await withReconnecting(chance: 0.5) { test in
             test.daemon.stopListening()

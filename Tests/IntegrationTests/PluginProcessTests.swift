@@ -19,7 +19,7 @@ struct PluginProcessTests {
 
     // MARK: Good ones
 
-    @Test("lends its tasks: options go in, results, errors and progress come back, and it gets the caller")
+    @Test("provides its tasks: options go in, results, errors and progress come back, and it gets the caller")
     func calls() throws {
         var process = PluginInPython()
         process.call = """

@@ -37,7 +37,7 @@ struct AccountDiskTests {
         #expect(try next.account(ada)?.passwordHash == PasswordHash(text: "old"))
     }
 
-    @Test("The file is opened anew after a failure, before anything else is done with it")
+    @Test("The file is opened again after a failure, before anything else is done with it")
     func openedAnew() throws {
         // A setting of the connection distinguishes it from the next one.
         _ = try store.number("PRAGMA cache_size = 77")

@@ -17,7 +17,7 @@ struct PluginProcessCallNumberTests {
         }
     }
 
-    @Test("begin anew after the last use, and none is 0", arguments: [0, 7])
+    @Test("begin again after the last use, and none is 0", arguments: [0, 7])
     func wrap(index: Int) {
         let last = PluginProcessCallNumber((1 << 53) - 1 << 20 | UInt64(index))
         let next = PluginProcessCallNumber(index: index, after: last)

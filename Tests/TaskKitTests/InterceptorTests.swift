@@ -192,7 +192,7 @@ struct InterceptorTests {
         #expect(decision["error"]?["code"] == "call.cancelled")
     }
 
-    @Test("says at the start, and when it is configured anew, which tasks it is for")
+    @Test("says at the start, and when it is configured again, which tasks it is for")
     func tasks() async {
         let host = FakeHost(plugin())
         func said(_ tasks: JSON) -> FakeHost.Answer { .result(["interceptors": ["look.all": tasks]]) }
@@ -227,7 +227,7 @@ struct InterceptorTests {
         }
         let sentences = defects?.sentences ?? []
         for beginning in [
-            "the name “bad name” of a interceptor must be", "the interceptor bad name stands there twice",
+            "the name “bad name” of a interceptor must be", "the interceptor bad name occurs twice",
             "the interceptor bad name has no summary", "the interceptor bad name is for “*a”",
             "the interceptor bad name is for “”",
         ] {

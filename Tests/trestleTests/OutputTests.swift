@@ -249,9 +249,9 @@ import Testing
             ExplainText.report(answer) == """
                 uid 1001 may not call Alert
                 rule:       \(rule)
-                lets in:    uid 0; uid 998; group trestle
+                admits:     uid 0; uid 998; group trestle
 
                 """)
-        #expect(ExplainText.report(["admitted": []]).contains("lets in:    nobody\n"))
+        #expect(ExplainText.report(["admitted": []]).contains("admits:     nobody\n"))
     }
 }

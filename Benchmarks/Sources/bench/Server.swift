@@ -37,7 +37,7 @@ final class Server {
         process.stop()
     }
 
-    /// Ends it at once, whatever it does.
+    /// Ends it immediately, whatever it does.
     func abandon() {
         willStop = nil
         signal(SIGKILL)
