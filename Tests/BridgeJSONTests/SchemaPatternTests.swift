@@ -60,7 +60,7 @@ struct SchemaPatternTests {
             ("(", "a group does not end"), (")", "has no ("), ("[a", "a class does not end"), (#"\"#, #"a \ ends it"#),
             ("[b-a]", "wrong order"), ("a{3,2}", "wrong order"), ("a{1001}", "1000 repetitions"),
             (#"\q"#, "there is no escape"), (#"\u12"#, "names no character"), (#"\ud834"#, "surrogates"),
-            (#"\u{110000}"#, "names no character"), (#"\01"#, "octal"), (#"\c1"#, "stands for no character"),
+            (#"\u{110000}"#, "names no character"), (#"\01"#, "octal"), (#"\c1"#, "names no character"),
             (#"\p{Foo}"#, #"the property \p{Foo}"#), (#"\p{Script=Foo}"#, "invalid character class"),
             (#"\p{Script=^Greek}"#, #"the property \p{Script=^Greek}"#), (#"\P{sc=^Lu}"#, #"the property \p{sc=^Lu}"#),
             (#"\p{C}"#, "not supported"), (#"\p{Emoji}"#, "not supported"), (#"\pL"#, "in braces"),
