@@ -51,7 +51,7 @@ struct PageSession {
         case lost
     }
 
-    /// Who gets the bridge.
+    /// The origins that get the bridge.
     let lent: Set<PageOrigin>
     /// The user agent that the daemon gets.
     let userAgent: String
@@ -76,7 +76,7 @@ struct PageSession {
     /// A view without a document.
     ///
     /// - Parameters:
-    ///   - lent: Who gets the bridge.
+    ///   - lent: The origins that get the bridge.
     ///   - userAgent: The user agent that the daemon gets.
     ///   - secret: 128 random bits in hexadecimal, in the ids of the container's own calls.
     init(lent: Set<PageOrigin>, userAgent: String, secret: String) {
