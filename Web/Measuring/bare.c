@@ -2,7 +2,7 @@
 //
 // A page has webkit.messageHandlers.bare, whose messages are answered with themselves, .evaluated, whose messages come
 // back as calls of done(TEXT), and the scheme bare:, which answers a POST with its body and else with load.html. With
-// --bridge it has the scripts of trestle-web instead, whose calls are answered immediately, without a daemon.
+// --bridge it has the scripts of trestle-web instead, whose calls are answered at once, without a daemon.
 //
 // Lines of standard input: "open URI" loads it in a new view, "prepare" makes a view that waits in a hidden window,
 // and "load URI" shows that one and loads in it. Each is answered by a line when the load has finished.

@@ -13,7 +13,7 @@ final class LoopBody {
         guard let pointer else { return }
         // The pointer is one of `retained`.
         let box = Unmanaged<LoopBody>.fromOpaque(pointer)
-        // The closure may cancel its source, which releases the box: it stays until the call has ended.
+        // The closure may cancel its source, which releases the box: it stays until the call is over.
         MainActor.assumeIsolated { box.takeUnretainedValue().body() }
     }
 

@@ -1,9 +1,9 @@
 internal import BridgeJSON
 
-/// The container's own calls on a document's connection, besides the hello: at most ``maximum`` at a time. Their ids
-/// hold the secret that pages cannot guess; their answers never reach the page.
+/// The container's own calls on a document's connection, besides the hello: at most ``maximum`` at once. Their ids hold
+/// the secret that pages cannot guess; their answers never reach the page.
 struct OwnCalls: Sendable {
-    /// Calls at a time. A page asks one question at a time, and its package's network has 12.
+    /// Calls at once. A page asks one question at a time, and its package's network has 12.
     static let maximum = 32
     private static let idEnd = UInt8(ascii: "\"")
 

@@ -32,7 +32,7 @@ public final class PageBridge {
     ///
     /// - Parameters:
     ///   - socket: Where the daemon listens.
-    ///   - lent: The origins that get the bridge.
+    ///   - lent: Who gets the bridge.
     ///   - userAgent: The description of the engine that the daemon gets.
     public init(socket: String, lent: Set<PageOrigin>, userAgent: String) {
         self.socket = socket

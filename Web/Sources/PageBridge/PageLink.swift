@@ -8,7 +8,7 @@ final class PageLink {
     private static let maximumQueuedBytes = 8 << 20
     /// The longest line of the daemon's: many times what it takes itself.
     private static let maximumLineBytes = 64 << 20
-    /// What one read takes; used within one read.
+    /// What is read at once; used within one read.
     private static var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     private let descriptor: Int32
@@ -22,7 +22,7 @@ final class PageLink {
     /// Called once, when the daemon has ended the connection or it failed; never by ``close()``.
     private let onEnd: @MainActor () -> Void
 
-    /// Connects; nil where nobody listens there, or not immediately.
+    /// Connects; nil where nobody listens there, or not at once.
     init?(path: String, onLines: @escaping @MainActor ([UInt8]) -> Void, onEnd: @escaping @MainActor () -> Void) {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.onLines = onLines
@@ -37,7 +37,7 @@ final class PageLink {
 
     isolated deinit { close() }
 
-    /// The kernel takes the connection into the listener's queue immediately, or refuses it.
+    /// The kernel takes the connection into the listener's queue at once, or refuses it.
     private static func connect(_ descriptor: Int32, _ path: String) -> Bool {
         var address = sockaddr_un()
         let bytes = Array(path.utf8)

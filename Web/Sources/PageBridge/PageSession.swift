@@ -51,7 +51,7 @@ struct PageSession {
         case lost
     }
 
-    /// The origins that get the bridge.
+    /// Who gets the bridge.
     let lent: Set<PageOrigin>
     /// The user agent that the daemon gets.
     let userAgent: String
@@ -76,7 +76,7 @@ struct PageSession {
     /// A view without a document.
     ///
     /// - Parameters:
-    ///   - lent: The origins that get the bridge.
+    ///   - lent: Who gets the bridge.
     ///   - userAgent: The user agent that the daemon gets.
     ///   - secret: 128 random bits in hexadecimal, in the ids of the container's own calls.
     init(lent: Set<PageOrigin>, userAgent: String, secret: String) {

@@ -27,7 +27,7 @@ public final class Container {
     public var scripts: PageScripts {
         didSet { renewScripts() }
     }
-    /// The handlers that clients have added. Documents that are shown get a change immediately.
+    /// The handlers that clients have added. Documents that are shown get a change at once.
     public var handlers: PageHandlers {
         didSet {
             renewScripts()

@@ -9,7 +9,7 @@ public struct ContainerSettings: Sendable {
     public var socket: String
     /// Where frames may go.
     public var navigation: NavigationRules
-    /// The origins that get the bridge; always among those allowed.
+    /// Who gets the bridge; always among those allowed.
     public var lent: Set<PageOrigin>
     /// What pages with the bridge find.
     public var bridgeScripts = BridgeScripts()

@@ -6,7 +6,7 @@ internal import WebKitViews
 /// The downloads of a container: into one folder, none over another file.
 @MainActor
 public final class Downloads {
-    /// Downloads at a time.
+    /// Downloads at once.
     static let maximum = 16
     /// Files of one name, `name`, `name (1)` …
     private static let maximumCopies = 1_000

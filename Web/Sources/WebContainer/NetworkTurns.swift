@@ -1,4 +1,4 @@
-/// The turns of one page's requests to a network: some immediately, the others wait in their order.
+/// The turns of one page's requests to a network: some at once, the others wait in their order.
 @MainActor
 final class NetworkTurns {
     /// As many as browsers have connections to a host. Each has two calls of the container's own at most.

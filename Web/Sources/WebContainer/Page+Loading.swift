@@ -58,7 +58,7 @@ extension Page {
     /// The address has changed. Where a client's load was within the document, there are no steps to wait for.
     func settle() {
         guard awaited.mayBeWithinDocument(view.uri) else { return settling = nil }
-        // The engine reports the address before it reports that a load starts, and both together.
+        // The engine reports the address before it reports that a load starts, and both at once.
         settling = .timer(after: .milliseconds(1)) { [weak self] in
             guard let self, awaited.mayBeWithinDocument(view.uri), !view.isLoading else { return }
             awaited.end()

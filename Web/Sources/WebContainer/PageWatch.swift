@@ -74,7 +74,7 @@ final class PageWatch {
     }
 
     private func look() {
-        // While another document is on its way, this one's turn has ended; to load it again would end that load.
+        // While another document is on its way, this one's turn is over; to load it again would end that load.
         guard let page, !page.isAsking, !page.view.isLoading, let uri = page.view.uri, uri != "about:blank" else {
             return
         }

@@ -95,7 +95,7 @@ extension WebEngine {
     /// - Parameters:
     ///   - types: The kinds.
     ///   - names: The sites, as the engine names them; nil: all.
-    ///   - age: Only what was changed within this time; nil: all. The engine has it for all sites together only.
+    ///   - age: Only what was changed within this time; nil: all. The engine has it for all sites at once alone.
     /// - Throws: Why it was not removed.
     public func removeData(
         _ types: [WebsiteDataType], names: Set<String>? = nil, within age: Duration? = nil

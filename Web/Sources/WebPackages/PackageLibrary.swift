@@ -16,7 +16,7 @@ public struct PackageLibrary: Sendable, Hashable {
         public var previous: String?
     }
 
-    /// Bytes that are read of an archive in one call.
+    /// Bytes that are read of an archive at once.
     private static let chunkBytes = 128 << 10
 
     /// Where they are.

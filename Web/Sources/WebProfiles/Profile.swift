@@ -86,7 +86,7 @@ public struct Profile: Sendable, Hashable {
     public var start: String?
     /// Where frames may go.
     public var allow: [PageOrigin] = []
-    /// The origins that get the bridge.
+    /// Who gets the bridge.
     public var bridge: [PageOrigin] = []
     /// What happens to links that lead elsewhere.
     public var external = External.refuse
@@ -154,7 +154,7 @@ public struct Profile: Sendable, Hashable {
     public var isBlankChecked = true
     /// Views that wait for a page.
     public var warmViews = 1
-    /// Pages that are open at a time.
+    /// Pages that are open at once.
     public var maximumViews = 8
     /// The tasks that pages may call about themselves.
     public var pageTasks: [String] = ["web.close"]

@@ -29,7 +29,7 @@ public struct LoginChanges: Sendable {
         return serve()
     }
 
-    /// The pause has ended.
+    /// The pause is over.
     ///
     /// - Returns: Whether pages are to be loaded again now; then another pause begins.
     public mutating func pauseEnded() -> Bool {

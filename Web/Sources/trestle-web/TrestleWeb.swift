@@ -1,4 +1,4 @@
-// trestle-web: shows pages in windows, gives them the daemon's tasks, and gives the daemon's clients the pages.
+// trestle-web: shows pages in windows, lends them the daemon's tasks, and lends the daemon's clients the pages.
 import ArgumentParser
 import BridgeClient
 import CommandLineSupport

@@ -6,7 +6,7 @@ import Testing
     "Pages that attack the bridge", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct AttackTests {
-    /// Posts a call by everything that a frame could find, and sends its page what it found.
+    /// Posts a call by everything that a frame could find, and tells its page what it found.
     private static let frame = """
         const call = JSON.stringify({ task: "test.report", options: { attack: KIND } });
         let found = typeof webkit;

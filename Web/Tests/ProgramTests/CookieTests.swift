@@ -83,7 +83,7 @@ struct CookieTests {
         }
     }
 
-    /// How many changes of the profile are sent before that of the cookie `end`.
+    /// How many changes of the profile are told before that of the cookie `end`.
     private static func changes(_ events: EventStream) async throws -> Int {
         var count = 0
         for try await event in events {
@@ -96,7 +96,7 @@ struct CookieTests {
         return count
     }
 
-    /// Sets and deletes few cookies, so that both sides meet, some in parallel.
+    /// Sets and deletes few cookies, so that both sides meet, some at once.
     private func change(_ bridge: Bridge, _ count: Int, _ tasks: String, _ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<(count / 8) {

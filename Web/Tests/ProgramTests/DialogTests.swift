@@ -16,7 +16,7 @@ struct DialogTests {
         try await run.awaitTasks()
     }
 
-    /// Presents alerts by never answering, and reports each that came, and each that was taken away.
+    /// Presents alerts by never answering, and tells of each that came, and of each that was taken away.
     private func holdAlerts(_ run: WebRun) async throws -> (shown: AsyncStream<JSON>, gone: AsyncStream<JSON>) {
         let (shown, shows) = AsyncStream.makeStream(of: JSON.self)
         let (gone, goes) = AsyncStream.makeStream(of: JSON.self)

@@ -37,7 +37,7 @@ struct PackageNetworkTests {
         var body: Body
     }
 
-    /// Stands in for the plugin: returns what it was asked. `/api/cut` breaks the answer off.
+    /// Stands in for the plugin: tells the caller what it was asked. `/api/cut` breaks the answer off.
     private static func provide(_ bridge: Bridge) async throws {
         try await bridge.register("http.fetch") { (fetch: Fetch, call) in
             var text = fetch.body?.base64 ?? ""

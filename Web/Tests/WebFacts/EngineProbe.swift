@@ -14,7 +14,7 @@ final class EngineProbe {
         return bundle.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" } + "/engine-probe"
     }()
 
-    /// How a page reports something.
+    /// How a page tells something.
     static let tell = "const tell = (text) => webkit.messageHandlers.probe.postMessage(String(text));"
 
     private let folder: TemporaryFolder
@@ -38,7 +38,7 @@ final class EngineProbe {
     /// The path of a file.
     func path(_ name: String) -> String { folder.file(name) }
 
-    /// Shows a page until it reports `end`, or its program ends otherwise.
+    /// Shows a page until it tells `end`, or its program ends otherwise.
     ///
     /// - Parameters:
     ///   - uri: The page: `app://HOST/NAME` or `other://HOST/NAME`.
@@ -53,7 +53,7 @@ final class EngineProbe {
 }
 
 extension ProgramRun {
-    /// What the page reported, without the address.
+    /// What the page told, without the address.
     var told: [String] {
         output.split(separator: "\n").filter { $0.hasPrefix("message ") }.map { line in
             let text = line.dropFirst("message ".count)

@@ -16,7 +16,7 @@
     let round = 0;
     let waiting = 0;
 
-    // No async function: its promises are a third of what parallel calls cost.
+    // No async function: its promises are a third of what calls at once cost.
     function post(kind, text) {
         const number = round;
         waiting += 1;

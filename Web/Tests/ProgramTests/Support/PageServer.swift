@@ -63,7 +63,7 @@ final class PageServer {
             "reporter.html", script: "WebBridge.call('test.report', decodeURIComponent(location.search.slice(1)));")
     }
 
-    /// A script that calls a task, and has a reporter of another origin send the code of the error.
+    /// A script that calls a task, and has a reporter of another origin tell the code of the error.
     ///
     /// - Parameter origin: The reporter's, which has a bridge.
     static func callAndTell(_ origin: String) -> String {

@@ -87,7 +87,7 @@ extension WebRun {
 
         deinit { close(descriptor) }
 
-        /// The next line, which was written in one call.
+        /// The next line, which was written at once.
         func line(_ deadline: Deadline = Deadline()) throws -> String {
             var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&state, 1, deadline.millisecondsLeft) > 0 else {

@@ -5,7 +5,7 @@ import Glibc
 import PrivateDaemon
 import TestSupport
 
-/// What a page reported to the test, by the task `test.report`.
+/// What a page told the test, by the task `test.report`.
 struct Report: Sendable, Equatable {
     /// What the daemon says whom the page speaks for.
     var origin: String
@@ -123,7 +123,7 @@ final class WebRun {
     /// What trestle-web has written to standard error.
     var errors: String { contents(of: errorPath) }
 
-    /// The next thing that a page reports.
+    /// The next thing that a page tells.
     func report() async throws -> Report {
         guard let report = await reports.next(isolation: #isolation) else { throw TestFailure("no reports any more") }
         return report
