@@ -18,6 +18,7 @@ const suite = folders.filter(Boolean).map((folder) => join(folder, "cache-tests"
 if (!suite) throw new Error("there is no cache-tests: scripts/fetch-suites fetches it");
 const binaries = process.env.TRESTLE_BIN ?? join(root, ".build/debug");
 const { connect, BridgeError } = await import(join(root, "Clients/JavaScript/src/index.js"));
+const { untilReady } = await import(join(root, "Clients/JavaScript/test/support/daemon.mjs"));
 const { runTests, getResults } = await import(join(suite, "test-engine/client/runner.mjs"));
 const { determineTestResult } = await import(join(suite, "test-engine/lib/results.mjs"));
 const { default: tests } = await import(join(suite, "tests/index.mjs"));
@@ -98,15 +99,8 @@ async function startDaemon() {
     const socket = join(directory, "s.sock");
     const flags = ["--config", settings, "--socket", socket, "--state-dir", join(directory, "state")];
     const daemon = spawn(
-        join(binaries, "trestled"), [...flags, "--plugin-dir", binaries, "--log-level", "warning"],
-        { stdio: ["ignore", "ignore", "inherit"] });
+        join(binaries, "trestled"), [...flags, "--plugin-dir", binaries], { stdio: ["ignore", "ignore", "pipe"] });
     children.push(daemon);
-    for (;;) {
-        try {
-            return await connect({ socket });
-        } catch (error) {
-            if (daemon.exitCode !== null) throw error;
-            await new Promise((done) => setTimeout(done, 50));
-        }
-    }
+    await untilReady(daemon);
+    return await connect({ socket });
 }

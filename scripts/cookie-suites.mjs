@@ -20,6 +20,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const folders = [process.env.TRESTLE_SUITES, join(root, "../shared/suites"), join(root, ".build/suites")];
 const binaries = process.env.TRESTLE_BIN ?? join(root, ".build/debug");
 const { connect, BridgeError } = await import(join(root, "Clients/JavaScript/src/index.js"));
+const { untilReady } = await import(join(root, "Clients/JavaScript/test/support/daemon.mjs"));
 
 const names = process.argv.slice(2);
 const directory = mkdtempSync(join(tmpdir(), "cookie-suites-"));
@@ -196,14 +197,7 @@ async function startDaemon() {
     const socket = join(directory, "s.sock");
     const flags = ["--config", settings, "--socket", socket, "--state-dir", join(directory, "state")];
     daemon = spawn(
-        join(binaries, "trestled"), [...flags, "--plugin-dir", binaries, "--log-level", "warning"],
-        { stdio: ["ignore", "ignore", "inherit"] });
-    for (;;) {
-        try {
-            return await connect({ socket });
-        } catch (error) {
-            if (daemon.exitCode !== null) throw error;
-            await new Promise((done) => setTimeout(done, 50));
-        }
-    }
+        join(binaries, "trestled"), [...flags, "--plugin-dir", binaries], { stdio: ["ignore", "ignore", "pipe"] });
+    await untilReady(daemon);
+    return await connect({ socket });
 }

@@ -19,7 +19,7 @@ fail() {
 }
 
 check_swift() {
-    local get='https://www.swift.org/install/linux/ tells how to install it.'
+    local get='https://www.swift.org/install/linux/ says how to install it.'
     command -v swift >/dev/null ||
         fail "Swift $swift_major.$swift_minor or later is needed, and there is no swift on the PATH. $get"
     local said major minor

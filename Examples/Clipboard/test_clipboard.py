@@ -34,7 +34,7 @@ class Screen:
 
     def __init__(self) -> None:
         ours, theirs = os.pipe()
-        # Else it begins anew, and refuses who comes meanwhile, whenever its last client has left.
+        # Else it begins again, and refuses who comes meanwhile, whenever its last client has left.
         flags = ["-noreset", "-screen", "0", "64x64x24", "-nolisten", "tcp"]
         self._process = subprocess.Popen(
             ["Xvfb", "-displayfd", str(theirs), *flags], pass_fds=[theirs],

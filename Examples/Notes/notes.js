@@ -1,5 +1,5 @@
-// The notes of a page, kept by the tasks of Persistence: what is shown, what is written, and how it stays the same as what
-// other pages have. It knows no document and no carrier, only a bridge: in Node as in a page.
+// The notes of a page, kept by the tasks of Persistence: what is shown, what is written, and how it stays the same as
+// what other pages have. It knows no document and no carrier, only a bridge: in Node as in a page.
 
 const events = ["record.changed", "cursor.expired", "bridge.events_dropped"];
 /** For calls that do no harm when they are made twice: those below are made so that none does. */
@@ -66,7 +66,7 @@ export class Notes {
         return record && { key, version, text: String(record.text ?? ""), created: Number(record.created) || 0 };
     }
 
-    /** Whether what others change is known at once. */
+    /** Whether what others change is known immediately. */
     get isLive() {
         return this.#isLive;
     }

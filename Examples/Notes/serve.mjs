@@ -1,6 +1,6 @@
 // serve.mjs: shows the page in a plain browser, for those who try it out. It hands out the page, and carries the
-// messages of each tab to a connection of its own to the daemon. It listens to this machine alone, and lends the daemon
-// only to those who have the token; they may do what the user may who runs this.
+// messages of each tab to a connection of its own to the daemon. It listens to this machine alone, and connects the
+// daemon only to those who have the token; they may do what the user may who runs this.
 //
 //   node serve.mjs --socket /run/user/1000/trestle/bridge.sock [--port 8091]
 
@@ -89,7 +89,8 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         connection.setEncoding("utf8").on("data", (text) => {
             const lines = (rest + text).split("\n");
             rest = lines.pop();
-            // The page did not ask for the hello. A carriage return can only be white space here, but ends a line there.
+            // The page did not ask for the hello. A carriage return can only be white space here, but ends a line
+            // there.
             const wanted = lines.filter((line) => !line.startsWith(hello))
                 .map((line) => `data: ${line.replaceAll("\r", " ")}\n\n`);
             if (wanted.length === 0 || response.write(wanted.join(""))) return;

@@ -1,7 +1,7 @@
 /* A task plugin in C that reports how the machine is: memory, load, uptime, and how full a disk is.
  *
- * What the kernel knows by heart is answered at once, on the daemon's loop thread. A file system may take its time, or
- * be on a server that is gone, so sysinfo.disk asks on a thread that `blocking` lends. */
+ * What the kernel has in memory is answered immediately, on the daemon's loop thread. A file system may take long, or
+ * be on a server that is gone, so sysinfo.disk asks on a thread of `blocking`. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <inttypes.h>

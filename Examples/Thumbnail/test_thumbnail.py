@@ -153,7 +153,7 @@ class DaemonTests(unittest.TestCase):
         self.assertEqual(self.fails(Stream(half())), "stream.closed")
 
     def test_a_call_that_ends_takes_its_reading_along(self) -> None:
-        # As many as there may be at once, whose streams then stand still.
+        # As many as there may be in parallel, whose streams then stand still.
         for _ in range(2):
             writer = self.bridge.make_stream()
             call = self.bridge.submit("thumbnail", {"photo": writer.name, "width": 10, "height": 10})

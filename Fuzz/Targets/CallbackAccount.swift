@@ -35,7 +35,7 @@ struct CallbackAccount {
 
     private var entries: [Key: Entry] = [:]
     private var withoutID = Entry()
-    /// JSON-RPC takes null for an id: what bears none cannot be told from it then.
+    /// JSON-RPC takes null for an id: a message without an id cannot be distinguished from it then.
     private var hasNullID = false
     /// The id of the last call that the client was asked to work on.
     private(set) var lastForwardedID: [UInt8] = []

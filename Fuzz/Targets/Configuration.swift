@@ -8,7 +8,7 @@ import TOMLDocument
 //
 // - A file that is no TOML is refused with a place within it.
 // - What is read of one has its places within it, in order, and no name twice.
-// - What is wrong with a setting is told in one line, with the setting and a place within the file.
+// - A mistake in a setting is reported in one line, with the setting and its place in the file.
 func fuzzConfiguration(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let kind = FileKind.all[Int(input.byte()) % FileKind.all.count]
@@ -82,7 +82,7 @@ private struct FileKind: Sendable {
         _ = PolicyReview(file.rules).warnings
     }
 
-    /// What a daemon tells the one that takes its place.
+    /// What a daemon hands over to its successor.
     private static func sessionTable(_ text: [UInt8]) throws(Violation) {
         let table = SessionTable(reading: text)
         guard let written = try? table.text(user: { _ in nil }).text else {

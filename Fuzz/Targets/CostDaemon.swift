@@ -231,7 +231,7 @@ private final class CostCore {
     }
 }
 
-/// A session without a socket, which reads at once whatever it is sent.
+/// A session without a socket, which reads immediately whatever it is sent.
 private final class CostSession: SessionTransport {
     /// What all of them have been sent.
     @LoopActor static var receivedBytes = 0

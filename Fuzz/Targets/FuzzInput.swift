@@ -47,7 +47,7 @@ final class FuzzNames {
     }
 }
 
-/// Lends bytes in memory of their own, with the padding that a piece of input must have and not a byte more, so that
+/// Passes bytes in memory of their own, with the padding that a piece of input must have and not a byte more, so that
 /// AddressSanitizer sees whoever reads further.
 func withPadding<T>(_ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> T) -> T {
     let memory = UnsafeMutableRawBufferPointer.allocate(

@@ -31,7 +31,7 @@ func fuzzMessages(_ bytes: [UInt8]) throws(Violation) {
 /// A line, kept.
 private enum Piece: Equatable {
     case line([UInt8])
-    /// Its length is told to a byte: the CR of a line end counts where it came before the splitter knew that it is one.
+    /// Its length is exact: the CR of a line end counts where it came before the splitter knew that it is one.
     case tooLarge
 
     init(_ line: SplitLine) {

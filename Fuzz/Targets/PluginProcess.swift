@@ -150,7 +150,7 @@ private final class FuzzedPluginProcess {
         try require(runtime.calls.count == 0, "\(runtime.calls.count) calls are in flight")
     }
 
-    /// What holds on to each other lets go, so that what has been lost can be told from it.
+    /// Breaks reference cycles, so that they are not counted as leaks.
     func close() {
         if !process.isClosed { process.close() }
         for client in clients { runtime.hangUp(client.session) }

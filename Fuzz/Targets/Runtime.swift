@@ -214,7 +214,7 @@ private final class FuzzedRuntime {
         try require(runtime.quotas.queuedBytes == 0, "\(runtime.quotas.queuedBytes) bytes are counted for no one")
     }
 
-    /// What holds on to each other lets go, so that what has been lost can be told from it.
+    /// Breaks reference cycles, so that they are not counted as leaks.
     private func close() {
         for client in clients { runtime.hangUp(client.session) }
         runtime.remove(instance)

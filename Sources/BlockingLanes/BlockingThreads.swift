@@ -15,14 +15,14 @@ public final class BlockingThreads: TaskExecutor {
 
     /// - Parameters:
     ///   - name: What debuggers and `ps -L` show; its first 15 bytes.
-    ///   - count: How many jobs may run at once, at least 1.
+    ///   - count: How many jobs may run in parallel, at least 1.
     public init(name: String, count: Int = 1) {
         queue = LaneQueue(name: name, threads: max(1, count), isBatch: false)
     }
 
     /// One thread for work that takes processor time and that others need not wait for: it does not interrupt the
-    /// thread that gives it a job, and makes way at once for those that have something short to do. It has its share of
-    /// a processor all the same.
+    /// thread that gives it a job, and makes way immediately for those that have something short to do. It has its
+    /// share of a processor all the same.
     package init(batch name: String) {
         queue = LaneQueue(name: name, threads: 1, isBatch: true)
     }

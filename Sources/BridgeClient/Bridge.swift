@@ -28,7 +28,7 @@ import Synchronization
 /// to is restored before anything else is sent; handlers and streams of events stay. Calls that are made meanwhile
 /// wait, within their timeouts, and so do those that a stopping daemon has refused without beginning them. What is
 /// published meanwhile is missed: each stream of events then gets one `bridge.events_dropped` whose `count` is null. A
-/// new connection is a new session: a login, and watches of tables, are to be made anew when `states` reports a new
+/// new connection is a new session: a login, and watches of tables, are to be made again when `states` reports a new
 /// one. A session that `closeWeb` ends is not made again.
 public final class Bridge: Sendable {
     let session: ClientSession
@@ -107,7 +107,7 @@ public final class Bridge: Sendable {
 
     /// Ends the bridge: calls in flight are cancelled, and end with `session.closed` as those do that wait for a
     /// connection; what has been sent is still delivered. Returns when the daemon has closed its end too, after a
-    /// second at the latest; at once where there is no connection.
+    /// second at the latest; immediately where there is no connection.
     public func close() async {
         await session.close()
     }

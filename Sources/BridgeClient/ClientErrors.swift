@@ -16,7 +16,7 @@ extension BridgeError {
             data: ["path": .string(path)])
     }
 
-    /// The daemon closed the connection at once, and said why.
+    /// The daemon closed the connection immediately, and said why.
     static func turnedAway(_ path: String, _ reason: BridgeError) -> BridgeError {
         var error = reason
         var data = error.data?.objectValue ?? [:]

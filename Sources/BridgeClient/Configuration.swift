@@ -57,8 +57,8 @@ extension Bridge {
         public var maximumQueuedEvents: Int
         /// Intermediate results of one call that are not taken; beyond this number, the oldest are dropped.
         public var maximumQueuedProgress: Int
-        /// Calls of provided tasks that run at once; one more is answered `busy`. Each is a Swift task with its options
-        /// in memory.
+        /// Calls of provided tasks that run in parallel; one more is answered `busy`. Each is a Swift task with its
+        /// options in memory.
         public var maximumRunningCalls: Int
 
         /// The defaults, unless others are given.

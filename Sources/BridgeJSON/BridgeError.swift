@@ -68,7 +68,7 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     public static let streamInvalid: ErrorCode = "stream.invalid"
     /// Something went wrong that should not have.
     public static let `internal`: ErrorCode = "internal"
-    /// The configuration is not good: of a plugin's section, data `path`, `expected`, `got`; of the daemon's file, data
+    /// The configuration is invalid: of a plugin's section, data `path`, `expected`, `got`; of the daemon's file, data
     /// `problems`.
     public static let configurationInvalid: ErrorCode = "configuration.invalid"
 }

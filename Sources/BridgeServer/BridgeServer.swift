@@ -9,7 +9,7 @@ public import TaskRuntime
 
 /// Bounds of the server, beside those of the runtime.
 public struct ServerLimits: Sendable {
-    /// Connections at once. Each costs a descriptor and about 1 KiB.
+    /// Connections at a time. Each costs a descriptor and about 1 KiB.
     public var sessions = 10_000
     /// How long a client that does not read may keep more unread replies than its bound, or a closing connection open.
     public var stalled = Duration.seconds(30)
@@ -43,7 +43,7 @@ public final class BridgeServer {
         self.log = log
         memory = MemoryTrimmer { runtime.trimMemory() }
         turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
-        // Its hook comes behind that one: what was read at once is answered at once.
+        // Its hook comes behind that one: what was read together is answered together.
         let scheduler = FairScheduler()
         self.scheduler = scheduler
         // Passed, not captured: a captured one would be an allocation for each turn.
@@ -145,7 +145,7 @@ public final class BridgeServer {
         listener.onAccept = { [self] socket, peer in
             if let connection = connection(over: socket, PeerIdentity(peer)) { waiting.append(connection) }
         }
-        // Accept all of them first: a client that gets the error may reconnect at once, and must reach the next
+        // Accept all of them first: a client that gets the error may reconnect immediately, and must reach the next
         // process.
         listener.drainBacklog()
         listener.close()

@@ -4,7 +4,7 @@ package import BridgeJSON
 
 /// Makes the readers of options or a result that are decoded: the decoder knows for which call.
 package protocol StreamReaders: AnyObject {
-    /// What reads the stream of this name. It takes the end at once.
+    /// What reads the stream of this name. It takes the end immediately.
     func source(_ name: String) -> any ByteSource
 }
 

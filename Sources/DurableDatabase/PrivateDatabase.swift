@@ -26,7 +26,7 @@ public struct PrivateDatabase: Sendable {
 
     /// Opens the file, makes it where there is none, and brings its tables up to date.
     ///
-    /// - Returns: The connection, which is opened anew after a failure.
+    /// - Returns: The connection, which is opened again after a failure.
     public func open() throws(DatabaseFailure) -> ReopenableConnection<DatabaseQueue, DatabaseFailure> {
         // Not by a descriptor: closing one would drop the locks of other code that has the file open in this process.
         if chmod(path, 0o600) != 0, errno != ENOENT {

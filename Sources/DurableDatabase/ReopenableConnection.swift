@@ -1,4 +1,4 @@
-/// A connection that is opened when it is first needed, and anew after a failure of the storage: what a failure left
+/// A connection that is opened when it is first needed, and again after a failure of the storage: what a failure left
 /// behind in it is not trusted. Who takes it out closes it.
 ///
 /// Used by one thread at a time.
@@ -6,7 +6,7 @@ public struct ReopenableConnection<Connection, Failure: Error> {
     fileprivate enum State {
         case unopened
         case open(Connection)
-        /// To be opened anew; the error that the storage failed with.
+        /// To be opened again; the error that the storage failed with.
         case failed(Failure)
     }
 
@@ -15,7 +15,7 @@ public struct ReopenableConnection<Connection, Failure: Error> {
 
     /// - Parameters:
     ///   - connection: Where it is open already.
-    ///   - open: Opens it. Gets the error that the storage failed with, where it is opened anew.
+    ///   - open: Opens it. Gets the error that the storage failed with, where it is opened again.
     public init(
         _ connection: Connection? = nil, open: @escaping @Sendable (_ cause: Failure?) throws(Failure) -> Connection
     ) {
@@ -47,7 +47,7 @@ public struct ReopenableConnection<Connection, Failure: Error> {
         return opened
     }
 
-    /// Takes the connection out. It is opened anew when it is needed.
+    /// Takes the connection out. It is opened again when it is needed.
     public mutating func take() -> Connection? {
         defer { state = .unopened }
         return opened

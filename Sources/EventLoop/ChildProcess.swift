@@ -23,8 +23,8 @@ public enum ExitStatus: Sendable, Hashable, CustomStringConvertible {
 /// The process that started this one.
 public enum ParentProcess {
     /// Has the kernel kill this process when its parent ends, or the thread of it that started this one: for a process
-    /// that is of no use to any other process, and may not be able to end by itself. Ends it at once where the parent
-    /// ends meanwhile.
+    /// that is of no use to any other process, and may not be able to end by itself. Ends it immediately where the
+    /// parent ends meanwhile.
     public static func endWithIt() {
         if clibuv_end_with(getppid()) == 0 { _exit(0) }
     }
@@ -155,7 +155,8 @@ public final class ChildProcess {
     public static var controlGroups: String? { ControlGroup.location?.directory }
 
     /// To be awaited right before a child with ``Options/endsDescendants`` is started: where it gets a control group,
-    /// the kernel has to wait for some milliseconds, which then do not pass on the loop thread. Else returns at once.
+    /// the kernel has to wait for some milliseconds, which then do not pass on the loop thread. Else returns
+    /// immediately.
     public static func prepareGroup() async { await ControlGroup.prepare() }
 
     private init(
@@ -180,7 +181,7 @@ public final class ChildProcess {
         }
     }
 
-    /// Waits for the end. Returns at once where the process has ended, and what was to end with it.
+    /// Waits for the end. Returns immediately where the process has ended, and what was to end with it.
     public func exitStatus() async -> ExitStatus {
         if let status, isOver { return status }
         return await withCheckedContinuation { waiting.append($0) }

@@ -4,9 +4,9 @@ import Glibc
 /// A control group (cgroup v2) for the processes of one family, below the group of this process.
 ///
 /// A member's children are members, whatever session, process group or parent they have. So the kernel ends all of them
-/// at once, including those that are being forked meanwhile. Only where the service manager has delegated the group of
-/// this process to it: elsewhere no process may make groups. A member with the user of this process can move itself to
-/// another delegated group.
+/// immediately, including those that are being forked meanwhile. Only where the service manager has delegated the group
+/// of this process to it: elsewhere no process may make groups. A member with the user of this process can move itself
+/// to another delegated group.
 ///
 /// Belongs to its ``ProcessFamily``; on the loop thread.
 @LoopActor

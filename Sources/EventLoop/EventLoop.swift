@@ -35,7 +35,7 @@ public enum EventLoop {
     @LoopActor public static var now: MonotonicInstant { Loop.shared.turnTime }
 
     /// Calls `body` at the end of every turn, after I/O, timers and jobs and before the loop blocks, until the returned
-    /// hook is removed. This is where what a turn collected is written at once. Hooks run in the order of their
+    /// hook is removed. This is where what a turn collected is written together. Hooks run in the order of their
     /// registration; what they post runs in the next turn, which then follows without blocking.
     @LoopActor @discardableResult
     public static func atTurnEnd(_ body: @escaping @LoopActor () -> Void) -> TurnEndHook {

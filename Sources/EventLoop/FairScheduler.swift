@@ -3,7 +3,7 @@ internal import DequeModule
 /// Shares the loop between users. A user is all connections of one user id, one process of a plugin, or the work that
 /// the daemon does for one plugin.
 ///
-/// While there is one user, input is read at once. A plugin is a user only while it takes turns: most of them do
+/// While there is one user, input is read immediately. A plugin is a user only while it takes turns: most of them do
 /// nothing until they are called. Where there are several, the input of each is handled for a share of
 /// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
 /// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long
@@ -37,9 +37,9 @@ public final class FairScheduler {
     nonisolated static let soleTurnNanoseconds: UInt64 = 2_000_000
     /// After so many reads of the only user the clock is looked at; a power of two.
     nonisolated static let soleReadsPerLook = 8
-    /// What is read at once from one descriptor where there are several users.
+    /// What is read in one call from one descriptor where there are several users.
     private static let sharedReadBytes = 8 * 1024
-    /// What is written at once to one descriptor: what the kernel copies in a share of time, where several users send
+    /// What is written together to one descriptor: what the kernel copies in a share of time, where several users send
     /// and where others are quiet.
     private static let contendedWriteBytes = 64 * 1024
     private static let quietWriteBytes = 512 * 1024

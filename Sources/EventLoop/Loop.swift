@@ -49,7 +49,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     @exclusivity(unchecked) var watch: Unmanaged<LoopWatch>?
     /// Gets each slow turn, at its end.
     var onSlowTurn: (@LoopActor (SlowTurn) -> Void)?
-    /// A timer's callback is running: one that is due at once must wait for the next turn, or libuv never leaves.
+    /// A timer's callback is running: one that is due immediately must wait for the next turn, or libuv never leaves.
     var isFiringTimers = false
 
     private init() {

@@ -54,7 +54,7 @@ extension Unmanaged {
 /// Runs tasks on the loop thread that prefer to be there, so that their plain `async` functions stay on the loop:
 /// `Task(executorPreference: LoopExecutor.shared) { … }`.
 ///
-/// `Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in … }` begins at once, inside the call.
+/// `Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in … }` begins immediately, inside the call.
 /// Without `@concurrent`, in code isolated to `LoopActor`, the closure inherits that isolation, and Swift 6.3 then
 /// starts it later.
 public final class LoopExecutor: TaskExecutor {

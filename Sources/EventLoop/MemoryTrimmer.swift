@@ -8,7 +8,7 @@ import CLibuv
 /// done with it.
 @LoopActor
 public final class MemoryTrimmer {
-    /// A message is large from this size on: the C library would return twice as much at once.
+    /// A message is large from this size on: the C library would return twice as much in one step.
     public static let largeBytes = 64 * 1024
     /// Room in each heap of the C library for a few of the largest messages: input, options and output of each.
     private static let keptBytes: Int32 = 16 << 20

@@ -30,8 +30,8 @@ public struct PipeEnds: ~Copyable, Sendable {
     public mutating func takeWriter() -> UnixSocket? { writer.take() }
 }
 
-/// One end of a pipe: read and written at once as far as that goes, and watched where it does not. A pipe whose end is
-/// in another process shares nothing with that but the bytes. Closed with ``close()``, or when it goes.
+/// One end of a pipe: read and written immediately as far as that goes, and watched where it does not. A pipe whose end
+/// is in another process shares nothing with that but the bytes. Closed with ``close()``, or when it goes.
 @LoopActor
 public final class PipeEnd {
     /// -1: it is closed.

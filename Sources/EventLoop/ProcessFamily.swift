@@ -6,7 +6,7 @@ import Glibc
 /// A descendant can leave the process group and the session of the family, and loses its parent when that ends. Two
 /// mechanisms find it all the same:
 ///
-/// - a ``ControlGroup``, where one can be made: the kernel kills all members at once;
+/// - a ``ControlGroup``, where one can be made: the kernel kills all members together;
 /// - everywhere, this process is the subreaper of its descendants, so that one that has lost its parent becomes a child
 ///   of this process. It is recognised by a resource limit that serves as a marker: the hard limit of `RLIMIT_RTTIME`,
 ///   which is lower than this process's own and different for each family. Descendants inherit it, and only root can

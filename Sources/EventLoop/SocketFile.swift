@@ -5,7 +5,7 @@ import Glibc
 /// without ever touching another server's socket.
 ///
 /// The claim is a lock on the file `PATH.lock`, held as long as the server lives. It closes the race between two
-/// servers that start at once and both find a stale socket; that a server of another kind listens there is found by
+/// servers that start together and both find a stale socket; that a server of another kind listens there is found by
 /// connecting.
 struct SocketFile {
     let path: String

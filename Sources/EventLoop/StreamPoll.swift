@@ -34,7 +34,7 @@ final class StreamPoll {
     private static let turnsToSuspension: UInt64 = 8
     /// How many of them a turn takes.
     private static let suspensionsPerTurn = 32
-    /// How many streams stay watched; further ones are suspended at once. Each poll finds all of them.
+    /// How many streams stay watched; further ones are suspended immediately. Each poll finds all of them.
     private static let maximumWatchedInVain = 64
 
     private let descriptor = clibuv_epoll_create()

@@ -1,4 +1,4 @@
-/// Reads a stream in turns with other users of the loop, for a delegate that handles what came at once.
+/// Reads a stream in turns with other users of the loop, for a delegate that handles what came together.
 @LoopActor
 public final class StreamTurns: FairScheduler.Work {
     private let stream: UnixStream

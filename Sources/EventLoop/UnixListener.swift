@@ -242,7 +242,7 @@ public final class UnixListener {
         return accepted >= 0
     }
 
-    /// Says why, as far as the socket takes it at once, which a new one does, and closes.
+    /// Says why, as far as the socket takes it immediately, which a new one does, and closes.
     private func turnAway(_ descriptor: Int32) {
         rejection.withUnsafeBytes { if let start = $0.baseAddress { _ = clibuv_send(descriptor, start, $0.count) } }
         _ = Glibc.close(descriptor)

@@ -3,8 +3,9 @@ import Glibc
 
 // What is written to a stream.
 extension UnixStream {
-    /// Writes at once what fits, and never blocks. Returns the number of bytes taken; where it is less than offered,
-    /// `writable()` is called when there is room. 0 for good once the peer is gone, which `hangUp` then reports.
+    /// Writes immediately what fits, and never blocks. Returns the number of bytes taken; where it is less than
+    /// offered, `writable()` is called when there is room. 0 for good once the peer is gone, which `hangUp` then
+    /// reports.
     public func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard takesOutput, let start = bytes.baseAddress, bytes.count > 0 else { return 0 }
         // SIGPIPE: suppressed by flag for sockets, blocked on the loop thread for pipes.

@@ -14,7 +14,7 @@ public final class UnixStream {
     public let peer: PeerCredentials
     /// Whether `close()` has not been called yet.
     @exclusivity(unchecked) public private(set) var isOpen = true
-    /// What one read takes at the most; no more than this is delivered at once.
+    /// What one read takes at the most; no more than this is delivered in one call.
     public var maximumReadBytes: Int {
         get { readBytes }
         set { readBytes = min(max(newValue, 1), Loop.readBufferBytes) }
@@ -68,7 +68,7 @@ public final class UnixStream {
         _ = Unmanaged.passRetained(self)
     }
 
-    /// Connects to the server at `path`, at once: Unix sockets know no connecting that takes time.
+    /// Connects to the server at `path`, immediately: Unix sockets know no connecting that takes time.
     /// - Throws: see `UnixSocket.connected(to:)`.
     public static func connect(path: String) throws(SystemError) -> UnixStream {
         try UnixStream(adopting: UnixSocket.connected(to: path))
@@ -82,7 +82,7 @@ public final class UnixStream {
         watch()
     }
 
-    /// Reads nothing more for now; what comes waits in the kernel. A hang-up is still reported, at once.
+    /// Reads nothing more for now; what comes waits in the kernel. A hang-up is still reported, immediately.
     public func stopReading() {
         isReading = false
         isSuspended = false
@@ -99,7 +99,7 @@ public final class UnixStream {
         watch()
     }
 
-    /// As `suspendReading`, but a hang-up is reported at once where the peer had sent nothing more before it.
+    /// As `suspendReading`, but a hang-up is reported immediately where the peer had sent nothing more before it.
     public func awaitHangUp() {
         suspendReading()
         awaitsHangUp = true

@@ -1,4 +1,4 @@
-// NetworkAccess: whether this process may use a network, as far as it can tell without sending anything.
+// NetworkAccess: whether this process may use a network, as far as it can know without sending anything.
 import Glibc
 
 /// What keeps this process from every network but its own. Any thread.

@@ -39,7 +39,7 @@ enum HostVTable {
         }
     }
 
-    /// A function of its own, so that an answer that takes effect at once saves no registers for it.
+    /// A function of its own, so that an answer that takes effect immediately saves no registers for it.
     @inline(never)
     private static func append(reply: UnsafeRawBufferPointer, to call: trestle_call, _ receiver: PluginReceiver) {
         receiver.append(.reply(call, Array(reply)))

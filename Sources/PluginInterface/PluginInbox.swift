@@ -18,8 +18,9 @@ enum PluginMessage {
 /// process.
 ///
 /// Each message has one turn on the loop thread, which takes the first message that is left. What the loop thread sends
-/// takes effect at once only while no turn is due: whatever it has learned of another thread, the messages that this
-/// thread sent before are in here, so that nothing overtakes them, by whatever way the threads speak to each other.
+/// takes effect immediately only while no turn is due: whatever it has learned of another thread, the messages that
+/// this thread sent before are in here, so that nothing overtakes them, by whatever way the threads speak to each
+/// other.
 ///
 /// A mutex of pthread's rather than `Mutex`: the thread sanitizer knows it.
 struct PluginInbox {

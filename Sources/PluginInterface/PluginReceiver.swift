@@ -35,9 +35,9 @@ public struct PluginEvent: Sendable {
 /// Receives what a plugin sends: the other side of the plugin interface, in the daemon's own process and in the
 /// plugin's.
 ///
-/// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: at once where
-/// the loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that a
-/// thread sends comes before an answer that the loop thread gives when it has learned that the thread is done.
+/// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: immediately
+/// where the loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that
+/// a thread sends comes before an answer that the loop thread gives when it has learned that the thread is done.
 /// Metrics are no messages: they take effect where they are set, before whatever is sent behind that.
 ///
 /// Never deallocated: the plugin holds the table that points here until the process ends. A class and no protocol,
@@ -143,7 +143,7 @@ open class PluginReceiver {
     @inline(__always)
     final var isOnLoopThread: Bool { pthread_self() == loopThread }
 
-    /// Whether what is sent here and now takes effect at once.
+    /// Whether what is sent here and now takes effect immediately.
     @inline(__always)
     final var takesNow: Bool { isOnLoopThread && inbox.isEmpty }
 

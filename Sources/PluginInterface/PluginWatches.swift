@@ -43,7 +43,7 @@ final class PluginWatches {
         }
     }
 
-    /// As many as a plugin may have at once.
+    /// As many as a plugin may have at a time.
     private static let maximum = 1_024
     private var watches: [Int64: Watch] = [:]
     private var last: Int64 = 0

@@ -125,7 +125,7 @@ public final class PrivateDaemon {
         guard !isReady else { return }
         throw PrivateDaemonError(
             description: complaints.isEmpty
-                ? "the daemon ended before it was ready, and said nothing" : complaints.joined(separator: "\n"))
+                ? "the daemon ended before it was ready, without a message" : complaints.joined(separator: "\n"))
     }
 
     /// Whether its process has not ended.
@@ -133,7 +133,7 @@ public final class PrivateDaemon {
 
     /// Asks it to end in order, and does not wait.
     public func beginStop() {
-        // A second signal would have it end at once.
+        // A second signal would have it end immediately.
         guard !isTold else { return }
         isTold = true
         process.kill(SIGTERM)

@@ -37,7 +37,7 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
         return ServiceEnvironment(values, pid: getpid()) { firstDescriptor + Int32($0) }
     }
 
-    /// Lends the way to the manager; does nothing where there is none.
+    /// Runs `body` with the connection to the manager; does nothing where there is none.
     public borrowing func withManager(
         _ body: (borrowing ServiceManager) throws(ServiceManagerError) -> Void
     ) throws(ServiceManagerError) {

@@ -44,8 +44,8 @@ public struct ServiceManager: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - name: ASCII without control characters and colons, at most ``maximumNameBytes``. Several may bear one.
-    ///   - outlivesHangUp: Whether it is kept although its other end is gone; a manager drops it by itself then, unless
-    ///     told.
+    ///   - outlivesHangUp: Whether it is kept although its other end is gone; otherwise the manager drops it then by
+    ///     itself.
     /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. The caller does
     ///   not learn that the manager's store is full (`FileDescriptorStoreMax=`).
     public borrowing func store(

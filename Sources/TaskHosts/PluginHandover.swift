@@ -3,7 +3,7 @@ import Logging
 import TaskRuntime
 
 // What plugins know of sessions, on its way from one daemon to the next. A user's share of it never costs another user
-// a session: where a plugin fails for many sessions at once, it is asked for fewer.
+// a session: where a plugin fails for many sessions together, it is asked for fewer.
 
 /// What plugins know of sessions that go on in another daemon.
 public struct KeptSessions {
@@ -24,7 +24,7 @@ extension PluginLoader {
     /// How long ``saveSessions(_:)`` takes at the longest.
     public var keepingTime: Duration { settings.stopTimeout * (2 * runtime.plugins.count) }
 
-    /// Asks a plugin what it knows of these sessions: of all at once, which is one question as a rule. Where that
+    /// Asks a plugin what it knows of these sessions: of all together, which is one question as a rule. Where that
     /// fails, of each user's for each origin, and where that fails of ever fewer of these, so that a user's sessions
     /// cost others no more than one more question. All further questions together have the stop timeout once more, and
     /// each half of what is left of that.
@@ -105,7 +105,7 @@ extension PluginLoader {
     }
 
     /// Hands each plugin what it answered to ``saveSessions(_:)`` in the daemon before: of one user's sessions after
-    /// the other's, and no more at once than a message holds. All of it has the start timeout, for each plugin.
+    /// the other's, and no more in a message than a message holds. All of it has the start timeout, for each plugin.
     ///
     /// - Returns: The sessions that cannot go on, with the reason.
     public func restoreSessions(_ states: [(plugin: String, state: JSON)]) async -> [(session: UInt64, reason: String)]
@@ -143,9 +143,9 @@ extension PluginLoader {
             guard timeout > .zero else { throw BridgeError(.callTimeout, "the plugin had no more time for it") }
             let answer = try await perform(.restoreSessions, plugin, state, timeout: timeout)
             let numbers = answer["lost"]?.arrayValue?.compactMap { UInt64($0.text) } ?? []
-            return numbers.map { ($0, "the plugin \(plugin.name) cannot go on with this session") }
+            return numbers.map { ($0, "the plugin \(plugin.name) cannot continue this session") }
         } catch {
-            return known.map { ($0, "the plugin \(plugin.name) cannot go on with this session: \(error.message)") }
+            return known.map { ($0, "the plugin \(plugin.name) cannot continue this session: \(error.message)") }
         }
     }
 }

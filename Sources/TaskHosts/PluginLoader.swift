@@ -249,7 +249,7 @@ public final class PluginLoader {
 
     // MARK: End
 
-    /// Has every plugin finish, all at once; those that take too long are left behind.
+    /// Has every plugin finish, all in parallel; those that take too long are left behind.
     public func stopAll() async {
         let plugins = runtime.plugins
         for plugin in plugins + runtime.leavingPlugins { await close(plugin) }

@@ -5,8 +5,8 @@ public import TaskRuntime
 
 // Plugins that come, go and take each other's place while the daemon serves.
 extension PluginLoader {
-    /// Starts a plugin that was loaded after the launch, does at once what it would have done at launch, and opens its
-    /// tasks to calls.
+    /// Starts a plugin that was loaded after the launch, does immediately what it would have done at launch, and opens
+    /// its tasks to calls.
     ///
     /// - Throws: ``BridgeError`` with a sentence that says why it does not start; it is still to be refused.
     public func startLate(_ plugin: PluginInstance) async throws(BridgeError) {

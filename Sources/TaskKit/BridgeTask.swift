@@ -33,7 +33,7 @@ public protocol BridgeTask: Sendable {
     static var summary: String { get }
 
     /// Permission, deadline, concurrency, visibility. The default: open to whom the policy lets, the daemon's
-    /// deadline, any number of calls at once.
+    /// deadline, any number of calls in parallel.
     static var settings: TaskSettings { get }
 
     /// The JSON Schema of the options. The default, nil: derived from `Options`.
@@ -98,7 +98,7 @@ public struct TaskSettings: Sendable, Hashable {
     /// The deadline of a call that names none.
     public var timeout: Timeout
 
-    /// How many calls of the task run at once, at least 1; the others wait their turn. Nil: no bound of its own.
+    /// How many calls of the task run in parallel, at least 1; the others wait their turn. Nil: no bound of its own.
     public var concurrency: Int?
 
     /// How long the options of a call may be, in bytes of JSON, at least 1. Nil: 65,536, what is decoded on the

@@ -32,7 +32,7 @@ public struct Call: Sendable {
     /// When the daemon ends the call and cancels its task, or up to 4 ms before; nil: never.
     public var deadline: ContinuousClock.Instant? { timeRemaining.map { .now + $0 } }
 
-    /// The time that is left to the call now, or up to 4 ms less, zero once it is over; nil: no deadline.
+    /// The time that is left to the call now, or up to 4 ms less, zero once it has passed; nil: no deadline.
     public var timeRemaining: Duration? {
         guard remainingNanoseconds >= 0 else { return nil }
         let passed = Self.nanoseconds(CLOCK_MONOTONIC) - arrivalNanoseconds

@@ -46,7 +46,7 @@ final class DescriptorWait: @unchecked Sendable {  // loop thread; see above
         try await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in host.onLoopThread { self.start(continuation) } }
         } onCancel: {
-            // Never at once: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
             host.post { self.cancel() }
         }.get()
     }

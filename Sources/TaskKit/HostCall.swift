@@ -29,7 +29,7 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
                 host.onLoopThread { self.start(continuation, make) }
             }
         } onCancel: {
-            // Never at once, even on the loop thread: the handler runs inside Swift's bookkeeping of the task, and
+            // Never immediately, even on the loop thread: the handler runs inside Swift's bookkeeping of the task, and
             // ending the call would resume that very task.
             host.post { self.cancel() }
         }

@@ -26,7 +26,7 @@ public struct InterceptedCall: Sendable {
     /// When the daemon ends the call; nil: never.
     public var deadline: ContinuousClock.Instant? { question.deadline }
 
-    /// The time that is left to the call now, zero once it is over; nil: no deadline.
+    /// The time that is left to the call now, zero once it has passed; nil: no deadline.
     public var timeRemaining: Duration? { question.timeRemaining }
 
     /// The call has ended, and no one waits for a decision. Right on every thread.

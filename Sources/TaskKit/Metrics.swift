@@ -34,9 +34,9 @@ public struct Gauge: Sendable {
     public func set(_ value: Int) { metric.set(Double(value)) }
     /// Sets a gauge whose unit is seconds.
     public func set(_ value: Duration) { metric.set(value.seconds) }
-    /// Adds to it; threads may do so at once.
+    /// Adds to it; threads may do so in parallel.
     public func add(_ amount: Double) { metric.add(amount) }
-    /// Adds to it; threads may do so at once.
+    /// Adds to it; threads may do so in parallel.
     public func add(_ amount: Int) { metric.add(Double(amount)) }
 }
 

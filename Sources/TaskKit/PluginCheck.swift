@@ -121,7 +121,7 @@ extension PluginParts {
             } else if ["bridge", "plugin", "rpc"].contains(name.prefix { $0 != "." }) {
                 found.append("the name \(name) of a \(kind) is the daemon's; choose another")
             }
-            if !known.insert(name).inserted { found.append("the \(kind) \(name) stands there twice") }
+            if !known.insert(name).inserted { found.append("the \(kind) \(name) occurs twice") }
         }
         return found
     }

@@ -36,7 +36,7 @@ public final class PluginTimer: Sendable {
         host.onLoopThread { self.schedule(at: due) }
     }
 
-    /// It no longer fires; on the loop thread at once, on another one soon.
+    /// It no longer fires; on the loop thread immediately, on another one soon.
     public func cancel() {
         isOver.store(true, ordering: .releasing)
         host.onLoopThread {

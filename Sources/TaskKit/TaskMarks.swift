@@ -19,7 +19,7 @@ public struct TaskMarks: OptionSet, Sendable, Hashable {
 
 extension PluginContext {
     /// What stands between a call and one of the plugin's own tasks. A plugin that would call its own task on behalf of
-    /// a caller, so that interceptors and the policy are asked, may do the work at once where nothing does. Up to date
+    /// a caller, so that interceptors and the policy are asked, may do the work directly where nothing does. Up to date
     /// for every call that the plugin has got. Any thread.
     ///
     /// - Parameter name: The task's name.

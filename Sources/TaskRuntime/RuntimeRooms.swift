@@ -1,6 +1,6 @@
 import Logging
 
-/// The rooms of the runtime that calls rest on. Each gets those before it, and knows none behind it.
+/// The components of the runtime that calls rest on. Each gets those before it, and knows none after it.
 struct RuntimeRooms {
     let clock: any RuntimeClock
     let log: Logger

@@ -44,24 +44,24 @@ extension TaskRuntime {
     /// The plugin gets no new calls. What waits and what it works on it may finish, until ``close(_:_:)``.
     public func retire(_ plugin: PluginInstance) { directory.retire(plugin) }
 
-    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be at once. A plugin that
+    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be immediately. A plugin that
     /// gets no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
     public func whenIdle(_ plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
         directory.whenIdle(plugin, within: limit, done)
     }
 
     /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn.
-    /// Its ends of streams are left at once.
+    /// Its ends of streams are left immediately.
     ///
-    /// - Parameter done: called once, when they have ended, which may be at once.
+    /// - Parameter done: called once, when they have ended, which may be immediately.
     public func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) { directory.close(plugin, done) }
 
-    /// The plugin has stopped, or was not to be had: it is no longer known. What is left of its calls ends at once:
+    /// The plugin has stopped, or was not to be had: it is no longer known. What is left of its calls ends immediately:
     /// after ``close(_:_:)`` that is what it was asked itself.
     public func remove(_ plugin: PluginInstance) { directory.remove(plugin) }
 
     /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it
-    /// answered when it was started or configured anew.
+    /// answered when it was started or configured again.
     ///
     /// - Throws: `reply.invalid`, where that makes no sense; nothing has changed then.
     public func takeInterceptedTasks(_ answer: JSON, of plugin: PluginInstance) throws(BridgeError) {
@@ -70,7 +70,7 @@ extension TaskRuntime {
 
     // MARK: Calls
 
-    /// Makes a call for a plugin. `completion` is called at its end, before this returns where it ends at once.
+    /// Makes a call for a plugin. `completion` is called at its end, before this returns where it ends immediately.
     ///
     /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
     public func call(_ request: PluginCall, by plugin: PluginInstance) -> CallHandle {
@@ -78,7 +78,7 @@ extension TaskRuntime {
     }
 
     /// Makes a call about a stream, for a plugin in the daemon's process. `completion` is called at its end, before
-    /// this returns where it ends at once.
+    /// this returns where it ends immediately.
     ///
     /// - Returns: the call's handle, for ``cancelPluginCall(_:)``.
     public func call(_ request: PluginStreamCall, by plugin: PluginInstance) -> CallHandle {
@@ -112,7 +112,7 @@ extension TaskRuntime {
         calls.dropReply(what(), metadata(), level: level)
     }
 
-    /// Where work is done that would keep the loop; nil: it is done at once.
+    /// Where work is done that would keep the loop; nil: it is done immediately.
     public var lane: (any WorkLane)? { calls.lane }
 
     /// Why bytes are not one JSON value, as the end of a sentence; nil where they are.

@@ -60,7 +60,7 @@ extension TaskRuntime {
         rooms.delivery.refill(session)
     }
 
-    /// Counts anew what is held for a session. The server calls this where output was left unwritten, and where a line
+    /// Counts again what is held for a session. The server calls this where output was left unwritten, and where a line
     /// is long in coming.
     public func countQueued(_ session: Session) { quotas.countQueued(session) }
 

@@ -1,12 +1,12 @@
 // TaskRuntime: what happens to a call between the line that asks for it and the callback that ends it. No sockets, no
 // clock of its own, no threads: messages and moments are handed in, output is left in each session's buffer.
 //
-// The runtime is built of rooms. Each has state of its own that no other touches, and uses the rooms above it in this
-// list, never those below:
+// The runtime consists of components, each a folder with private state. Each uses the components above it in this list,
+// never those below:
 //
 //   Launch/      startup work, in order
 //   Policy/      rules, and what they decide
-//   Model/       the state that rooms share: sessions, users' accounts, calls, tasks, patterns of events
+//   Model/       the state that components share: sessions, users' accounts, calls, tasks, patterns of events
 //   Turns/       what the loop does in a turn: the clock, users' shares, turns that took too long
 //   Sessions/    who is connected
 //   Gate/        who may do what, and how much a user may take
@@ -27,7 +27,7 @@
 import BridgeJSON
 public import Logging
 
-/// The runtime: sessions in, routing, callbacks out. It puts the rooms together; what they do is theirs.
+/// The runtime: sessions in, routing, callbacks out. It puts the components together and has no logic of its own.
 public final class TaskRuntime {
     /// What the daemon says of itself.
     public let daemon: DaemonDescription
@@ -73,7 +73,7 @@ public final class TaskRuntime {
 
     /// A runtime with the daemon's own tasks and nothing else.
     ///
-    /// - Parameter lane: Where work is done that would keep the loop; nil: it is done at once.
+    /// - Parameter lane: Where work is done that would keep the loop; nil: it is done immediately.
     public init(
         limits: RuntimeLimits, quotas: QuotaLimits = QuotaLimits(), policy: Policy, daemon: DaemonDescription,
         clock: any RuntimeClock, lane: (any WorkLane)? = nil, log: Logger
@@ -107,7 +107,7 @@ public final class TaskRuntime {
         calls.applyLimits()
     }
 
-    /// Goes by other quotas from now on, for living sessions too. What has been taken stays taken; rates begin anew.
+    /// Goes by other quotas from now on, for living sessions too. What has been taken stays taken; rates begin again.
     public func apply(_ values: QuotaLimits) {
         if quotas.apply(values) { tasks.setMeters(CallMeters(values)) }
     }
@@ -174,7 +174,7 @@ public final class TaskRuntime {
     }
 
     /// Ends calls whose deadline has come, for a share of a turn, and looks at streams and at plugins that are waited
-    /// for; the clock wakes again at once for the rest. To be called when the clock was asked to wake.
+    /// for; the clock wakes again immediately for the rest. To be called when the clock was asked to wake.
     public func expire() {
         rooms.alarm.rang()
         calls.expire()
@@ -188,7 +188,7 @@ public final class TaskRuntime {
 
     /// From now on no call and no stream is begun; calls in flight and streams that move go on. `done` is called once
     /// none of them is left, nor anything that they have begun for their sessions, such as retained events on their
-    /// way: at once where there is none.
+    /// way: immediately where there is none.
     public func drain(_ done: @escaping () -> Void) {
         var unfinished = 2
         let finish = {

@@ -25,11 +25,11 @@ package struct Authority {
     private static func check(_ byte: UInt8) throws(AddressRefusal) {
         switch byte {
         case UInt8(ascii: "@"):
-            throw AddressRefusal(.userInformation, "a user stands before the host; leave user and password out")
+            throw AddressRefusal(.userInformation, "the URL has a user before the host; leave user and password out")
         case UInt8(ascii: "\\"):
-            throw AddressRefusal(.backslash, "a backslash stands in the host; write slashes")
-        case UInt8(ascii: " "): throw AddressRefusal(.space, "a space stands in the host")
-        case 0..<0x20, 0x7F: throw AddressRefusal(.controlCharacter, "a control character stands in the host")
+            throw AddressRefusal(.backslash, "the host has a backslash; write slashes")
+        case UInt8(ascii: " "): throw AddressRefusal(.space, "the host has a space")
+        case 0..<0x20, 0x7F: throw AddressRefusal(.controlCharacter, "the host has a control character")
         default: break
         }
     }

@@ -34,10 +34,10 @@ struct PluginRequest {
 
 /// Calls of tasks: begun as they come where the loop has little to do, and else in turns of the users.
 extension IsolatedPluginHost {
-    /// How many calls begin in a turn, those apart that are answered at once. A call takes the loop some 100 µs, in
+    /// How many calls begin in a turn, those apart that are answered immediately. A call takes the loop some 100 µs, in
     /// several jobs.
     private static let maximumBegun = 32
-    /// The same with those that are answered at once, for calls that have waited.
+    /// The same with those that are answered immediately, for calls that have waited.
     private static let maximumLooks = 256
 
     func begin(_ call: CallMessage, _ id: UInt64, task: Int) {

@@ -39,7 +39,7 @@ final class IsolatedPluginHost: PluginReceiver {
     let callers = IsolatedPluginCallers()
     /// The calls that wait for the plugin to get to them.
     @exclusivity(unchecked) var waiting = CallBacklog()
-    /// Calls that have begun in this turn, and were not answered at once.
+    /// Calls that have begun in this turn, and were not answered immediately.
     @exclusivity(unchecked) var begun = 0
     /// The calls that the plugin makes.
     private(set) lazy var own = IsolatedPluginCalls(self)

@@ -113,7 +113,7 @@ final class Daemon {
         trimming.close()
         pluginWatch?.close()
         pluginWatch = nil
-        log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends at once")
+        log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends it immediately")
         await drain()
         log.notice("stopped")
         return 0

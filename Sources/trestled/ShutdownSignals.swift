@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// SIGTERM and SIGINT: the first asks for an orderly end, the second ends the process at once.
+/// SIGTERM and SIGINT: the first asks for an orderly end, the second ends the process immediately.
 @LoopActor
 final class ShutdownSignals {
     private var watchers: [SignalWatcher] = []

@@ -17,39 +17,42 @@ struct Trestled: ParsableCommand {
         discussion: """
             EXAMPLES
               trestled
-                  With the defaults: /etc/trestle/trestled.toml and /run/trestle/bridge.sock for root, the XDG
-                  directories for others.
-              trestled --socket /tmp/bridge.sock --state-dir /tmp/state --log-level debug
-                  In the foreground, on a socket and a state of its own; `trestle --socket /tmp/bridge.sock status`
-                  in another terminal.
+                  With the defaults: /etc/trestle/trestled.toml and
+                  /run/trestle/bridge.sock for root, the XDG directories for
+                  others.
+              trestled --socket /tmp/bridge.sock --state-dir /tmp/state
+                  In the foreground, with its own socket and state.
+                  In another terminal: trestle --socket /tmp/bridge.sock status
               trestled --config my.toml --check-config
-                  Says whether a configuration is good, its plugins' sections too, and does nothing else.
+                  Checks a configuration and the sections of its plugins.
               trestled --print-config sample > my.toml
-                  Every setting at its default, with a comment; `effective`: at its value, with where it comes from.
+                  Every setting with its default and a comment.
+              trestled --print-config effective
+                  Every setting with its value and where the value comes from.
 
-            Under systemd (Type=notify) it takes over the sockets of its socket unit, and says when it is ready, how \
-            it is
-            and that it is alive.
+            Under systemd (Type=notify) it takes over the sockets of its socket unit, and reports readiness, state and \
+            liveness.
 
-            SIGTERM and SIGINT end it once calls in flight have their callbacks; a second one ends it at once. SIGHUP, \
-            like `trestle config reload`, has it read its configuration again: what can change without a restart holds at \
-            once, the log names the rest; where anything is wrong, everything stays as it was.
+            SIGTERM and SIGINT end it when calls in flight have their callbacks; a second signal ends it immediately. \
+            SIGHUP, like `trestle config reload`, makes it read its configuration again. What can change without a \
+            restart takes effect; the log names the rest. If anything is wrong, nothing changes.
 
             EXIT STATUS
-              0  stopped in order      1  could not start      64  wrong usage      78  wrong configuration
+              0   stopped in order         1   could not start
+              64  wrong usage              78  wrong configuration
             """,
         version: TrestleVersion.current)
 
     @Option(help: "The socket's path, at most 107 bytes.")
     var socket: String?
 
-    @Option(help: "Where plugins keep what must outlive the daemon.")
+    @Option(help: "The directory for the state of plugins.")
     var stateDir: String?
 
     @Option(help: "A directory of plugins (*.so), in place of those that came with it; may be given more than once.")
     var pluginDir: [String] = []
 
-    @Option(help: "The configuration file; flags beat it.")
+    @Option(help: "The configuration file; flags take precedence.")
     var config: String?
 
     @Option(help: "The least severe messages to log: error, warning, notice, info or debug.")
@@ -71,7 +74,7 @@ struct Trestled: ParsableCommand {
             valueName: PrintedConfiguration.allValueStrings.joined(separator: "|")))
     var printConfig: PrintedConfiguration?
 
-    @Flag(help: "End when the program that started it has ended, however: for tools and tests.")
+    @Flag(help: "End when the program that started it has ended: for tools and tests.")
     var endWithParent = false
 
     static func main() {
@@ -158,7 +161,7 @@ struct Trestled: ParsableCommand {
                 complain("warning: \(warning)", .warning)
             }
             let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"
-            Swift.print("good: \(VisibleText.escaped(source)), with \(count) plugins")
+            Swift.print("valid: \(VisibleText.escaped(source)), with \(count) plugins")
             return 0
         } catch {
             complain("\(error)")

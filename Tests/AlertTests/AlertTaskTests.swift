@@ -173,7 +173,7 @@ struct AlertTaskTests {
     }
 
     @Test(
-        "A bad answer is told to the log, and the next presenter asked",
+        "A bad answer is logged, and the next presenter is asked",
         arguments: [
             "{}", "null", "[]", #""OK""#, #"{"button":"Maybe"}"#, #"{"index":2}"#, #"{"index":-1}"#, #"{"index":"0"}"#,
             #"{"button":"OK","index":1}"#, #"{"button":1}"#, #"{"button":"OK","text":1}"#,

@@ -22,7 +22,7 @@ struct BackoffTests {
         #expect(even.next(chance: 1) == .milliseconds(100))
     }
 
-    @Test("A connection that outlived the last pause has them begin anew, a shorter one does not")
+    @Test("A connection that outlived the last pause has them begin again, a shorter one does not")
     func reset() {
         var pauses = BackoffPauses(backoff)
         for _ in 0..<3 { _ = pauses.next(chance: 0) }

@@ -3,7 +3,7 @@ import BridgeJSON
 import EventLoop
 import Foundation
 
-/// A server that speaks the protocol as a test tells it to. It answers `bridge.hello` by itself.
+/// A server that speaks the protocol as a test directs it. It answers `bridge.hello` by itself.
 @LoopActor
 final class FakeDaemon {
     let path: String

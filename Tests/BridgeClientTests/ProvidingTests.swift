@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test("A reader that falls behind loses the oldest events and is told how many")
+    @Test("A reader that falls behind loses the oldest events and is notified how many")
     func slowReader() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let subscribed = client.subscribe(to: "*")

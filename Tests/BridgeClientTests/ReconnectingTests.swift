@@ -31,17 +31,17 @@ import Testing
             await test.timers.running(.seconds(60))
             test.timers.advance(by: try #require(pause))
             let second = await test.daemon.nextConnection()
-            var told: [JSON?] = []
+            var received: [JSON?] = []
             for _ in 0..<3 {
                 let call = await second.next()
-                told.append(call["options"])
+                received.append(call["options"])
                 #expect(second.untaken.isEmpty)
                 second.answer(call, [:])
             }
             #expect(second.hello == ["client": "tester", "version": "1.2", "origin": "https://x"])
             let described: (JSON) -> JSON = { ["summary": $0, "options": ["type": "object"]] }
             #expect(
-                told == [
+                received == [
                     ["tasks": ["b"], "scope": "session", "descriptions": ["b": described("b")]],
                     ["tasks": ["a"], "scope": "any", "descriptions": ["a": described("a")]],
                     ["events": ["x.*", "y"]],
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("Pauses grow while nobody listens, and begin anew after a connection that lasted")
+    @Test("Pauses grow while nobody listens, and begin again after a connection that lasted")
     func pauses() async throws {
         try await withReconnecting(chance: 0.5) { test in
             test.daemon.stopListening()
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("A task that the next daemon does not take is told of, keeps its handler, and is tried again")
+    @Test("A task that the next daemon refuses is reported, keeps its handler, and is tried again")
     func refusedTask() async throws {
         try await withReconnecting { test in
             async let registered = test.client.registerJSON("a") { _, _ in "kept" }

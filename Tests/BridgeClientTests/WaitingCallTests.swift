@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("Only so many calls, and so many bytes, may wait; one more is told to come back", arguments: [true, false])
+    @Test("Waiting calls have a maximum count and size; one more gets a retry time", arguments: [true, false])
     func bounded(byCount: Bool) async throws {
         let bounds = Reconnection(
             maximumWaitingCalls: byCount ? 2 : 100, maximumWaitingBytes: byCount ? 1 << 20 : 2_500)

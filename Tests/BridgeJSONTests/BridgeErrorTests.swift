@@ -120,7 +120,7 @@ struct BridgeErrorTests {
         #expect(message("{\(many)\"evnt\":0}") == "required option 'event' is missing")
     }
 
-    @Test("A key that is no plain word is told as its path")
+    @Test("A key that is no plain word is shown as a quoted path")
     func oddKeys() {
         let odd = JSONMismatch(missing: "a.b", expected: "a value", given: ["a.c"])
         #expect(BridgeError(odd).message == #"required option '$["a.b"]' is missing"#)

@@ -43,7 +43,7 @@ struct MemberStringsTests {
     }
 
     @Test(
-        "is no string: the place is told, whatever else stands there",
+        "is no string: the error names the place, whatever the value is",
         arguments: [
             (#"{"namespace":12}"#, "number 12"), (#"{"namespace":true,"x":1}"#, "true"),
             (#"{"namespace":["a"]}"#, "an array"), (#"{"namespace":[ ]}"#, "an empty array"),

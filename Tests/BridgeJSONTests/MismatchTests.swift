@@ -28,7 +28,7 @@ struct MismatchTests {
     }
 
     @Test(
-        "An array of plain values tells which element does not fit",
+        "An error in an array of plain values names the element that does not fit",
         arguments: [
             (#"{"strings":["a",["b"]]}"#, "$.strings[1]", "a string", "an array"),
             (#"{"integers":[1,2.5]}"#, "$.integers[1]", "an integer from \(Int.min) to \(Int.max)", "number 2.5"),
@@ -43,7 +43,7 @@ struct MismatchTests {
     }
 
     @Test(
-        "A mismatch tells where, what was expected, and what is there",
+        "A mismatch names the place, what was expected, and what was found",
         arguments: [
             ("null", "$", "an object", "null"),
             ("[", "$", "JSON", "a value was expected at byte 1"),
@@ -79,14 +79,14 @@ struct MismatchTests {
         #expect(mismatch(Request.self, text) == JSONMismatch(path: path, expected: expected, got: got))
     }
 
-    @Test("Long values are told by their beginning")
+    @Test("Long values are shown by their beginning")
     func long() {
         let text = String(repeating: "x", count: 10_000)
         #expect((mismatch(Int.self, "\"\(text)\"")?.got.count ?? .max) < 100)
         #expect((mismatch(String.self, String(repeating: "9", count: 10_000))?.got.count ?? .max) < 100)
     }
 
-    @Test("Long keys are told by their beginning, also such as are one character")
+    @Test("Long keys are shown by their beginning, a key of one long character too")
     func longKeys() throws {
         let key = String(repeating: "k", count: 64)
         #expect(mismatch([String: Int].self, "{\"\(key)\":null}")?.path == "$.\(key)")

@@ -22,7 +22,7 @@ struct SchemaCheckTests {
     }
 
     @Test(
-        "Types are told apart, and an integer may be written with a fraction of nothing",
+        "Types are distinguished, and an integer may be written with a fraction of zero",
         arguments: [
             ("1", "integer", true), ("1.0", "integer", true), ("1e2", "integer", true), ("1.5", "integer", false),
             ("1.5", "number", true), ("1", "number", true), ("\"1\"", "number", false), ("\"a\"", "string", true),
@@ -34,7 +34,7 @@ struct SchemaCheckTests {
     }
 
     @Test(
-        "What does not fit is told as tasks tell it: place, expectation, finding",
+        "A mismatch has the form that tasks use: place, expectation, finding",
         arguments: [
             (#"{"who":7}"#, "$.who: a string, not number 7"), (#"{}"#, "$.who: a string, not nothing"),
             (#"[]"#, "$: an object, not an empty array"), (#"{"who":null}"#, "$.who: a string, not null"),
@@ -82,7 +82,7 @@ struct SchemaCheckTests {
         #expect(try !SchemaCheck(["type": "object"]).allowsAnything)
     }
 
-    @Test("Alternatives: one or more, just one, none; the nearest of them tells what is wrong")
+    @Test("Alternatives: one or more, just one, none; the nearest of them gives the error")
     func combinations() throws {
         let point: JSON = ["type": "object", "required": ["x"], "properties": ["x": ["type": "number"]]]
         let any: JSON = ["anyOf": [["type": "string"], point]]

@@ -158,7 +158,7 @@ struct SchemaKeywordTests {
     ]
 
     @Test(
-        "What does not fit is told with its place",
+        "A mismatch is reported with its place",
         arguments: [
             (#"{"contains":{"type":"string"}}"#, "[1]", "$: an array in which at least 1 elements are a string, not 0"),
             (#"{"uniqueItems":true}"#, "[1,2,1]", "$[2]: an element unlike all others, not number 1, as at 0"),

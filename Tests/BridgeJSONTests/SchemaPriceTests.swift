@@ -191,7 +191,7 @@ struct SchemaPriceTests {
         #expect {
             try check(#"{"dependentRequired":{"k":["a","b","\u0061"]}}"#)
         } throws: {
-            "\($0)".contains("$.dependentRequired.k: the name \"a\" stands there twice")
+            "\($0)".contains("$.dependentRequired.k: the name \"a\" occurs twice")
         }
     }
 

@@ -28,7 +28,7 @@ struct JSONCheckTests {
     }
 
     @Test(
-        "What is no object is told as such",
+        "A value that is no object is reported as such",
         arguments: [("[1]", "it is an array, and no object"), ("7", "it is a number, and no object")])
     func others(text: String, reason: String) {
         #expect(cut(text).members == [])
@@ -36,7 +36,7 @@ struct JSONCheckTests {
     }
 
     @Test(
-        "Of what is no JSON no member is told",
+        "A text that is no JSON has no members",
         arguments: ["", "{", #"{"a":1"#, #"{"a":tru}"#, #"{"a":1} 2"#, "{\"a\":\"\u{1}\"}"])
     func faults(text: String) {
         #expect(cut(text).members == [])

@@ -47,7 +47,7 @@ struct JSONRPCNotificationTests {
         #expect(decode(notification("progress", params(15))) == [.problem(code: .messageInvalid, id: nil)])
     }
 
-    @Test("is none with a name that stands there twice, or with parameters that are none")
+    @Test("is none with a name that occurs twice, or with parameters that are none")
     func twice() {
         for params in [
             #"{"id":7,"id":7}"#, #"{"id":7,"progress":1,"progress":1}"#, #"{"id":7,"sequence":1,"s\u0065quence":1}"#,

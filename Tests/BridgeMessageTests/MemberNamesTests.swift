@@ -66,7 +66,7 @@ struct MemberNamesTests {
     }
 
     @Test("are not those of the line before")
-    func anew() {
+    func again() {
         var parser = LineParser(Self.names)
         for (text, expected) in [
             (#"{"task":1,"task":2,"\n":3}"#, Found(keys: ["task", "task", "\\n"])), ("{}", Found()), ("[1]", Found()),

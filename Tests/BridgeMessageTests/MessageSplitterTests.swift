@@ -55,7 +55,7 @@ struct MessageSplitterTests {
         }
     }
 
-    @Test("A splitter with a lower limit discards what it goes on with, and tells its length")
+    @Test("A splitter with a lower limit discards the rest of the line, and reports its length")
     func handedToALowerLimit() {
         var splitter = MessageSplitter(maximumLineBytes: 10)
         splitter.resume(UnfinishedLine(bytes: Array(repeating: UInt8(ascii: "x"), count: 50)))
@@ -123,13 +123,13 @@ struct MessageSplitterTests {
                 == [isGone ? .tooLarge(prefix: String(line.prefix(cut)), lineBytes: 200) : .line(line), .line("next")])
     }
 
-    @Test("A line that is too long is told once, at its end, and the next one is intact")
+    @Test("A line that is too long is reported once, at its end, and the next one is intact")
     func tooLong() {
         let long = String(repeating: "y", count: 300_000)
         let pieces = split(Array((long + "\nnext\n").utf8), sizes: Array(repeating: 999, count: 400), limit: 1000)
         #expect(pieces.count == 2)
         guard case .tooLarge(let prefix, let lineBytes) = pieces[0] else {
-            Issue.record("the line was not told to be too long: \(pieces[0])")
+            Issue.record("the line was not reported as too long: \(pieces[0])")
             return
         }
         #expect(lineBytes == 300_000)

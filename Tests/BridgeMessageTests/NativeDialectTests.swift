@@ -53,7 +53,7 @@ struct NativeDialectTests {
     }
 
     @Test(
-        "A bad field is told with the id of its message",
+        "A bad field is reported with the id of its message",
         arguments: [
             #""task":7"#, #""task":"""#, #""task":"t","timeout":0"#, #""task":"t","timeout":-1"#,
             #""task":"t","timeout":1.5"#, #""task":"t","timeout":"5""#, #""task":"t","progress":1"#,
@@ -77,7 +77,7 @@ struct NativeDialectTests {
         #expect(decode(line) == [call("t", timeout: .seconds(366 * 24 * 3600))])
     }
 
-    @Test("Callback, progress, cancel and event are told apart")
+    @Test("Callback, progress, cancel and event are distinguished")
     func otherMessages() {
         #expect(decode(#"{"callbackId":1,"result":null}"#) == [.callback(id: "1", result: "null", error: nil)])
         #expect(
@@ -106,7 +106,7 @@ struct NativeDialectTests {
         #expect(decode("[]") == invalid())
     }
 
-    @Test("A handler may stop within a batch and is told where it goes on")
+    @Test("A handler may stop within a batch and learns where to resume")
     func stoppedBatch() {
         let decoder = MessageDecoder()
         let line = #"[{"task":"a"}, {"task":"b"}, {"task":"c"}]"#

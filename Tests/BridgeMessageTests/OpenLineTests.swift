@@ -174,7 +174,7 @@ struct OpenLineTests {
         #expect(tasks == [call("a"), call("b"), call("c")])
     }
 
-    @Test("is told to be deep where it is, and refused where that is not allowed")
+    @Test("is reported as deep, and refused where that is not allowed")
     func deep() {
         let options = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)
         let line = #"{"task":"t","options":\#(options)}"#

@@ -6,7 +6,7 @@ import Logging
 @testable import BridgeServer
 @testable import TaskRuntime
 
-/// A lane that works when a test tells it to.
+/// A lane that works when a test calls it.
 final class HeldLane: WorkLane {
     private var waiting: [() -> Void] = []
     var count: Int { waiting.count }

@@ -41,7 +41,7 @@ struct AgreementTests {
         for (module, names) in installed { #expect(here[module] == names, "\(module)") }
     }
 
-    /// Each trait is a flag of the compiler. SwiftPM orders several anew each time, and then builds everything.
+    /// Each trait is a flag of the compiler. SwiftPM orders several again each time, and then builds everything.
     @Test(
         "No package enables two traits of this one, and no trait enables another",
         arguments: [

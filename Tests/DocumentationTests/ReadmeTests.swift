@@ -39,13 +39,13 @@ struct ReadmeTests {
         let daemon = try DaemonProcess()
         let around = """
             import { WebBridge } from "trestle-bridge";
-            const told = new Promise((resolve) => {
+            const received = new Promise((resolve) => {
                 const log = console.log;
                 console.log = (answer) => resolve(log(answer));
             });
             globalThis.WebBridge = WebBridge;
             \(script)
-            await told;
+            await received;
             await WebBridge.close();
             """
         #expect(try Program.node(around, ["TRESTLE_SOCKET": daemon.socketPath]) == "{ hello: 'world' }\n")
@@ -99,7 +99,7 @@ struct ReadmeTests {
     }
 }
 
-/// Programs that pages tell their readers to use.
+/// Programs that pages ask their readers to run.
 enum Program {
     static func exists(_ name: String) -> Bool {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

@@ -31,7 +31,7 @@ struct ChangeMarkTests {
         #expect(stat(path + ".changed", &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("has no value once its file was removed or cut, and the next change makes it anew")
+    @Test("has no value once its file was removed or cut, and the next change makes it again")
     func removed() throws {
         try mark.change()
         let before = mark.value

@@ -2,7 +2,7 @@ import DurableDatabase
 import Synchronization
 import Testing
 
-@Suite("A connection that is opened anew after a failure")
+@Suite("A connection that is opened again after a failure")
 struct ReopenableConnectionTests {
     private struct Failure: Error, Equatable {
         var name: String

@@ -33,7 +33,7 @@ struct AdoptedListenerTests {
         return error?.description
     }
 
-    @Test("tells where it listens, at a path, at an abstract name, or nowhere")
+    @Test("reports where it listens, at a path, at an abstract name, or nowhere")
     func paths() throws {
         for path in [path, "@\(path)"] {
             let descriptor = try bound(path)

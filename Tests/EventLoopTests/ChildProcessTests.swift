@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite @LoopActor struct ChildProcessTests {
-    @Test("The exit status is told, to every waiter, also after the end")
+    @Test("Every waiter gets the exit status, also after the end")
     func exitStatus() async throws {
         let process = try ChildProcess.spawn(.init(file: "/bin/sh", arguments: ["-c", "exit 7"]))
         async let first = process.exitStatus()
@@ -13,7 +13,7 @@ import Testing
         process.kill()
     }
 
-    @Test("A killed process is told as such")
+    @Test("A killed process is reported as such")
     func killed() async throws {
         let process = try ChildProcess.spawn(.init(file: "sleep", arguments: ["1000"]))
         process.kill(SIGKILL)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite @LoopActor struct DescriptorWatcherTests {
-    @Test("A watcher tells when a descriptor can be read or written, and nothing once it watches for nothing")
+    @Test("A watcher reports when a descriptor can be read or written, and nothing once it watches for nothing")
     func readiness() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite @LoopActor struct FolderWatcherTests {
-    /// Says what was told, as it comes.
+    /// Yields each reported path.
     @LoopActor
     private final class Ear {
         private var heard: [String] = []
@@ -17,9 +17,9 @@ import Testing
             waiting.resumeAll(())
         }
 
-        /// Waits until that path has been told.
+        /// Waits until that path has been reported.
         ///
-        /// - Returns: all that was told since the last time, each once.
+        /// - Returns: all that was reported since the last time, each once.
         @discardableResult
         func hears(_ path: String) async -> Set<String> {
             while !heard.contains(path) { _ = await waiting.wait() }
@@ -36,8 +36,8 @@ import Testing
         close(descriptor)
     }
 
-    @Test("It tells of files that are written, renamed and removed, in folders that come later too")
-    func tells() async throws {
+    @Test("It reports files that are written, renamed and removed, in folders that come later too")
+    func reports() async throws {
         let folder = try TemporaryDirectory()
         mkdir(folder.file("old"), 0o700)
         let ear = Ear()
@@ -52,7 +52,7 @@ import Testing
         await ear.hears(folder.file("new/inner"))
         write(folder.file("new/inner/c"))
         await ear.hears(folder.file("new/inner/c"))
-        // What the write still told is told before this.
+        // The events of the write come before this.
         unlink(folder.file("new/inner/c"))
         mkdir(folder.file("last"), 0o700)
         #expect(await ear.hears(folder.file("last")).contains(folder.file("new/inner/c")))
@@ -62,7 +62,7 @@ import Testing
         #expect(ear.isSilent)
     }
 
-    @Test("What is to be skipped is not told, and folders of that name are not looked into")
+    @Test("What is to be skipped is not reported, and folders of that name are not watched")
     func skips() async throws {
         let folder = try TemporaryDirectory()
         mkdir(folder.file(".build"), 0o700)
@@ -72,7 +72,7 @@ import Testing
         write(folder.file(".build/object"))
         write(folder.file(".swap"))
         write(folder.file("source"))
-        // In the order of events: the others would have been told before.
+        // In the order of events: the others would have been reported before.
         #expect(await ear.hears(folder.file("source")) == [folder.file("source")])
     }
 

@@ -89,7 +89,7 @@ import Testing
 }
 
 @Suite @LoopActor struct SignalWatcherTests {
-    @Test("A watched signal is told to the loop, each time, and no longer once the watcher is closed")
+    @Test("A watched signal is reported to the loop, each time, and no longer once the watcher is closed")
     func signal() async throws {
         var count = 0
         let box = Box<CheckedContinuation<Void, Never>>()

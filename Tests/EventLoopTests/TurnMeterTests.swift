@@ -9,7 +9,7 @@ private struct Clocks {
     var cpu: UInt64 = 0
     private(set) var readings = 0
 
-    /// A turn: how long it takes, and how much of that the thread works. Returns the CPU time, where it is told, in ms.
+    /// A turn: how long it takes, and how much of that the thread works. Returns the reported CPU time in ms, if any.
     mutating func turn(milliseconds: Double, working: Double? = nil) -> Double? {
         let start = now
         now += UInt64(milliseconds * 1e6)
@@ -26,7 +26,7 @@ private struct Clocks {
 
 @Suite("The CPU time of slow turns")
 struct TurnMeterTests {
-    @Test("A turn of more than 5 ms is told with the CPU time of its thread, and a shorter one is not")
+    @Test("A turn of more than 5 ms is reported with the CPU time of its thread, and a shorter one is not")
     func slow() {
         var clocks = Clocks()
         _ = clocks.turn(milliseconds: 1)
@@ -41,8 +41,8 @@ struct TurnMeterTests {
         var clocks = Clocks()
         _ = clocks.turn(milliseconds: 3)
         for _ in 0..<8 { #expect(clocks.turn(milliseconds: 0.1) == nil) }
-        let told = clocks.turn(milliseconds: 25)
-        #expect(told ?? 0 >= 25 && told ?? 0 < 26)
+        let cpuTime = clocks.turn(milliseconds: 25)
+        #expect(cpuTime ?? 0 >= 25 && cpuTime ?? 0 < 26)
         clocks.now += 3_600_000_000_000
         #expect(clocks.turn(milliseconds: 25) == 25)
     }
@@ -58,7 +58,7 @@ struct TurnMeterTests {
 @Suite("A slow turn of the loop", .serialized)
 struct SlowTurnTests {
     @Test("Whoever asks for slow turns gets one with the CPU time that was spent in it")
-    func told() async {
+    func reported() async {
         let turn = await withCheckedContinuation { continuation in
             EventLoop.post { @LoopActor in Self.work { continuation.resume(returning: $0) } }
         }
@@ -66,17 +66,17 @@ struct SlowTurnTests {
         #expect(turn.cpuTime > .zero)
     }
 
-    /// Works for more than 5 ms, by the clock that the meter goes by, and has the turn told. At its end: nobody else of
+    /// Works for more than 5 ms, by the clock that the meter goes by, and reports the turn. At its end: nobody else of
     /// this process asks for slow turns between that and the end of the turn.
     @LoopActor
-    private static func work(_ told: @escaping @LoopActor (SlowTurn) -> Void) {
+    private static func work(_ report: @escaping @LoopActor (SlowTurn) -> Void) {
         let others = EventLoop.onSlowTurn
         var hook: TurnEndHook?
         hook = EventLoop.atTurnEnd {
             hook?.remove()
             EventLoop.onSlowTurn = { turn in
                 EventLoop.onSlowTurn = others
-                told(turn)
+                report(turn)
             }
             let end = MonotonicInstant.now() + .milliseconds(6)
             while MonotonicInstant.now() < end {}

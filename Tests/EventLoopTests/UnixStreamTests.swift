@@ -172,7 +172,7 @@ import Testing
         await pair.their.wait { $0.received.count == 5 }
     }
 
-    @Test("A writer fills the socket, is told when there is room, and every byte arrives in order")
+    @Test("A writer fills the socket, is notified when there is capacity, and every byte arrives in order")
     func fullSocket() async throws {
         let pair = try StreamPair()
         defer { pair.close() }

@@ -1,4 +1,4 @@
-"""Clients that write, and remember what must be there, what must not, and what nobody has told them about."""
+"""Clients that write, and remember which records must exist, which must not, and which are unknown."""
 
 from __future__ import annotations
 

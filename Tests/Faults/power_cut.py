@@ -13,13 +13,15 @@ not asked for a flush: a disk that loses its own cache is not shown.
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import BinaryIO
 
@@ -84,27 +86,32 @@ class Machine:
     def start(self) -> tuple[subprocess.Popen[bytes], Bridge]:
         """Switches it on, and waits until the daemon in it answers."""
         self.port.unlink(missing_ok=True)
-        with (self.folder / "console").open("ab") as console:
+        with socket.socket(socket.AF_UNIX) as listener, (self.folder / "console").open("ab") as console:
+            listener.bind(str(self.port))
+            listener.listen(1)
             machine = self.switch_on(console)
-        bridge = self.connect(machine)
+            bridge = Bridge(connected=self.accept(listener, machine))
         assert "result" in bridge.call("bridge.ping")
         return machine, bridge
 
-    def connect(self, machine: subprocess.Popen[bytes]) -> Bridge:
-        """Waits until the machine listens. Polls: for a socket that listens there is no event."""
-        while machine.poll() is None:
-            try:
-                return Bridge(str(self.port))
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError(f"the machine ended with {machine.returncode}")
+    @staticmethod
+    def accept(listener: socket.socket, machine: subprocess.Popen[bytes]) -> socket.socket:
+        """Waits until the machine connects its serial port, or ends."""
+        end = os.pidfd_open(machine.pid)
+        try:
+            ready, _, _ = select.select([listener, end], [], [])
+        finally:
+            os.close(end)
+        if listener not in ready:
+            raise AssertionError(f"the machine ended with {machine.wait()}")
+        return listener.accept()[0]
 
     def switch_on(self, console: BinaryIO) -> subprocess.Popen[bytes]:
         return subprocess.Popen([
             "qemu-system-x86_64", "-accel", self.accelerator, "-m", "768", "-display", "none", "-no-reboot",
             "-kernel", self.kernel, "-initrd", self.folder / "initrd", "-append", "console=ttyS0 quiet panic=-1",
             "-serial", "stdio", "-drive", f"file={self.disk},format=raw,if=virtio,cache=writeback",
-            "-device", "virtio-serial-pci", "-chardev", f"socket,id=port,path={self.port},server=on,wait=on",
+            "-device", "virtio-serial-pci", "-chardev", f"socket,id=port,path={self.port}",
             "-device", "virtserialport,chardev=port",
         ], stdin=subprocess.DEVNULL, stdout=console, stderr=console)
 

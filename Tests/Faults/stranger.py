@@ -16,7 +16,7 @@ OTHER = 64_002
 
 @contextmanager
 def user(uid: int) -> Iterator[None]:
-    """What is connected within belongs to this user: the kernel tells the daemon who it was when it connected."""
+    """Connections made within belong to this user: the kernel keeps the user of the time of the connect."""
     groups = os.getgroups()
     os.setgroups([])
     os.setegid(uid)

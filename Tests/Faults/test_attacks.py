@@ -34,7 +34,7 @@ class Attack(FaultTest):
 
 class Strangers(Attack):
     def test_tasks(self) -> None:
-        """A user for whom there is no rule is denied every task, is told the rule, and sees no events"""
+        """A user for whom there is no rule is denied every task, gets the rule in the error, and sees no events"""
         tasks = [task["name"] for task in self.daemon.result("bridge.tasks")["tasks"]]
         with self.daemon.connect() as owner:
             owner.call("persistence.create", {"table": "t", "key": "k", "record": {"secret": "apple"}})

@@ -88,7 +88,7 @@ class FailingCalls(DiskTest):
             if number % 2:
                 self.restart()
                 self.check()
-        self.assertIn("the database was opened anew", self.home.log)
+        self.assertIn("the database was opened again", self.home.log)
         self.row(fault, f"{ROUNDS} times, for 50 and more writes each", PROMISED.format(f"`{code}`"), self.seen())
 
     def test_sync(self) -> None:
@@ -122,7 +122,7 @@ class FailingCalls(DiskTest):
                  "nothing that was refused comes back with the next start", self.seen())
 
     def test_opened_anew(self) -> None:
-        """After one failed fsync the database is opened anew before anything else is acknowledged"""
+        """After one failed fsync the database is opened again before anything else is acknowledged"""
         self.begin()
         for number in range(ROUNDS):
             with Injected(self.daemon.pid, SYNC, "error=EIO:when=1", also="openat,write,writev,sendto,sendmsg") as injected:
@@ -139,7 +139,7 @@ class FailingCalls(DiskTest):
             self.assertNotIn("version", "".join(order[failed:opened]))
             self.assertIn("version", "".join(order[opened:]), injected.trace)
         self.row("one `fdatasync` fails with EIO", f"{ROUNDS} times, the daemon's system calls written down",
-                 "the database is opened anew before another write is acknowledged", "it was, each time")
+                 "the database is opened again before another write is acknowledged", "it was, each time")
 
 
 class FullDisks(DiskTest):
@@ -189,7 +189,7 @@ class FullDisks(DiskTest):
         for number in range(ROUNDS):
             self.go_on()
             if number % 2:
-                # Its files are whole then, and the log's index has to be made anew.
+                # Its files are whole then, and the log's index has to be made again.
                 self.assertEqual(self.daemon.stop(), 0)
             self.daemon.kill()
             self.disk.fill(0)

@@ -99,7 +99,7 @@ class Names(FaultTest):
                 self.lead(name, PUBLIC, ttl=ttl)
                 self.assertEqual(self.fetch(f"http://{name}/"), PUBLIC)
                 self.lead(name, private, ttl=ttl)
-                # Another port of the name is another connection, for which it is resolved anew.
+                # Another port of the name is another connection, for which it is resolved again.
                 self.expect_refusal(f"http://{name}:8080/", private)
                 # What is answered on the connection that there is comes from the public address.
                 self.assertEqual(self.fetch(f"http://{name}/"), PUBLIC)

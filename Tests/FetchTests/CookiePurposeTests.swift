@@ -73,7 +73,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("Several root domains are seeded at once, and only once")
+    @Test("Several root domains are seeded in parallel, and only once")
     func seed() async throws {
         try await withBridge { _, program in
             let seed: JSON = [

@@ -105,7 +105,7 @@ struct CookielessTests {
         }
     }
 
-    @Test("So many places are kept in mind, and one more begins anew")
+    @Test("So many places are kept in mind, and one more begins again")
     func bounded() throws {
         let hosts = CookielessHosts()
         func place(_ number: Int) -> CookielessHosts.Place {

@@ -127,7 +127,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("What leads nowhere, or round in a circle, is told as it is")
+    @Test("A link to nothing, or in a circle, is reported as such")
     func nowhere() throws {
         try withFile { folder, _ in
             symlink("nowhere", "\(folder)/a/b/link")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """hostile.py BEHAVIOUR: a worker that misbehaves in one way. README.md lists the ways.
 
-It speaks the protocol by itself, so that nothing mends what it does wrong.
+It speaks the protocol by itself, so that nothing corrects its mistakes.
 """
 
 from __future__ import annotations

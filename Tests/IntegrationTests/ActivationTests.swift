@@ -64,7 +64,7 @@ struct ActivationTests {
         #expect(try second.wait() == .exited(0))
     }
 
-    @Test("are not left to those who wait where the configuration is not good: they are told, and the next is served")
+    @Test("do not wait where the configuration is wrong: they get the error, and the next is served")
     func misconfigured() throws {
         let home = try DaemonHome("log_levle = \"info\"")
         let listening = try ListeningSocket(home.folder.file("handed"))
@@ -102,7 +102,7 @@ struct ActivationTests {
             while !listening.hasWaiting { if deadline.isOver { throw TestFailure("the command does not connect") } }
             let daemon = try listening.start(home)
             #expect(try command.wait() == .exited(75))
-            let reason = isMisconfigured ? "its configuration is not good" : "the daemon cannot start"
+            let reason = isMisconfigured ? "its configuration is invalid" : "the daemon cannot start"
             let said = contents(of: home.folder.file("said"))
             #expect(said.contains(reason) && said.split(separator: "\n").count == 1, "\(said)")
             #expect(try daemon.wait() == .exited(isMisconfigured ? 78 : 1))

@@ -98,7 +98,7 @@ struct ControlGroupTests {
         let home = try Self.home(group, folder, "[plugins.third]\nisolation = \"none\"")
         try withDaemon(in: home) { daemon in
             let client = try daemon.connect()
-            // The third has told its name in a process, which ends.
+            // The third has sent its name from a process, which ends.
             try client.result("bridge.ping") { _ in group.groups.count == 2 }
             let names = try ["first", "second"].map { name in
                 let process = try Self.process(name, client)

@@ -39,8 +39,8 @@ struct CookieRightsTests {
         }
     }
 
-    @Test("A rule that names it lends it")
-    func lent() throws {
+    @Test("A rule that names it gives it")
+    func given() throws {
         let answers = try answers(rule: "[[rule]]\nallow = \"call\"\nnames = \"cookies.secrets\"\nuid = 65534\n")
         #expect(answers["cookies.get"]?["cookies"]?[0]?["value"] == "7", "\(answers)")
         #expect(answers["cookies.export"]?["text"]?.stringValue?.contains("id\t7") == true, "\(answers)")

@@ -22,13 +22,13 @@ struct DescendantTests {
             call: """
                 if (memchr(request->options.data, 'c', request->options.size)) abort();
                 int orphan = memchr(request->options.data, 'p', request->options.size) != 0;
-                int told[2];
-                if (pipe(told) != 0) return;
+                int pipes[2];
+                if (pipe(pipes) != 0) return;
                 if (fork() == 0) {
                     setsid();
                     prctl(PR_SET_PDEATHSIG, 0);
                     signal(SIGCHLD, SIG_DFL);
-                    for (int file = 3; file < 256; file++) if (file != told[1]) close(file);
+                    for (int file = 3; file < 256; file++) if (file != pipes[1]) close(file);
                     pid_t last = fork();
                     if (last == 0) {
                         setsid();
@@ -37,16 +37,16 @@ struct DescendantTests {
                         struct rlimit most = {!zero, !zero};
                         if (zero || memchr(request->options.data, 'd', request->options.size))
                             setrlimit(RLIMIT_RTTIME, &most);
-                        close(told[1]);
+                        close(pipes[1]);
                         for (;;) pause();
                     }
-                    if (write(told[1], &last, sizeof last) >= 0 && !orphan) waitpid(last, NULL, 0);
+                    if (write(pipes[1], &last, sizeof last) >= 0 && !orphan) waitpid(last, NULL, 0);
                     _exit(0);
                 }
                 pid_t last = 0;
-                if (read(told[0], &last, sizeof last) < 0) last = -1;
-                close(told[0]);
-                close(told[1]);
+                if (read(pipes[0], &last, sizeof last) < 0) last = -1;
+                close(pipes[0]);
+                close(pipes[1]);
                 char digits[24];
                 snprintf(digits, sizeof digits, "%d", (int)last);
                 host->reply(host, request->call, text(digits));
@@ -63,7 +63,7 @@ struct DescendantTests {
                 """)
     }
 
-    /// What a plugin is told: see above. "hide" takes the limit off that the daemon would know it by, as far as one
+    /// What a plugin is to do: see above. "hide" takes the limit off that the daemon would know it by, as far as one
     /// can; "zero" takes all of it.
     private static let ways: [JSON] = ["stay", "orphan", "hide", "orphan, hide", "zero", "orphan, zero"]
 

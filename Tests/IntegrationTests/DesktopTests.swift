@@ -71,7 +71,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("shows several alerts at once, and tells their answers apart, in whatever order they come")
+    @Test("shows several alerts together, and matches their answers in any order")
     func several() throws {
         try withDesktop { desktop, service in
             let questions = try (0..<3).map { number in

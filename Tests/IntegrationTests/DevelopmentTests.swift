@@ -210,7 +210,7 @@ struct DevelopmentTests {
         }
     }
 
-    @Test("A plugin that cannot be used is told, and the next save tries again")
+    @Test("A plugin that cannot be used is reported, and the next save tries again")
     func unusable() throws {
         let folder = try TemporaryFolder()
         let path = try new("sh", in: folder)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A daemon that is told to end", .blocking)
+@Suite("A daemon that gets a signal to end", .blocking)
 struct DrainTests {
     /// A client that has called a task so many times that another client provides and has not answered yet.
     private func waiting(_ daemon: DaemonProcess, calls: Int) throws -> (client: Wire, provider: Wire, ids: [JSON]) {
@@ -15,7 +15,7 @@ struct DrainTests {
         return (client, provider, ids)
     }
 
-    /// A client that is told when draining has begun.
+    /// A client that gets the event when draining has begun.
     private func observer(_ daemon: DaemonProcess) throws -> Wire {
         let observer = try daemon.connect()
         _ = try observer.result("bridge.subscribe", ["events": ["daemon.draining"]])
@@ -36,7 +36,7 @@ struct DrainTests {
             #expect(Set(callbacks.compactMap { $0["callbackId"]?.int64Value }) == Set(0..<300))
             #expect(callbacks.allSatisfy { $0["error"]?["code"] == "daemon.stopping" })
             #expect(callbacks.allSatisfy { $0["error"]?["data"]?["started"] == true })
-            // The provider was told that nobody waits any more.
+            // The provider got the cancel.
             #expect(try provider.receiveAll().count { $0["cancel"] != nil } == 300)
             #expect(try daemon.wait() == .exited(0))
         }
@@ -129,7 +129,7 @@ struct DrainTests {
         }
     }
 
-    @Test("ends at once when it is told a second time", arguments: [SIGTERM, SIGINT])
+    @Test("ends immediately at a second signal", arguments: [SIGTERM, SIGINT])
     func secondSignal(signal: Int32) throws {
         try withDaemon("drain_timeout = \"10m\"") { daemon in
             _ = try waiting(daemon, calls: 1)

@@ -76,7 +76,7 @@ struct DurabilityTests {
         try withDaemon(in: home) { daemon in try check(acknowledged, try daemon.connect()) }
     }
 
-    @Test("is there after it was told to end; a write that came too late for that was not acknowledged")
+    @Test("is stored after a signal to end; a write that came too late was not acknowledged")
     func terminate() throws {
         let home = try DaemonHome()
         var acknowledged: [Int: Int64] = [:]

@@ -130,7 +130,7 @@ struct GenerateTests {
         }
     }
 
-    @Test("The same tasks make the same file; --check tells when it is out of date")
+    @Test("The same tasks make the same file; --check reports when it is out of date")
     func check() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Libraries of Tests/HostilePlugins that nobody survives: the daemon ends, and its manager starts it anew.
+/// Libraries of Tests/HostilePlugins that nobody survives: the daemon ends, and its manager starts it again.
 @Suite("A hostile library that ends the daemon", .blocking)
 struct HostileDaemonTests {
     private static let record: JSON = ["kept": true]

@@ -30,7 +30,7 @@ struct HostilePluginProcessTests {
     @Test("ends its own calls at the most, and is there again", arguments: cases, Isolation.apart)
     func call(_ test: HostileCase, isolation: Isolation) throws { try test.meet(in: isolation) }
 
-    @Test("that calls too much is told so, and every call has an answer")
+    @Test("that calls too much is refused, and every call has an answer")
     func floodOfCalls() throws {
         // It answers nothing before it has called for the last time: all are in flight until then.
         try HostileCase(
@@ -56,7 +56,7 @@ struct HostilePluginProcessTests {
         let test = HostileCase(plugin: .process(name), end: .result("flooded"), options: ["count": 20_000])
         try test.plugin.withDaemon(in: isolation, HostileCase.withoutHaste) { daemon, client in
             try test.meet(in: isolation, daemon, client)
-            // How many were left out is told with the next line that is not.
+            // The next line that is logged has the count of those left out.
             var sent = 20_000
             let deadline = Deadline()
             while true {

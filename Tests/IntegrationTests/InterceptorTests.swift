@@ -141,7 +141,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("one that never decides is ended by the deadline, and told", arguments: isolations)
+    @Test("one that never decides is ended by the deadline, and notified", arguments: isolations)
     func never(isolation: String) throws {
         let definitions = #"static void say(const char *what) { host->log(host, TRESTLE_LOG_WARNING, text(what), 0); }"#
         try withInterceptor("say(\"thinking\");", definitions: definitions, isolation: isolation) { _, client throws in

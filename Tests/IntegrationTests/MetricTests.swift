@@ -88,7 +88,7 @@ struct MetricTests {
         }
     }
 
-    @Test("of a library that is told to stop are told before it ends")
+    @Test("of a library that is stopped are reported before it ends")
     func last() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()

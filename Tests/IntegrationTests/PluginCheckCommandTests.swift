@@ -122,7 +122,7 @@ struct PluginCheckCommandTests {
             if m.get("progress"): say({"callbackId": id, "progress": "half"})
             say({"callbackId": id, "result": "seven"})
             """
-        // Told when somebody asks, so that the task itself has to check; which it does not.
+        // The options' schema comes by plugin.describe only, so the task has to check them itself, and does not.
         process.hello = """
             {"tasks": [{"name": "specimen", "summary": "A specimen.", "result": {"type": "integer"},
                         "progress": {"type": "number"}},

@@ -5,7 +5,7 @@ import Testing
 @Suite("trestle plugin check of a plugin with one lapse", .blocking)
 struct PluginCheckLapseTests {
     /// What a plugin in Python does wrong, by the number of the call: two are answered, one is cancelled, one has a
-    /// millisecond, and one is under way when the daemon is told to end.
+    /// millisecond, and one is in flight when the daemon gets the signal to end.
     private static let lapses: [(call: String, failures: [String])] = [
         ("if n != 3: answer(id)", ["specimen cancel"]),
         ("if n != 4: answer(id)", ["specimen deadline"]),

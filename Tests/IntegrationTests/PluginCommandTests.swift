@@ -50,7 +50,7 @@ struct PluginCommandTests {
 
     // MARK: list, load, unload, reload
 
-    @Test("list tells of every plugin, and reload starts one anew")
+    @Test("list shows every plugin, and reload starts one again")
     func listing() throws {
         let folder = try TemporaryFolder()
         try PluginInPython().write(to: folder)

@@ -93,7 +93,7 @@ struct PluginInstallTests {
         }
         try withDaemon(in: prefix.home) { daemon in
             #expect(try daemon.connect().result("greet", ["who": "World"])["greeting"] == "Hi, World")
-            // By its path, from which its name can be told as well.
+            // By its path, from which its name follows.
             let removed = try prefix.trestle(["plugin", "uninstall", project])
             #expect(removed.end == .exited(0), "\(removed.errors)")
             #expect(try names(in: prefix) == [])
@@ -143,7 +143,7 @@ struct PluginInstallTests {
         }
     }
 
-    @Test("A plugin that was refused is listed by its name, and reloaded by it once it was mended")
+    @Test("A plugin that was refused is listed by its name, and reloaded by it once it was fixed")
     func refused() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("python")
@@ -158,8 +158,8 @@ struct PluginInstallTests {
             let again = try prefix.trestle(["plugin", "reload", "greet"])
             #expect(again.end == .exited(1) && again.errors.contains("comand"), "\(again.errors)")
             try edit(directory + "/greet/greet.plugin.toml", "comand", "command")
-            let mended = try prefix.trestle(["plugin", "reload", "greet"])
-            #expect(mended.end == .exited(0), "\(mended.errors)")
+            let fixed = try prefix.trestle(["plugin", "reload", "greet"])
+            #expect(fixed.end == .exited(0), "\(fixed.errors)")
             #expect(try client.result("greet", ["who": "World"]) == ["greeting": "Hello, World"])
             let states = try client.result("bridge.plugins")["plugins"]?.arrayValue?.map { $0["state"] }
             #expect(states == ["running", "running"])

@@ -101,7 +101,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("a daemon that is told to stop while an old version finishes ends its calls, and stops it once")
+    @Test("a daemon that is stopped while an old version finishes ends its calls, and stops it once")
     func stopWhileFinishing() throws {
         let folder = try TemporaryFolder()
         let stopped = folder.file("stopped")
@@ -123,7 +123,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("a daemon that is told to stop does not wait for a version that was about to come")
+    @Test("a daemon that is stopped does not wait for a version that was about to load")
     func stopMeanwhile() throws {
         let folder = try TemporaryFolder()
         try PluginInPython().write(to: folder)

@@ -101,7 +101,7 @@ struct PluginProcessBoundsTests {
         }
     }
 
-    @Test("are cancelled one by one: the process is told of those, and of no others")
+    @Test("are cancelled one by one: the process gets those cancels, and no others")
     func cancelled() throws {
         var process = PluginInPython()
         process.start = "(numbers, cancelled) = ({}, [])"
@@ -131,9 +131,9 @@ struct PluginProcessBoundsTests {
                 let callbacks = try callbacks(unwanted.count, client)
                 #expect(callbacks.keys.sorted() == unwanted)
                 #expect(callbacks.values.allSatisfy { $0["error"]?["code"] == "call.cancelled" })
-                let told = try client.result("specimen.good").arrayValue ?? []
-                #expect(told.suffix(unwanted.count).compactMap(\.int64Value) == unwanted.reversed().map(Int64.init))
-                #expect(told.count == (round + 1) * unwanted.count)
+                let ended = try client.result("specimen.good").arrayValue ?? []
+                #expect(ended.suffix(unwanted.count).compactMap(\.int64Value) == unwanted.reversed().map(Int64.init))
+                #expect(ended.count == (round + 1) * unwanted.count)
             }
         }
     }

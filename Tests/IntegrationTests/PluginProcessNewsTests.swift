@@ -36,7 +36,7 @@ struct PluginProcessNewsTests {
             let all = status["metrics"]?.arrayValue?.filter { $0["plugin"] == "specimen" }
             #expect(all?.count == 64)
             #expect(all?.first?["help"]?.stringValue == help)
-            try daemon.awaitLog("sends 195 metrics at once: those after the first 64 are left out", client)
+            try daemon.awaitLog("sends 195 metrics together: those after the first 64 are left out", client)
         }
     }
 

@@ -19,7 +19,7 @@ struct PluginProcessTests {
 
     // MARK: Good ones
 
-    @Test("lends its tasks: options go in, results, errors and progress come back, and it is told who calls")
+    @Test("provides its tasks: options go in, results, errors and progress come back, and it gets the caller")
     func calls() throws {
         var process = PluginInPython()
         process.call = """
@@ -54,20 +54,20 @@ struct PluginProcessTests {
             while read -r m; do
                 id=$(printf '%s' "$m" | sed 's/.*"callbackId":\\([0-9]*\\).*/\\1/')
                 case $m in
-                *plugin.hello*) r='{"version":"7","tasks":[{"name":"told","summary":"Told.","options":{"type":"integer"}}]}' ;;
+                *plugin.hello*) r='{"version":"7","tasks":[{"name":"given","summary":"Given.","options":{"type":"integer"}}]}' ;;
                 *plugin.configure*) r='{}'; c=$m ;;
-                *'"told"'*) r=$(printf '%s' "$c" | sed 's/.*"options":\\(.*\\)}$/\\1/') ;;
+                *'"given"'*) r=$(printf '%s' "$c" | sed 's/.*"options":\\(.*\\)}$/\\1/') ;;
                 *) r='{}' ;;
                 esac
                 printf '{"callbackId":%s,"result":%s}\\n' "$id" "$r"
             done
-            """, to: "told.sh")
-        chmod(folder.file("told.sh"), 0o755)
-        try folder.write("command = [\"./told.sh\"]", to: "told.plugin.toml")
-        try withDaemon("[plugins.told]\ncolour = \"red\"", pluginDirectory: folder.path) { daemon in
+            """, to: "given.sh")
+        chmod(folder.file("given.sh"), 0o755)
+        try folder.write("command = [\"./given.sh\"]", to: "given.plugin.toml")
+        try withDaemon("[plugins.given]\ncolour = \"red\"", pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
-            #expect(try client.result("told", 1) == ["colour": "red"])
-            #expect(try client.call("told", "no")["error"]?["code"] == "options.invalid")
+            #expect(try client.result("given", 1) == ["colour": "red"])
+            #expect(try client.call("given", "no")["error"]?["code"] == "options.invalid")
             #expect(try plugin(client)?["version"] == "7")
         }
     }
@@ -219,11 +219,11 @@ struct PluginProcessTests {
                 resource.getrlimit(resource.RLIMIT_CORE)[0], os.getsid(0) == os.getpid()]})
             """
         try withPluginProcess(process) { _, client in
-            let told = try client.result("specimen")
-            #expect(told[0] == [0, 1, 2, 3])
+            let seen = try client.result("specimen")
+            #expect(seen[0] == [0, 1, 2, 3])
             // A python that is a shell's script, as version managers have them, adds variables of its own.
             let others = ["PYENV", "_", "SHLVL", "PWD", "OLDPWD"]
-            let names = (told[1]?.arrayValue?.compactMap(\.stringValue) ?? []).filter { name in
+            let names = (seen[1]?.arrayValue?.compactMap(\.stringValue) ?? []).filter { name in
                 !others.contains { name.hasPrefix($0) }
             }
             #expect(
@@ -231,7 +231,7 @@ struct PluginProcessTests {
                     "COLOUR", "LANG", "LC_CTYPE", "PATH", "PYTHONPATH", "TRESTLE_PLUGIN", "TRESTLE_PLUGIN_FD", "TZ",
                 ]))
             #expect(names.contains("COLOUR") && names.contains("TRESTLE_PLUGIN_FD"))
-            #expect(told[2] == 50 && told[3] == .number(JSONNumber(1 << 30)) && told[4] == 0 && told[5] == true)
+            #expect(seen[2] == 50 && seen[3] == .number(JSONNumber(1 << 30)) && seen[4] == 0 && seen[5] == true)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("Plugins whose files change, where plugin_watch is true", .blocking)
 struct PluginWatchTests {
     @Test(
-        "where plugin_watch is true, a file that comes is loaded, one that changes loaded anew, one that goes unloaded",
+        "where plugin_watch is true, a file that comes is loaded, one that changes loaded again, one that goes unloaded",
         arguments: SpecimenKind.allCases)
     func watched(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
@@ -38,7 +38,7 @@ struct PluginWatchTests {
         }
     }
 
-    @Test("a plugin process is loaded anew when the program changes that its manifest names")
+    @Test("a plugin process is loaded again when the program changes that its manifest names")
     func watchedProgram() throws {
         let folder = try TemporaryFolder()
         try PluginInPython(call: #"say({"callbackId": id, "result": "old"})"#).write(to: folder)

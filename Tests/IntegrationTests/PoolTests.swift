@@ -6,7 +6,7 @@ import Testing
 @Suite("A pool of a plugin's processes", .blocking)
 struct PoolTests {
     /// A plugin that answers with its process's id. Where its options are the path of a gate, it waits there first.
-    private func pluginProcess(_ pool: String) -> PluginInPython {
+    func pluginProcess(_ pool: String) -> PluginInPython {
         var process = PluginInPython(settings: "[pool]\n\(pool)")
         process.start = "state = []"
         process.call = """
@@ -21,7 +21,7 @@ struct PoolTests {
         return process
     }
 
-    private func withPool<R>(
+    func withPool<R>(
         _ process: PluginInPython, _ body: (DaemonProcess, Wire) throws -> R
     ) throws -> R {
         let folder = try TemporaryFolder()
@@ -30,7 +30,7 @@ struct PoolTests {
     }
 
     /// Calls the task once for each number; the calls wait at the gate.
-    private func sendCalls(_ numbers: some Sequence<Int>, at gate: Gate, _ client: Wire) throws {
+    func sendCalls(_ numbers: some Sequence<Int>, at gate: Gate, _ client: Wire) throws {
         for id in numbers {
             try client.send([
                 "task": "specimen", "options": .string(gate.path), "callbackId": .number(JSONNumber(id)),
@@ -40,11 +40,11 @@ struct PoolTests {
 
     /// What the pool says of itself, once it is as wanted.
     @discardableResult
-    private func pool(_ client: Wire, until isWanted: (JSON) -> Bool = { _ in true }) throws -> JSON? {
+    func pool(_ client: Wire, until isWanted: (JSON) -> Bool = { _ in true }) throws -> JSON? {
         try client.result("bridge.plugins") { isWanted($0["plugins"]?[0]?["pool"] ?? .null) }["plugins"]?[0]?["pool"]
     }
 
-    @Test("has as many as are to be there started ahead, by a launch worker, and tells what it has")
+    @Test("starts its minimum of processes ahead, by a launch worker, and reports them")
     func prewarmed() throws {
         try withPool(pluginProcess("min = 3\nmax = 4")) { _, client in
             let full = try pool(client) { $0["reusable"] == 3 }
@@ -174,191 +174,7 @@ struct PoolTests {
         }
     }
 
-    @Test("loses only the call of the process that crashed; the others go on, and another one is started")
-    func crash() throws {
-        let folder = try TemporaryFolder()
-        let gate = try Gate(in: folder)
-        try withPool(pluginProcess("min = 2\nmax = 2")) { _, client in
-            try pool(client) { $0["reusable"] == 2 }
-            try sendCalls([1], at: gate, client)
-            try client.send(#"{"task":"specimen","options":"crash","callbackId":2}"#)
-            try client.send(#"{"task":"specimen","callbackId":3}"#)
-            let crashed = try client.receive { $0["callbackId"] == 2 }
-            #expect(crashed["error"]?["code"] == "plugin.crashed", "\(crashed)")
-            gate.open()
-            let others = try [client.receive(), client.receive()]
-            #expect(others.allSatisfy { $0["result"] != nil }, "\(others)")
-            try pool(client) { $0["reusable"] == 2 }
-            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
-        }
-    }
-
-    @Test("whose processes crash again and again is given up, and a reload brings it back")
-    func crashLoop() throws {
-        try withPool(pluginProcess("min = 2\nmax = 2")) { _, client in
-            var codes: [String] = []
-            while codes.last != "plugin.unavailable", codes.count < 10 {
-                codes.append(try client.call("specimen", "crash")["error"]?["code"]?.stringValue ?? "none")
-            }
-            #expect(
-                codes.dropLast().allSatisfy { $0 == "plugin.crashed" } && codes.last == "plugin.unavailable", "\(codes)"
-            )
-            #expect(try client.result("bridge.plugin.reload", ["name": "specimen"])["name"] == "specimen")
-            _ = try #require(try client.result("specimen").int64Value)
-        }
-    }
-
-    @Test("is replaced as a whole without losing a call")
-    func reload() throws {
-        let folder = try TemporaryFolder()
-        try withPool(pluginProcess("min = 2\nmax = 3")) { _, client in
-            for round in 0..<5 {
-                let gate = try Gate(in: folder)
-                try sendCalls(0..<20, at: gate, client)
-                try client.send(#"{"task":"bridge.plugin.reload","options":{"name":"specimen"},"callbackId":"r"}"#)
-                try sendCalls(20..<40, at: gate, client)
-                // Once this is answered, the daemon has all of them.
-                _ = try client.result("bridge.ping")
-                gate.open()
-                let callbacks = try (0..<41).map { _ in try client.receive() }
-                #expect(callbacks.allSatisfy { $0["result"] != nil }, "\(round): \(callbacks)")
-                #expect(Set(callbacks.compactMap { $0["callbackId"]?.text }).count == 41)
-            }
-        }
-    }
-
-    @Test("of a library is what its section says")
-    func library() throws {
-        let folder = try TemporaryFolder()
-        var plugin = PluginInC()
-        let gate = try Gate(in: folder)
-        plugin.definitions = "#include <fcntl.h>\n#include <stdio.h>\n#include <sys/file.h>\n#include <unistd.h>"
-        plugin.call = """
-            char id[16]; snprintf(id, sizeof id, "%d", getpid()); \(gate.c)
-            host->reply(host, request->call, text(id));
-            """
-        try plugin.build(in: folder)
-        let section = "[plugins.specimen]\npool = { min = 2, max = 2 }"
-        try withDaemon(section, pluginDirectory: folder.path) { daemon in
-            let client = try daemon.connect()
-            try pool(client) { $0["reusable"] == 2 }
-            for id in 1...4 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
-            try pool(client) { $0["inUse"] == 2 }
-            gate.open()
-            let pids = try (1...4).map { _ in try client.receive()["result"]?.text }
-            #expect(Set(pids).count == 2)
-        }
-    }
-
-    @Test("without any to be there comes back after its last one crashed, for the calls that come then")
-    func crashOfTheOnlyOne() throws {
-        try withPool(pluginProcess("max = 2")) { _, client in
-            #expect(try client.call("specimen", "crash")["error"]?["code"] == "plugin.crashed")
-            _ = try #require(try client.result("specimen").int64Value)
-            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
-        }
-    }
-
-    @Test("of which there is no process at the moment is loaded anew, and its configuration read again, all the same")
-    func reloadWithoutProcess() throws {
-        let folder = try TemporaryFolder()
-        var process = pluginProcess("max = 2\nidle = \"100ms\"")
-        process.other = """
-            if task == "plugin.configure": state.append(m["options"].get("n"))
-            if task == "specimen" and m["options"] == "n": task = ""; say({"callbackId": id, "result": state})
-            """
-        try process.write(to: folder)
-        let section = "[plugins.specimen]\nn = "
-        try withDaemon(section + "1", pluginDirectory: folder.path) { daemon in
-            let client = try daemon.connect()
-            try pool(client) { $0["reusable"] == 0 && $0["starting"] == 0 }
-            #expect(try client.result("bridge.plugin.reload", ["name": "specimen"])["name"] == "specimen")
-            try pool(client) { $0["reusable"] == 0 && $0["starting"] == 0 }
-            #expect(try client.result("specimen", "n") == [1])
-            try pool(client) { $0["reusable"] == 0 && $0["starting"] == 0 }
-            #expect(try client.call("bridge.reload")["error"] == nil)
-        }
-    }
-
-    @Test("never has more processes than the most, however they are worn and whoever waits")
-    func neverMore() throws {
-        var process = pluginProcess("min = 1\nmax = 3\nuses = 1")
-        let folder = try TemporaryFolder()
-        process.start = """
-            state = []
-            open("\(folder.path)/" + str(os.getpid()), "w").close()
-            there = [n for n in os.listdir("\(folder.path)") if os.path.exists("/proc/" + n)]
-            """
-        process.call = #"say({"callbackId": id, "result": len(there)})"#
-        try withPool(process) { _, client in
-            for id in 0..<60 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
-            let counts = try (0..<60).compactMap { _ in try client.receive()["result"]?.int64Value }
-            // One that is on its way out is there for a moment still, for each that takes its place.
-            #expect(counts.count == 60 && counts.allSatisfy { $0 <= 6 }, "\(counts)")
-        }
-    }
-
-    @Test("whose process is replaced in the moment in which its plugin is unloaded goes, and the daemon ends")
-    func unloadedWhileWorn() throws {
-        let folder = try TemporaryFolder()
-        try pluginProcess("min = 1\nmax = 1\nuses = 1").write(to: folder)
-        try withDaemon(pluginDirectory: folder.path) { daemon in
-            let client = try daemon.connect()
-            for _ in 0..<5 {
-                let gate = try Gate(in: folder)
-                try sendCalls([1], at: gate, client)
-                try client.send(#"{"task":"bridge.plugin.unload","options":{"name":"specimen"},"callbackId":2}"#)
-                _ = try client.result("bridge.ping")
-                gate.open()
-                let ends = try [client.receive(), client.receive()]
-                #expect(ends.allSatisfy { $0["result"] != nil }, "\(ends)")
-                let path = JSON.string("\(folder.path)/specimen.plugin.toml")
-                #expect(try client.result("bridge.plugin.load", ["path": path])["name"] == "specimen")
-            }
-            daemon.signal(SIGTERM)
-            #expect(try daemon.wait() == .exited(0))
-        }
-    }
-
-    @Test("takes a process from a caller who has gone, and replaces it where it works on nevertheless")
-    func overdue() throws {
-        var process = pluginProcess("min = 1\nmax = 1")
-        process.call = #"say({"callbackId": id, "result": os.getpid()}) if m["options"] != "never" else None"#
-        let folder = try TemporaryFolder()
-        try process.write(to: folder)
-        try withDaemon("plugin_timeout = \"10s\"", pluginDirectory: folder.path) { daemon in
-            let client = try daemon.connect()
-            let first = try client.result("specimen")
-            try client.send(#"{"task":"specimen","options":"never","timeout":50,"callbackId":1}"#)
-            #expect(try client.receive()["error"]?["code"] == "call.timeout")
-            #expect(try client.result("specimen") != first)
-            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
-            #expect(daemon.log.contains("works on 10.0 seconds after its caller has gone"))
-        }
-    }
-
-    @Test("whose processes fall together is started again: that is one fault, not many")
-    func fallTogether() throws {
-        let folder = try TemporaryFolder()
-        let gate = try Gate(in: folder)
-        try withPool(pluginProcess("min = 8\nmax = 8")) { _, client in
-            try pool(client) { $0["reusable"] == 8 }
-            try sendCalls(1...8, at: gate, client)
-            try pool(client) { $0["inUse"] == 8 }
-            gate.open()
-            let pids = try (1...8).compactMap { _ in try client.receive()["result"]?.int64Value }
-            #expect(Set(pids).count == 8)
-            for pid in pids { kill(Int32(pid), SIGKILL) }
-            _ = try client.result("bridge.plugins") {
-                $0["plugins"]?[0]?["restarts"] == 1 && $0["plugins"]?[0]?["pool"]?["reusable"] == 8
-            }
-            #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
-            let next = try #require(try client.result("specimen").int64Value)
-            #expect(!pids.contains(next))
-        }
-    }
-
-    @Test("tells each process of the sessions that there are, once it takes calls and not before")
+    @Test("notifies each process of the open sessions once it takes calls, and not before")
     func sessions() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)

@@ -43,7 +43,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("is told of a cancel; what it answers then reaches nobody")
+    @Test("gets a cancel; its answer after that is dropped")
     func cancel() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1}"#)
@@ -60,7 +60,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("ends with call.timeout when its time is over, and its provider is told")
+    @Test("ends with call.timeout past its deadline, and its provider is notified")
     func timeout() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1,"timeout":20}"#)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Quotas", .blocking)
 struct QuotaTests {
-    @Test("One connection too many of a uid is told so in words and closed; the others go on, and the log says it once")
+    @Test("One connection too many of a uid gets the error and is closed; the others stay, and the log has one line")
     func connections() throws {
         try withDaemon("[quotas]\nuid_connections = 3\ntrusted_factor = 1") { daemon in
             let first = try daemon.connect()

@@ -148,7 +148,7 @@ struct SendingOrderTests {
                 static void done(void *argument) {}
                 """
         ).build(in: folder)
-        // Of a process so many lines a second are in the log, and figures are told once a second.
+        // Lines of a process in the log are limited to some a second, and figures are sent once a second.
         let isInDaemon = isolation == "none"
         let count = isInDaemon ? 1_000 : 40
         try withDaemon("[plugins.specimen]\nisolation = \"\(isolation)\"", pluginDirectory: folder.path) { daemon in

@@ -41,7 +41,7 @@ struct ServiceTests {
         #expect(throws: FakeServiceManager.Failure.self) { try manager.text() }
     }
 
-    @Test("tells when a reload begins and ends, whether it is good or not")
+    @Test("reports when a reload begins and ends, whether it is good or not")
     func reload() throws {
         let (home, manager) = try managed("log_level = \"info\"")
         try withDaemon(in: home) { daemon throws in
@@ -74,7 +74,7 @@ struct ServiceTests {
     func watchdog() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
-        // Tells the test, and comes back never.
+        // Notifies the test, and never returns.
         plugin.definitions = "#include <fcntl.h>\n#include <unistd.h>"
         plugin.call = "close(open(\"\(folder.file("stuck"))\", O_CREAT | O_WRONLY, 0600)); for (;;) pause();"
         try plugin.build(in: folder)

@@ -176,8 +176,8 @@ struct SessionHandoverTests {
         _ = try wire.result("Echo", 1)
         manager.vanish()
         try end(daemon)
-        let told = try wire.receive { $0["event"] == "session.lost" }
-        #expect(told["data"]?["reason"] == "the daemon could not hand the session over")
+        let lost = try wire.receive { $0["event"] == "session.lost" }
+        #expect(lost["data"]?["reason"] == "the daemon could not hand the session over")
         #expect(throws: TestFailure.self) { try wire.receive() }
     }
 

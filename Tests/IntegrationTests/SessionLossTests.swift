@@ -49,7 +49,7 @@ extension SessionHandoverTests {
         #expect(line?.contains(reason) == true && line?.contains("session=\(richNumber)") == true, "\(line ?? "")")
         #expect(line?.contains("uid=\(getuid())") == true, "\(line ?? "")")
         daemon = try start()
-        #expect(home.log.contains("4 sessions go on, of 4 that were handed over"), "\(home.log.suffix(2_048))")
+        #expect(home.log.contains("4 sessions continue, of 4 that were handed over"), "\(home.log.suffix(2_048))")
         let origin = String(repeating: "o", count: 1_000)
         let options: JSON = [
             "table": .string(longTable(499)), "namespace": .string("0:\(origin)"), "key": "k", "record": [:],
@@ -107,7 +107,7 @@ extension SessionHandoverTests {
             try expectEnd(wires[index], because: "the plugin specimen could not hand its part of the session over")
         }
         daemon = try start()
-        try expectEnd(wires[1], because: "the plugin specimen cannot go on with this session: nothing of it")
+        try expectEnd(wires[1], because: "the plugin specimen cannot continue this session: nothing of it")
         for index in [2, 4] { #expect(try wires[index].result("specimen", 1) == 1) }
         try end(daemon)
     }

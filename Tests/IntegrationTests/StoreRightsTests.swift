@@ -109,8 +109,9 @@ struct StoreRightsTests {
             }
             #expect(try outcomes(calls, of: daemon) == ["answered", "answered", "permission.denied"])
             #expect(try root.result("specimen.kept", ["namespace": "12345:local"]) == 1)
-            let told = try root.result("bridge.describe", ["task": "specimen.kept"])
-            #expect(told["optionPermissions"] == ["namespace": "store"] && told["public"] == .bool(isInManifest))
+            let described = try root.result("bridge.describe", ["task": "specimen.kept"])
+            #expect(described["optionPermissions"] == ["namespace": "store"])
+            #expect(described["public"] == .bool(isInManifest))
         }
     }
 

@@ -184,6 +184,6 @@ struct TrustedFileTests {
         let program = Paths.program("trestled")
         let script = "echo 'log_level = \"info\"' | \"$0\" --config /dev/stdin --check-config"
         let check = try run("/bin/sh", ["-c", script, program], environment: DaemonHome().environment)
-        #expect(check.output.hasPrefix("good: "), "\(check.errors)")
+        #expect(check.output.hasPrefix("valid: "), "\(check.errors)")
     }
 }

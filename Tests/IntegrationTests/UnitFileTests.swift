@@ -83,7 +83,7 @@ struct UnitFileTests {
         #expect(service.contains("\nType=notify\n") && service.contains("\nTimeoutStopSec=45s\n"))
     }
 
-    @Test("start the desktop presenter again whenever it fails, and not once it was told to end")
+    @Test("start the desktop presenter again whenever it fails, and not after a signal to end")
     func presenter() throws {
         let service = contents(of: "\(Paths.package)/etc/systemd/user/trestle-present.service")
         for line in ["Restart=on-failure", "SuccessExitStatus=143", "PartOf=graphical-session.target"] {

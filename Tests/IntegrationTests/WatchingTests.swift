@@ -7,7 +7,7 @@ import Testing
 struct WatchingTests {
     // MARK: status
 
-    @Test("status tells of queues, plugins and their figures: a line of JSON in a pipe, a report on a terminal")
+    @Test("status shows queues, plugins and their metrics: a line of JSON in a pipe, a report on a terminal")
     func status() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -82,7 +82,7 @@ struct WatchingTests {
         try client.result("bridge.status") { $0["monitors"] == count }
     }
 
-    @Test("monitor shows calls and callbacks as they pass, a line of JSON each, until it is told to end")
+    @Test("monitor shows calls and callbacks as they pass, a line of JSON each, until a signal ends it")
     func monitor() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -151,7 +151,7 @@ struct WatchingTests {
         }
     }
 
-    @Test("a watcher that does not read loses lines, is told how many, and holds nobody up")
+    @Test("a watcher that does not read loses lines, is notified how many, and delays nobody")
     func slowWatcher() throws {
         try withDaemon { daemon in
             let watcher = try daemon.connect()

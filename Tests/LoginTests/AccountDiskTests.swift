@@ -37,9 +37,9 @@ struct AccountDiskTests {
         #expect(try next.account(ada)?.passwordHash == PasswordHash(text: "old"))
     }
 
-    @Test("The file is opened anew after a failure, before anything else is done with it")
+    @Test("The file is opened again after a failure, before anything else is done with it")
     func openedAnew() throws {
-        // A setting of the connection tells one from the next.
+        // A setting of the connection distinguishes it from the next one.
         _ = try store.number("PRAGMA cache_size = 77")
         #expect(try store.number("PRAGMA cache_size") == 77)
         disk.set(.sync, true)
@@ -49,7 +49,7 @@ struct AccountDiskTests {
         #expect(try store.number("PRAGMA synchronous") == 2)
     }
 
-    @Test("A full disk is told as such; with room the next account is added")
+    @Test("A full disk is reported as such; with free space the next account is added")
     func full() throws {
         disk.set(.full, true)
         let failure = #expect(throws: DatabaseFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
@@ -59,7 +59,7 @@ struct AccountDiskTests {
         #expect(try store.add(bob, PasswordHash(text: "h"), now: start))
     }
 
-    @Test("Where reading fails it is told, and works again with the disk")
+    @Test("A failed read is reported, and reads work again with the disk")
     func failedRead() throws {
         try store.close()
         disk.set(.read, true)
@@ -69,7 +69,7 @@ struct AccountDiskTests {
     }
 }
 
-@Suite("What callers are told of accounts that cannot be used")
+@Suite("The errors of accounts that cannot be used")
 struct AccountErrorTests {
     @Test("The log has the file and SQLite's words, the caller neither")
     func discretion() async throws {

@@ -235,7 +235,7 @@ struct AccountStoreTests {
         for name in directory.names { #expect(directory.mode(name) == 0o600, "\(name)") }
     }
 
-    @Test("A disk that is full is told as such, and what was written before is not touched")
+    @Test("A full disk is reported as such, and what was written before is not touched")
     func full() throws {
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
         let pages = try #require(try store.number("PRAGMA page_count"))

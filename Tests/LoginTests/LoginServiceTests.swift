@@ -100,7 +100,7 @@ struct LoginServiceTests {
         #expect(await test.refusal(bob, "no")?.code == "login.failed")
     }
 
-    @Test("A password that was hashed at another cost is hashed anew at the login, and stays the same")
+    @Test("A password that was hashed at another cost is hashed again at the login, and stays the same")
     func rehash() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")

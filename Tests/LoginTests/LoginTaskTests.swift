@@ -85,7 +85,7 @@ struct LoginTaskTests {
         await bridge.stop()
     }
 
-    @Test("A login by password names the session's user and tells the listeners")
+    @Test("A login by password names the session's user and publishes the event")
     func password() async throws {
         try await withStage { stage in
             try await stage.admin.subscribe("login.changed")
@@ -126,7 +126,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("Logout revokes the token, takes the user and tells the listeners")
+    @Test("Logout revokes the token, removes the user and publishes the event")
     func logout() async throws {
         try await withStage { stage in
             let page = await stage.bridge.session()

@@ -28,7 +28,7 @@ struct PasswordHasherTests {
         #expect(hashes.allSatisfy { $0.text.hasPrefix("$argon2id$v=19$m=8,t=1,p=1$") })
     }
 
-    @Test("A hash of another cost is to be made anew, one of the same cost is not")
+    @Test("A hash of another cost is to be made again, one of the same cost is not")
     func rehash() throws {
         let hash = try hasher.hash(Secret("secret"))
         #expect(!hasher.needsRehash(hash))

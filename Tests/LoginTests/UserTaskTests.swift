@@ -160,10 +160,10 @@ struct UserTaskTests {
             ("login.users.add", "accounts.manage"), ("login.users.passwd", "accounts.manage"),
             ("login.users.remove", "accounts.manage"), ("login.users.list", "accounts.manage"),
         ] {
-            let told = try await admin.call("bridge.describe", ["task": .string(task)])
-            #expect(told["permission"]?.stringValue == permission, "\(task)")
-            #expect(told["public"] == .bool(permission == task), "\(task)")
-            #expect(told["events"]?[0]?["public"] == true)
+            let described = try await admin.call("bridge.describe", ["task": .string(task)])
+            #expect(described["permission"]?.stringValue == permission, "\(task)")
+            #expect(described["public"] == .bool(permission == task), "\(task)")
+            #expect(described["events"]?[0]?["public"] == true)
         }
         await bridge.stop()
     }

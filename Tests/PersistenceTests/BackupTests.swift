@@ -122,7 +122,7 @@ struct BackupTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("Four copies travel at a time; another one is told busy, until one of them has ended")
+    @Test("Four copies run at a time; another one is refused as busy until one of them has ended")
     func bound() async throws {
         let store = try await TestStore()
         var copies: [StoreCopies.Copy] = []

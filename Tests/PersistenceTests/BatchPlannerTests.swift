@@ -44,7 +44,7 @@ struct BatchPlannerTests {
     }
 
     /// Carries out the whole queue as the lane does, on a model where a write appends its position to a list, and
-    /// tells what every read saw of its own session's writes.
+    /// gives what every read saw of its own session's writes.
     private func seenByReads(_ items: [BatchPlanner.Item]) -> (seen: [Int: [Int]], writes: [SessionID: [Int]]) {
         var seen: [Int: [Int]] = [:]
         var writes: [SessionID: [Int]] = [:]

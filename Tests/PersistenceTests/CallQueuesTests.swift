@@ -13,7 +13,7 @@ private final class NumberedCall: StoreCall {
     let effect: BatchPlanner.Effect
     let sizeBytes: Int
 
-    /// - Parameter user: Nil: the session's number tells.
+    /// - Parameter user: Nil: the session's number.
     init(
         _ number: Int, _ session: SessionID, _ lane: StoreLane, isWrite: Bool, sizeBytes: Int = 10, user: UInt32? = nil
     ) {

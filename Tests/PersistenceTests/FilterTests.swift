@@ -42,7 +42,7 @@ struct FilterTests {
             (#"{"with space'); DROP":1}"#, #"{"with space'); DROP":1}"#),
             (#"{"\u0000":1}"#, #"{"\u0000":1}"#),
             (#"{"emoji😀.x":1}"#, #"{"emoji😀":{"x":1}}"#),
-            // Beyond the integers that a double tells apart.
+            // Beyond the integers that a double distinguishes.
             (#"{"a":9007199254740993}"#, #"{"a":9007199254740993}"#),
             (#"{"a":{"$gt":9007199254740992}}"#, #"{"a":9007199254740993}"#),
             (#"{"a":{"$ne":9007199254740992}}"#, #"{"a":9007199254740993}"#),

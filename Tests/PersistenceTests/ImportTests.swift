@@ -33,7 +33,7 @@ struct ImportTests {
         #expect(try await store.call("read", ["table": "t", "key": "é\n\""], uid: 7).version == 1)
     }
 
-    @Test("A record whose key is taken fails the import, is skipped or replaced; a dry run tells, and stores nothing")
+    @Test("A record whose key exists fails the import, is skipped or replaced; a dry run reports it only")
     func ifExists() async throws {
         let store = try await TestStore()
         try await store.create("b", ["old": true])
@@ -67,7 +67,7 @@ struct ImportTests {
     }
 
     @Test(
-        "A mistake is told with its line and its place in it, and nothing is stored",
+        "A mistake is reported with its line and its place in it, and nothing is stored",
         arguments: [
             (#"{"key":"x"}"#, "$.namespace"), ("", "$.records"), ("{", "$"), ("[]", "$"), ("nonsense", "$"),
             (#"{"namespace":"local","table":"t","key":"k","record":{}}"#, "$.namespace"),
@@ -195,7 +195,7 @@ struct ImportTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("Those who watch are told of imported records like of any others")
+    @Test("Watches get imported records like any others")
     func watched() async throws {
         let store = try await TestStore()
         try await store.create("b")

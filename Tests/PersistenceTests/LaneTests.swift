@@ -84,7 +84,7 @@ struct LaneTests {
         #expect(outcomes.compactMap { try? $0.get().version } == Array(1...1500))
     }
 
-    @Test("A session whose waiting calls take too much memory is told busy, others are not")
+    @Test("A session whose waiting calls take too much memory is refused as busy, others are not")
     func waitingBytes() async throws {
         let store = try await TestStore()
         let filler = JSON.string(String(repeating: "x", count: 900_000))

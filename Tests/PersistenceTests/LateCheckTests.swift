@@ -23,7 +23,7 @@ struct LateCheckTests {
         return (store.directory, copy)
     }
 
-    @Test("is checked while it is in use, and the operator is told that it is sound")
+    @Test("is checked while it is in use, and the log says that it is sound")
     func sound() async throws {
         let first = try await TestStore()
         try await first.call("create", ["table": "t", "key": "a", "record": ["n": 1]])

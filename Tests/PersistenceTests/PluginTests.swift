@@ -33,7 +33,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("The plugin's figures tell of records, commits and the file, also what was there before")
+    @Test("The plugin's metrics count records, commits and the file, also those from before the start")
     func figures() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "figures-\(UUID())").path()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// Tells those who work that it is enough.
+/// Stops the writers.
 private final class End: Sendable {
     private let state = Mutex(false)
     var isReached: Bool { state.withLock { $0 } }
@@ -94,7 +94,7 @@ struct RestoreTests {
         #expect(try await store.failure("watch", ["table": "t", "since": 51]).code == "cursor.expired")
     }
 
-    @Test("Those who watch are told that what they know is out of date, and then what changes")
+    @Test("Watches get that what they know is out of date, and then the changes")
     func watchers() async throws {
         let store = try await TestStore()
         try await store.create("a")
@@ -195,7 +195,7 @@ struct RestoreTests {
             for (key, outcome) in await writer.value { acknowledged[key] = try outcome.get().version }
         }
         for (key, version) in acknowledged {
-            // Every restore put the versions ahead, so that they tell when a record was made.
+            // Every restore put the versions ahead, so they show when a record was made.
             if version > 5 * Limits.versionsPerRestore {
                 #expect(try await store.call("read", ["table": "t", "key": .string(key)]).version == version)
             } else {
@@ -204,7 +204,7 @@ struct RestoreTests {
             }
         }
         await store.settle()
-        // Every one of them was told of each restore, before the changes that came after it.
+        // Every one of them got each restore, before the changes that came after it.
         for session in (10..<14).map({ SessionID($0) }) {
             #expect(store.sink.expired.filter { $0.session == session }.count == 5)
         }

@@ -15,7 +15,7 @@ extension TestStore {
         }
     }
 
-    /// Waits until the lane of copies has removed what it was told to remove.
+    /// Waits until the lane of copies has removed what it was asked to remove.
     func finishCopies(session: SessionID = 99) async throws {
         copies.discard(try await copies.export(Selection(namespace: "9:none", table: nil), for: session))
     }

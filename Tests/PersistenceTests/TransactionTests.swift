@@ -70,7 +70,7 @@ struct TransactionTests {
         #expect(try await store.call("read", ["table": "t", "key": "old"]).version == 1)
     }
 
-    @Test("A failed transaction tells nothing to those who watch")
+    @Test("A failed transaction sends nothing to watches")
     func noEvents() async throws {
         let store = try await TestStore()
         try await store.call("watch", ["table": "t"])

@@ -22,7 +22,7 @@ struct WatchHandoverTests {
         try await create(old, "before")
         try await old.call("watch", ["table": "t"])
         try await old.call("watch", ["table": "u", "namespace": "7:page"], session: 5, uid: 0, isTrusted: true)
-        try await create(old, "told")
+        try await create(old, "sent")
         await old.settle()
         let watches = try await kept(old, [1, 5, 6])
         #expect(Set(watches.keys) == [1, 5])
@@ -37,7 +37,7 @@ struct WatchHandoverTests {
         try await create(new, "after")
         try await new.call("create", ["table": "u", "key": "x", "record": [:]], session: 6, uid: 7, origin: "page")
         await new.settle()
-        #expect(old.sink.sent(1) == ["2 create told"])
+        #expect(old.sink.sent(1) == ["2 create sent"])
         #expect(new.sink.sent(1) == ["3 create between", "4 create after"])
         #expect(new.sink.sent(5) == ["1 create x"])
         #expect(new.sink.all.first { $0.session == 5 }?.change.namespace == "7:page")
@@ -63,7 +63,7 @@ struct WatchHandoverTests {
         for number in 0..<3 { try await create(old, "k\(number)") }
         let namespace = Namespace(uid: 1000, origin: "local")
         let path = TablePath(namespace: namespace, table: ExactText("t"))
-        // A replay that has told the first of them.
+        // A replay that has sent the first of them.
         try await old.work { access in
             let begun = try access.watches.begin(
                 Watcher(session: 1, uid: 1000, isTrusted: false), path, namesNamespace: false, since: 0,
@@ -88,7 +88,7 @@ struct WatchHandoverTests {
         try await old.call("watch", ["table": "t"], session: 3)
         var watches = try await kept(old, [1, 3])
         for key in ["a", "b", "c"] { try await old.call("delete", ["table": "t", "key": .string(key)], session: 2) }
-        // As if it had been told of the deletions.
+        // As if it had got the deletions.
         watches[3]?[0].since = 6
         await old.close()
         let new = try await TestStore(directory: old.directory, deletions: 1)

@@ -1,4 +1,4 @@
-// What the sanitizers are told in every program of a build for scripts/test-sanitize: linked into each of them, because
+// The options of the sanitizers in a build for scripts/test-sanitize: linked into every program, because
 // the daemon gives its processes an environment of their own, and the tests give the daemon one.
 //
 // REPORTS is where reports are written, one file for each process: a daemon's standard error is read by the tests.

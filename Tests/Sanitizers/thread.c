@@ -7,8 +7,8 @@
 //
 // Swift's runtime does something once in the same way. Under the sanitizer it takes a lock whenever it asks whether
 // that was done, so that there is always an order to be seen, and asks with each use of some generic code: the tests'
-// threads then wait for each other, an hour instead of minutes. Here it is told that there is no sanitizer, which it
-// asks for that alone, and the order of what is done once for a program, its globals, is told to the sanitizer instead.
+// threads then wait for each other, an hour instead of minutes. Here its question
+// for a sanitizer, which it asks for that alone, gets "none"; the sanitizer gets the order of globals' initializers.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

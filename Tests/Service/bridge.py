@@ -13,10 +13,12 @@ LIMIT = 300
 class Bridge:
     """One connection."""
 
-    def __init__(self, path=SOCKET, timeout=LIMIT):
-        self.socket = socket.socket(socket.AF_UNIX)
-        # Without a timeout: with one, Python does not wait for room in a socket's queue, but fails.
-        self.socket.connect(path)
+    def __init__(self, path=SOCKET, timeout=LIMIT, connected=None):
+        """Connects to a path, or takes a socket that is connected already."""
+        self.socket = connected or socket.socket(socket.AF_UNIX)
+        # Without a timeout: with one, Python does not wait for capacity in a socket's queue, but fails.
+        if connected is None:
+            self.socket.connect(path)
         self.socket.settimeout(timeout)
         self.lines = self.socket.makefile("rb")
         self.numbers = itertools.count(1)

@@ -18,12 +18,13 @@ import test_policy
 import test_recovery
 import test_reload
 import test_restarts
+import test_sandbox
 
 ORDER = [
     test_installed.Installed,
     test_installed.Socket,
     test_installed.Status,
-    test_installed.Sandbox,
+    test_sandbox.Sandbox,
     test_installed.Deployed,
     test_installed.UsersOwn,
     test_policy.Policy,

@@ -1,4 +1,4 @@
-"""A daemon that cannot start, who connects meanwhile, and how it is back once what was wrong is mended."""
+"""A daemon that cannot start, who connects meanwhile, and its recovery once the cause is fixed."""
 
 import os
 import subprocess
@@ -12,8 +12,8 @@ from machine import (CONFIGURATION, DROP_IN, SERVICE, STATE, UNIT_SOCKET, Servic
 ATTEMPTS = 8
 
 
-def farewell():
-    """The code of the error that a new connection is told instead of an answer."""
+def rejection_code():
+    """The code of the error that a new connection gets instead of an answer."""
     with Bridge() as bridge:
         message = bridge.receive()
         assert message["callbackId"] is None, message
@@ -30,7 +30,7 @@ class Misconfigured(ServiceTest):
         self.change_configuration('log_level = "loud"\n[plugins.login]\ntoken_days = 0\n')
         self.assertFalse(ended_well("systemctl", "restart", SERVICE))
 
-    def mend(self):
+    def fix(self):
         with open(CONFIGURATION) as file:
             text = file.read()
         with open(CONFIGURATION, "w") as file:
@@ -39,15 +39,15 @@ class Misconfigured(ServiceTest):
     def check_alive(self):
         """The socket was never given up, and the next connection has a daemon: nobody has reset anything."""
         self.assertTrue(is_active(UNIT_SOCKET))
-        self.mend()
-        self.assertEqual(call("Echo", {"mended": True}), {"mended": True})
+        self.fix()
+        self.assertEqual(call("Echo", {"fixed": True}), {"fixed": True})
         self.assertTrue(is_active())
 
     def test_connections(self):
-        """Whoever connects is told configuration.invalid, however often; the next connection after the repair is served"""
+        """Every new connection gets configuration.invalid; the next connection after the repair is served"""
         for _ in range(ATTEMPTS):
             wait_until("the daemon has ended", has_ended)
-            self.assertEqual(farewell(), "configuration.invalid")
+            self.assertEqual(rejection_code(), "configuration.invalid")
         self.check_alive()
 
     def test_mistakes(self):
@@ -61,8 +61,8 @@ class Misconfigured(ServiceTest):
         # As the daemon's user, who may be asked without stopping anything.
         check = ("runuser", "-u", "trestle", "--", "trestled", "--config", CONFIGURATION, "--check-config")
         self.assertFalse(ended_well(*check))
-        self.mend()
-        self.assertIn("good: ", run(*check))
+        self.fix()
+        self.assertIn("valid: ", run(*check))
 
     def test_flood(self):
         """Clients that come back at once and all the time do not bring the socket down"""
@@ -72,7 +72,7 @@ class Misconfigured(ServiceTest):
         def come_back():
             while not over.is_set():
                 try:
-                    codes.add(farewell())
+                    codes.add(rejection_code())
                 except Exception as error:
                     trouble.append(repr(error))
                     return
@@ -114,22 +114,22 @@ class Unable(ServiceTest):
         os.rename(lock, f"{lock}.aside")
         os.mkdir(lock)
 
-        def mend():
+        def fix():
             if os.path.isdir(lock):
                 os.rmdir(lock)
                 os.rename(f"{lock}.aside", lock)
 
-        self.addCleanup(mend)
+        self.addCleanup(fix)
         self.assertFalse(ended_well("systemctl", "restart", SERVICE))
-        self.assertEqual(farewell(), "daemon.stopping")
+        self.assertEqual(rejection_code(), "daemon.stopping")
         wait_until("it was tried often", lambda: int(show("NRestarts")) >= ATTEMPTS)
         self.assertTrue(is_active(UNIT_SOCKET))
-        mend()
+        fix()
         self.wait_for_restart(0)
         self.assertEqual(call("Echo", 1), 1)
 
     def test_program(self):
-        """A program that ends at once is tried again until it is mended; who connected meanwhile is served then"""
+        """A program that ends immediately is started again until it is fixed, and then serves clients that waited"""
         self.check_waits("ExecStart=", "ExecStart=/bin/false")
 
     def test_options(self):

@@ -46,7 +46,7 @@ class Writer(threading.Thread):
                 except OSError:
                     callback = None
                 if callback is None:
-                    # The connection ended: the call may have been begun or not, and its record tells.
+                    # The connection ended: the call may have been begun or not; its record shows which.
                     self.unanswered += 1
                     return
                 if not self.settle(key, number, callback):

@@ -119,7 +119,7 @@ struct EnvironmentTests {
     }
 
     @Test(
-        "is ignored, and told with its variable, where it makes no sense",
+        "is ignored, and reported with its variable, where it makes no sense",
         arguments: [
             ["LISTEN_FDS": "1"], ["LISTEN_FDS": "", "LISTEN_PID": "7"], ["LISTEN_FDS": "-1", "LISTEN_PID": "7"],
             ["LISTEN_FDS": "1x", "LISTEN_PID": "7"], ["LISTEN_FDS": "+1", "LISTEN_PID": "7"],

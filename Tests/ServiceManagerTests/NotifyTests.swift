@@ -4,7 +4,7 @@ import Testing
 
 @testable import ServiceManager
 
-@Suite("What the service manager is told")
+@Suite("The messages to the service manager")
 struct NotifyTests {
     @Test("arrives as one datagram, at a path and at an abstract name", arguments: [false, true])
     func arrives(isAbstract: Bool) throws {
@@ -30,8 +30,8 @@ struct NotifyTests {
         try ServiceManager(address: fake.address).notify(.reloading)
         let lines = try fake.text().split(separator: "\n")
         #expect(lines.first == "RELOADING=1")
-        let told = try #require(lines.last.flatMap { UInt64($0.dropFirst("MONOTONIC_USEC=".count)) })
-        #expect((before...now()).contains(told))
+        let sent = try #require(lines.last.flatMap { UInt64($0.dropFirst("MONOTONIC_USEC=".count)) })
+        #expect((before...now()).contains(sent))
     }
 
     @Test("is one line, whatever a status holds, and not longer than the manager reads")
@@ -90,7 +90,7 @@ struct NotifyTests {
 
 @Suite("The descriptor store")
 struct DescriptorStoreTests {
-    @Test("gets a copy of the descriptor with its name, and is told to forget it")
+    @Test("gets a copy of the descriptor with its name, and is asked to drop it")
     func store() throws {
         let fake = try FakeServiceManager()
         let manager = try ServiceManager(address: fake.address)
@@ -110,7 +110,7 @@ struct DescriptorStoreTests {
         #expect(try fake.text() == "FDSTOREREMOVE=1\nFDNAME=log of 2")
     }
 
-    @Test("is told where a descriptor is to be kept although its other end is gone")
+    @Test("is asked to keep a descriptor although its other end is gone")
     func outlivesHangUp() throws {
         let fake = try FakeServiceManager()
         let manager = try ServiceManager(address: fake.address)

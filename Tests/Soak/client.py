@@ -33,7 +33,7 @@ AT_ONCE = frozenset({"Echo", "bridge.publish", "bridge.subscribe", "bridge.ping"
 ALL_DIALECTS = (NATIVE, WEBVIEW, JSONRPC, URL, FUNCTION, CAPACITOR)
 
 STOPPING = frozenset({"daemon.stopping", "plugin.unavailable", "provider.closed", "session.closed", "call.cancelled", "task.not_found"})
-"""What calls may end with once the daemon was told to stop: it, its plugins and other clients go."""
+"""What calls may end with once the daemon was asked to stop: it, its plugins and other clients go."""
 
 
 class Client:
@@ -155,7 +155,7 @@ class Client:
         await self._closes("the daemon does not close the connection of a client that has shut down its side")
 
     def leave(self) -> None:
-        """Closes at once, with calls in flight: nobody can tell it how those ended."""
+        """Closes at once, with calls in flight: it does not learn how those ended."""
         if self.ended:
             return
         self._wire.close()

@@ -1,4 +1,4 @@
-"""The daemon under test: started, told to stop, killed, started again."""
+"""The daemon under test: started, asked to stop, killed, started again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Life:
     isolated: bool
     """Whether the shipped plugins run in processes of their own."""
     stopping: bool = False
-    """It was told to stop, or was killed: from then on a connection may end."""
+    """It was asked to stop, or was killed: from then on a connection may end."""
     killed: bool = False
     began: float = field(default_factory=time.monotonic)
     library_reloads: int = 0

@@ -46,7 +46,7 @@ MOST_SHOWN = 12
 """Places that made more of what was counted."""
 
 FRAMES = 10
-"""Of the stack by which places are told from each other."""
+"""Frames of the stack that distinguish places."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Literal, Optional
 from dialects import NATIVE, Incoming, id_in
 
 End = Literal["lost", "drained", "finished", "closed", "left", "alone"]
-"""How a connection ended. The daemon was killed, or was told to stop; the client had shut down its side, had itself
+"""How a connection ended. The daemon was killed, or was asked to stop; the client had shut down its side, had itself
 closed by a task, or closed by itself; or the daemon closed without a reason."""
 
 

@@ -11,7 +11,7 @@ LIMIT_SECONDS = 300.0
 """Of every wait for something that comes for certain. Only what hangs takes so long, on any machine."""
 
 MOST_SHOWN = 20
-"""Broken promises that are kept with all that led to them. More are counted: the first few tell the cause."""
+"""Broken promises that are kept with all that led to them. More are counted: the first few show the cause."""
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,9 @@ class Offer:
             steps = [{"callbackId": number, "progress": step} for step in range(3)]
             self.client.send(*steps, result)
         elif act == "fail":
-            self.client.send({"callbackId": number, "error": {"code": "offer.failed", "message": "As it was told."}})
+            self.client.send({"callbackId": number, "error": {"code": "offer.failed", "message": "As asked."}})
         elif act == "nonsense":
-            # Counts as the callback of a provider that makes no sense, and is not told so.
+            # Counts as the callback of a provider that makes no sense, and gets no error.
             self.client.send({"callbackId": number, "error": {"code": 7}})
         elif act == "never":
             self.waiting.add(number)
@@ -80,7 +80,7 @@ class Offer:
 
 
 class Listener:
-    """Counts the events of a publisher: each once, in their order, or told to be dropped."""
+    """Counts the events of a publisher: each once, in order, or reported as dropped."""
 
     def __init__(self, client: Client) -> None:
         self.client = client

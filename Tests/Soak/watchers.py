@@ -1,4 +1,4 @@
-"""Clients that watch a table: the feed tells every change, in order, across lost connections too."""
+"""Clients that watch a table: the feed has every change, in order, across lost connections too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEYS = 30
 
 
 class Feed:
-    """The last change of every key, as the feed told it. It outlives its connections."""
+    """The last change of every key, from the feed. It outlives its connections."""
 
     def __init__(self, table: str) -> None:
         self.table = table
@@ -30,7 +30,7 @@ class Feed:
             return
         data = event.body
         if data["version"] <= self.last and not self.missed:
-            client.broke(f"the feed of {self.table} tells version {data['version']} after {self.last}")
+            client.broke(f"the feed of {self.table} sent version {data['version']} after {self.last}")
         if not self.missed:
             self.last = data["version"]
         self.versions[data["key"]] = data["version"]

@@ -93,7 +93,7 @@ class Wire:
                 pass  # The daemon was faster.
 
     def close(self) -> None:
-        """Closes with whatever is in flight. Nobody is told."""
+        """Closes with whatever is in flight, without a message."""
         if self._socket is None:
             return
         self.pause()

@@ -108,7 +108,7 @@ public struct OpenMetrics {
         guard var family = families.popLast(), Self.suffixes(family.type).contains(where: { name == family.name + $0 })
         else { throw Fault(description: "the sample belongs to no family that was described before it") }
         guard !family.samples.contains(where: { $0.name == sample.name && $0.labels == labels }) else {
-            throw Fault(description: "the series stands there twice")
+            throw Fault(description: "the series occurs twice")
         }
         family.samples.append(sample)
         families.append(family)
@@ -139,7 +139,7 @@ public struct OpenMetrics {
                 if character == "\\" { value.append(rest.popFirst() ?? "\"") }
             }
             guard labels.updateValue(try unescape(value[...], quotes: true), forKey: String(name)) == nil else {
-                throw Fault(description: "the label \(name) stands there twice")
+                throw Fault(description: "the label \(name) occurs twice")
             }
         } while rest.first == ","
         guard rest.popFirst() == "}" else { throw Fault(description: "labels without an end") }

@@ -27,6 +27,6 @@ public final class SessionBusProcess {
         guard try SocketLineReader(ends.ours).line() != nil else { throw TestFailure("the bus says nothing") }
     }
 
-    /// What tells a program where it is.
+    /// The environment that names its address.
     public var environment: [String] { ["DBUS_SESSION_BUS_ADDRESS=\(address)"] }
 }

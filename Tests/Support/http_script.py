@@ -17,7 +17,7 @@ is read as far as its head goes, and to the end of a body with a Content-Length.
     {"turns": [steps, …]}             does the first steps for the first request of the path, and so on; then the last
     {"methods": {"GET": steps, …}}    does the steps of the request's method
 
-With "Connection" in its own words: the server adds nothing to what it is told to send. The path /_seen answers a JSON
+With "Connection" in its own words: the server adds nothing to the scripted response. The path /_seen answers a JSON
 array of the requests so far, each {"line", "headers", "body"}, the body as ISO 8859-1.
 
 It writes its port to standard output, and ends with its standard input.

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What a plugin's threads send and what waits")
 struct PluginInboxTests {
-    /// A number that threads tell each other by another way than the inbox.
+    /// A number that threads share by another way than the inbox.
     private final class Counter: Sendable {
         let value = Atomic(0)
     }

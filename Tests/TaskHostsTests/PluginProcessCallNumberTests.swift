@@ -4,7 +4,7 @@ import PluginInterface
 @Suite("Numbers of calls that a process is handed")
 struct PluginProcessCallNumberTests {
     @Test(
-        "tell their place, grow with each use of it, and are doubles that lose nothing",
+        "name their slot, grow with each use of it, and are doubles that lose nothing",
         arguments: [0, 1, 65_535, (1 << 20) - 1])
     func grow(index: Int) {
         var number = PluginProcessCallNumber(0)
@@ -17,7 +17,7 @@ struct PluginProcessCallNumberTests {
         }
     }
 
-    @Test("begin anew after the last use, and none is 0", arguments: [0, 7])
+    @Test("begin again after the last use, and none is 0", arguments: [0, 7])
     func wrap(index: Int) {
         let last = PluginProcessCallNumber((1 << 53) - 1 << 20 | UInt64(index))
         let next = PluginProcessCallNumber(index: index, after: last)

@@ -35,8 +35,8 @@ struct PluginProcessPolicyTests {
         #expect(pause == .seconds(30))
     }
 
-    @Test("begins anew after a minute without a fault")
-    func anew() {
+    @Test("begins again after a minute without a fault")
+    func again() {
         var policy = RestartPolicy()
         for second in 0..<3 { _ = policy.fault(at: start + .seconds(second), chance: 0.5) }
         #expect(policy.fault(at: start + .seconds(62), chance: 0.5) == .milliseconds(100))

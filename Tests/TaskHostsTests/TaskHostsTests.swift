@@ -87,7 +87,7 @@ struct TaskHostsTests {
         }
     }
 
-    @Test("Figures are published from any thread; one with a bad name is told in the log, and harmless")
+    @Test("Metrics are published from any thread; one with a bad name is logged, and harmless")
     func figures() async throws {
         let bridge = try await TestBridge.start(plugin())
         let session = await bridge.session()
@@ -150,19 +150,19 @@ struct TaskHostsTests {
     func cancel() async throws {
         let bridge = try await TestBridge.start(plugin())
         let provider = await bridge.session()
-        let (told, tell) = AsyncStream.makeStream(of: String.self)
+        let (reports, report) = AsyncStream.makeStream(of: String.self)
         try await provider.provide("ui.ask") { _ in
-            tell.yield("asked")
+            report.yield("asked")
             do {
                 try await Task.sleep(for: .seconds(3600))
             } catch {
-                tell.yield("cancelled")
+                report.yield("cancelled")
             }
             return nil
         }
         let caller = await bridge.session()
         let id = await caller.begin("relay", ["task": "ui.ask"])
-        var events = told.makeAsyncIterator()
+        var events = reports.makeAsyncIterator()
         #expect(await events.next() == "asked")
         await caller.cancel(id)
         let error = await #expect(throws: BridgeError.self) { try await caller.outcome(of: id) }

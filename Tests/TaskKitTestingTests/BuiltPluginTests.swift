@@ -15,7 +15,7 @@ struct BuiltPluginTests {
         #expect(found.programs.daemon.hasSuffix("/trestled") && found.programs.pluginHost != nil)
     }
 
-    @Test("What is missing is told, with where it was looked for and what to do")
+    @Test("A missing library is reported with the places searched and what to do")
     func missing() {
         let unknown = #expect(throws: MissingBuildProduct.self) { try BuiltPlugin("nobody", library: nil) }
         #expect(unknown?.description.contains("withPlugin(library:)") == true)

@@ -10,7 +10,7 @@ private final class Order: Sendable {
     var all: [Int] { list.withLock { $0 } }
 }
 
-/// Tells of its end.
+/// Reports its end.
 private final class Watched: Sendable {
     private let end: @Sendable () -> Void
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }

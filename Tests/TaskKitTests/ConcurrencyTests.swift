@@ -14,7 +14,7 @@ private actor Counter {
 /// Goes through one of Swift's ways to wait and answers where it found itself: on the loop thread or not.
 struct Wander: BridgeTask {
     static let name = "wander"
-    static let summary = "Waits in a way of Swift's and tells where it came back."
+    static let summary = "Waits in a way of Swift's and returns where it resumed."
 
     enum Way: String, Codable, CaseIterable, Sendable {
         case nothing, function, actor, sleep, group, stream, detached, asyncLet, continuation, blocking, lane

@@ -188,14 +188,14 @@ extension FakeHost {
         return await onLoop { $0.answers[handle]![0] }  // `!`: just waited for
     }
 
-    /// Tells the plugin to stop working on a request.
+    /// Cancels a request.
     func cancel(_ handle: trestle_call) async {
         await onLoop { host in
             host.plugin.pointee.cancel(host.plugin.pointee.context, handle, UInt32(TRESTLE_CANCEL_CALLER))
         }
     }
 
-    /// Tells the plugin about a session.
+    /// Notifies the plugin of a session.
     func session(_ change: Int, _ caller: Caller) async {
         await onLoop { host in
             host.withCaller(caller) { host.plugin.pointee.session(host.plugin.pointee.context, UInt32(change), $0) }

@@ -36,7 +36,7 @@ struct HookTests {
                     notes.add("started in \(context.stateDirectory) with \(context.launch.arguments)")
                 }
                 .onStart { context in
-                    if context.launch.arguments.contains("fail") { throw BridgeError("hooked.failed", "As told.") }
+                    if context.launch.arguments.contains("fail") { throw BridgeError("hooked.failed", "As asked.") }
                     notes.add("ready")
                 }
                 .launchWorker("hooked.first", phase: .beforeListening) { context in
@@ -158,7 +158,7 @@ struct HookTests {
     @Test("that throw fail the start")
     func startFails() async {
         let answer = await host.answer(.start, #"{"stateDirectory": "/s", "launch": {"arguments": ["fail"]}}"#)
-        #expect(answer == .error(BridgeError("hooked.failed", "As told.")))
+        #expect(answer == .error(BridgeError("hooked.failed", "As asked.")))
     }
 
     @Test("run the launch workers")
@@ -172,7 +172,7 @@ struct HookTests {
         }
     }
 
-    @Test("are told about sessions")
+    @Test("are notified of sessions")
     func sessions() async {
         let caller = Caller(session: 8, uid: 1, gid: 1, pid: 1, user: "ann")
         await host.session(TRESTLE_SESSION_OPENED, Caller(session: 8, uid: 1, gid: 1, pid: 1))

@@ -37,7 +37,7 @@ private struct Look: Interceptor {
             let result: Int = try await call.call("other", [1])
             return .answer(result)
         case "raw": return .answer(String(decoding: call.rawOptions, as: UTF8.self))
-        case "tell":
+        case "return":
             call.log.info(
                 "\(call.task) \(call.session ?? 0) \(call.isOneWay) \(call.caller.uid) \(call.hasTimeLeft)")
             call.question.reportProgress(5)
@@ -124,7 +124,7 @@ struct InterceptorTests {
         let handle = await host.onLoop {
             $0.request(
                 .intercept(0),
-                #"{"interceptor":"look.all","task":"second","session":9,"oneWay":true,"options":{"do":"tell"}}"#,
+                #"{"interceptor":"look.all","task":"second","session":9,"oneWay":true,"options":{"do":"return"}}"#,
                 flags: TRESTLE_REQUEST_PROGRESS, timeout: 5_000_000_000)
         }
         #expect(await host.answer(to: handle) == .result(["pass": true]))
@@ -192,7 +192,7 @@ struct InterceptorTests {
         #expect(decision["error"]?["code"] == "call.cancelled")
     }
 
-    @Test("says at the start, and when it is configured anew, which tasks it is for")
+    @Test("says at the start, and when it is configured again, which tasks it is for")
     func tasks() async {
         let host = FakeHost(plugin())
         func said(_ tasks: JSON) -> FakeHost.Answer { .result(["interceptors": ["look.all": tasks]]) }
@@ -227,7 +227,7 @@ struct InterceptorTests {
         }
         let sentences = defects?.sentences ?? []
         for beginning in [
-            "the name “bad name” of a interceptor must be", "the interceptor bad name stands there twice",
+            "the name “bad name” of a interceptor must be", "the interceptor bad name occurs twice",
             "the interceptor bad name has no summary", "the interceptor bad name is for “*a”",
             "the interceptor bad name is for “”",
         ] {

@@ -48,7 +48,7 @@ struct LibraryTests {
         }
     }
 
-    @Test("in C tells how the machine is, and asks a file system on another thread")
+    @Test("in C returns the state of the machine, and asks a file system on another thread")
     func sysinfo() async throws {
         let host = try open("libSysinfoPlugin.so")
         let names = (try host.manifest["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }

@@ -140,7 +140,7 @@ struct PluginCheckTests {
         #expect(try await description(plugin)["tasks"]?[0]?["options"] == ["type": "string"])
     }
 
-    @Test("A schema that cannot be had is named, the others are told")
+    @Test("A schema that cannot be read is named, the others are reported")
     func defectiveSchemas() async throws {
         let description = try await description(
             Plugin("bad", version: "1") {

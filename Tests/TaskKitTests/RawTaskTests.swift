@@ -19,7 +19,7 @@ private struct Handling: RawTask {
         let word = options.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         switch word {
         case #""drop""#: break
-        case #""fail""#: reply.fail(BridgeError("handling.failed", "As told."))
+        case #""fail""#: reply.fail(BridgeError("handling.failed", "As asked."))
         case #""keep""#: shelf.put(reply, call)
         case #""thread""#:
             let box = Box(reply)
@@ -122,7 +122,7 @@ struct RawTaskTests {
 
     @Test("may fail")
     func fails() async {
-        #expect(await host.answer(.call(0), #""fail""#) == .error(BridgeError("handling.failed", "As told.")))
+        #expect(await host.answer(.call(0), #""fail""#) == .error(BridgeError("handling.failed", "As asked.")))
     }
 
     @Test("may answer from another thread")

@@ -14,7 +14,7 @@ private struct DecodedArray: Decodable {
     }
 }
 
-/// Calls the task that its options name and tells what came of it.
+/// Calls the task that its options name and returns the outcome.
 private struct Relay: BridgeTask {
     static let name = "relay"
     static let summary = "Calls another task."

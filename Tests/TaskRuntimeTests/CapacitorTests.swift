@@ -88,7 +88,7 @@ struct CapacitorTests {
         #expect(page.read() == [event("App.More", 1, id: "3")])
     }
 
-    @Test("are told where a listener cannot begin")
+    @Test("get an error where a listener cannot begin")
     func refusedListeners() {
         for options in ["{}", #"{"eventName":7}"#] {
             let refusal = answer(call("App", "addListener", options, id: "1"))

@@ -209,7 +209,7 @@ struct EventTests {
         }
     }
 
-    @Test("A slow reader misses the oldest, is told how many, and gets the rest in order")
+    @Test("A slow reader misses the oldest, is notified how many, and gets the rest in order")
     func slowReader() {
         var limits = RuntimeLimits()
         limits.queuedEvents = 10
@@ -273,7 +273,7 @@ struct EventTests {
         #expect(others.allSatisfy { $0.read().isEmpty } && unnamed.read().isEmpty)
     }
 
-    @Test("Sessions are heard to open and close, and plugins are told of them and of their pages")
+    @Test("Sessions that open and close are published, and plugins are notified of them and of their pages")
     func lifecycle() {
         let watcher = subscriber("session.*")
         let client = bench.client()

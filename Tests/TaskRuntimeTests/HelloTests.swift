@@ -8,7 +8,7 @@ import Testing
 struct HelloTests {
     let bench = Bench()
 
-    @Test("Hello tells protocol, session, daemon and limits, and what the client said is listed")
+    @Test("Hello returns protocol, session, daemon and limits, and what the client said is listed")
     func hello() throws {
         let client = bench.client()
         client.send(
@@ -39,7 +39,7 @@ struct HelloTests {
         #expect(client.session.origin == "a")
     }
 
-    @Test("Options that do not fit are told by path, expectation and finding")
+    @Test("Options that do not fit are reported by path, expectation and finding")
     func invalidOptions() {
         let client = bench.client()
         client.send(#"{"task":"bridge.describe","options":{"task":7},"callbackId":1}"#)

@@ -4,35 +4,22 @@ import Testing
 
 @testable import TaskRuntime
 
-/// Options of which a check is left to the lane: longer than what is read on the loop.
-enum LongOptions {
-    static let fitting = #"{"s":"\#(String(repeating: "x", count: 5_000))"}"#
-    static let misfitting = #"{"s":7,"t":"\#(String(repeating: "x", count: 5_000))"}"#
-    static let schema = #"{"type":"object","properties":{"s":{"type":"string"}}}"#
-
-    /// A task whose options have that schema.
-    static func task(_ name: String, concurrency: Int? = nil) -> TaskDescription {
-        TaskDescription(
-            name: name, concurrency: concurrency, schemas: TaskSchemas(options: try? JSON(parsing: schema)))
-    }
-}
-
 @Suite("Checks that would keep the loop are done in the lane")
 struct LaneTests {
-    private let lane = ManualLane()
-    private let bench: Bench
+    let lane = ManualLane()
+    let bench: Bench
 
     init() {
         bench = Bench(
             extraTasks: [LongOptions.task("checked"), LongOptions.task("single", concurrency: 1)], lane: lane)
     }
 
-    private func send(_ client: FakeClient, _ id: Int, _ task: String, _ options: String) {
+    func send(_ client: FakeClient, _ id: Int, _ task: String, _ options: String) {
         client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":\#(id)}"#)
     }
 
     /// A client that provides a task, with a schema.
-    private func provider(of task: String, uid: UInt32 = 0, schema: String = LongOptions.schema) -> FakeClient {
+    func provider(of task: String, uid: UInt32 = 0, schema: String = LongOptions.schema) -> FakeClient {
         let client = bench.client(uid: uid)
         client.send(
             #"{"task":"bridge.register","options":{"tasks":["\#(task)"],"descriptions":{"\#(task)":{"options":\#(schema)}}},"#
@@ -200,108 +187,6 @@ struct LaneTests {
         #expect(client.read().isEmpty)
         bench.clock.advance(.milliseconds(1))
         #expect(client.readOne()?.errorCode == "call.timeout")
-    }
-
-    // MARK: Tasks that change meanwhile
-
-    @Test("A provider that goes meanwhile is not called, and the caller gets one error")
-    func providerGone() {
-        let provider = provider(of: "t")
-        let caller = bench.client()
-        send(caller, 1, "t", LongOptions.fitting)
-        provider.send(#"{"task":"bridge.unregister","options":{"tasks":["t"]}}"#)
-        lane.runAll()
-        #expect(caller.readOne()?.errorCode == "task.not_found")
-        #expect(provider.read().isEmpty)
-        let another = self.provider(of: "u")
-        send(caller, 2, "u", LongOptions.fitting)
-        bench.runtime.hangUp(another.session)
-        lane.runAll()
-        #expect(caller.readOne()?.errorCode == "task.not_found")
-    }
-
-    @Test("A provider that comes meanwhile has the options checked against its own schema")
-    func otherProvider() {
-        let first = provider(of: "t")
-        let caller = bench.client()
-        send(caller, 1, "t", LongOptions.fitting)
-        let second = provider(of: "t", schema: #"{"properties":{"s":{"type":"integer"}}}"#)
-        lane.runNext()
-        #expect(lane.uids.count == 1)
-        #expect(caller.session.waitsForJobs)
-        lane.runNext()
-        #expect(caller.readOne()?.errorCode == "options.invalid")
-        #expect(first.read().isEmpty && second.read().isEmpty)
-        #expect(!caller.session.waitsForJobs)
-    }
-
-    private func successor(_ tasks: [TaskDescription]) throws -> (PluginInstance, FakeHost) {
-        let host = FakeHost()
-        let manifest = PluginManifest(name: "worker", version: "2.0", tasks: tasks, events: [], workers: [])
-        return (
-            try bench.runtime.candidate(manifest, path: "/plugins/2.so", host: host, inPlaceOf: bench.instance), host
-        )
-    }
-
-    @Test("A plugin that takes the place of another one gets the call, by its own schema")
-    func replaced() throws {
-        let client = bench.client()
-        send(client, 1, "checked", LongOptions.fitting)
-        let (new, host) = try successor([LongOptions.task("checked")])
-        try bench.runtime.replace(bench.instance, by: new)
-        #expect(lane.runAll() == 2)
-        #expect(bench.host.started.isEmpty)
-        #expect(host.started.map(\.options) == [LongOptions.fitting])
-    }
-
-    @Test("Calls that waited for a plugin keep their order when its successor has them checked")
-    func handedOver() throws {
-        let client = bench.client()
-        send(client, 1, "single", "{}")
-        send(client, 2, "single", LongOptions.fitting)
-        lane.runAll()
-        send(client, 3, "single", #"{"n":3}"#)
-        let (new, host) = try successor([LongOptions.task("single")])
-        try bench.runtime.replace(bench.instance, by: new)
-        #expect(host.started.isEmpty)
-        lane.runAll()
-        #expect(host.started.map(\.options) == [LongOptions.fitting, #"{"n":3}"#])
-        #expect(new.waitingCount == 0)
-    }
-
-    // MARK: Interceptors
-
-    @Test("Options are checked in the lane behind interceptors, also those that these have written")
-    func interceptors() {
-        let one = FakeInterceptor(bench, "look", ["checked"])
-        let client = bench.client()
-        send(client, 1, "checked", "{}")
-        one.decide(0, #"{"options":\#(LongOptions.misfitting)}"#)
-        send(client, 2, "checked", "{}")
-        one.decide(1, #"{"pass":true}"#)
-        #expect(lane.uids.count == 1)
-        // The second one does not come before the first, whose position is kept.
-        #expect(bench.host.started.isEmpty)
-        lane.runAll()
-        #expect(client.readOne()?.errorCode == "options.invalid")
-        bench.runtime.writeOutput()
-        #expect(bench.host.started.map(\.options) == ["{}"])
-        #expect(bench.instance.waitingCount == 0)
-    }
-
-    @Test("A call that ends while it is checked behind interceptors leaves no slot taken")
-    func interceptedEnd() {
-        let one = FakeInterceptor(bench, "look", ["checked"])
-        let client = bench.client()
-        send(client, 1, "checked", LongOptions.fitting)
-        one.decide(0, #"{"pass":true}"#)
-        send(client, 2, "work", "{}")
-        #expect(bench.host.started.isEmpty)
-        bench.clock.advance(.seconds(3_600))
-        lane.runAll()
-        #expect(client.read().map(\.errorCode) == ["call.timeout", "call.timeout"])
-        #expect(bench.instance.waitingCount == 0)
-        #expect(one.questions.count == 1)
     }
 
     // MARK: Plugins' calls

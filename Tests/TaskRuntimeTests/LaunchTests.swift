@@ -78,10 +78,10 @@ struct LaunchTests {
     func optionalFailure() async throws {
         try registry.register(worker("one", required: false, fails: "no matter"))
         try registry.register(worker("two", after: ["one"]))
-        var told: [String?] = []
-        try await registry.run(options) { told.append($0.failure) }
+        var reported: [String?] = []
+        try await registry.run(options) { reported.append($0.failure) }
         #expect(trace.names == ["one", "two"])
-        #expect(told == ["no matter", nil])
+        #expect(reported == ["no matter", nil])
     }
 
     @Test("Launch workers that wait for each other are an error that names them, and none of them runs")

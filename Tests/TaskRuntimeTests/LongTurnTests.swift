@@ -43,14 +43,14 @@ struct LongTurnTests {
             ])
     }
 
-    @Test("The most CPU time of a turn is told, long or not")
+    @Test("The maximum CPU time of a turn is reported, long or not")
     func longest() throws {
         end(.microseconds(7_500))
         end(.microseconds(6_000))
         #expect(try longTurns() == ["count": 0, "longestUs": 7_500, "steps": []])
     }
 
-    @Test("What is no call is told by what it is")
+    @Test("A step that is no call is reported by its kind")
     func others() throws {
         let client = bench.client()
         func last(_ happens: () -> Void) throws -> JSON? {
@@ -80,17 +80,17 @@ struct LongTurnTests {
         #expect(try longTurns()["steps"]?[0]?["step"] == "other")
     }
 
-    @Test("However many tasks and users there are, so many are told apart and no more; none is lost")
+    @Test("The count of tasks and users that are counted apart is limited; none is lost")
     func bounded() throws {
         for uid in 1...(UInt32(LongTurns.maximumSteps) + 20) {
             bench.client(uid: uid).send("{")
             end(.milliseconds(30))
         }
-        let told = try longTurns()
-        let steps = told["steps"]?.arrayValue ?? []
+        let turns = try longTurns()
+        let steps = turns["steps"]?.arrayValue ?? []
         #expect(steps.count == LongTurns.maximumSteps + 1)
         #expect(steps.first?["step"] == "other")
-        #expect(steps.reduce(0) { $0 + ($1["count"]?.int64Value ?? 0) } == told["count"]?.int64Value)
+        #expect(steps.reduce(0) { $0 + ($1["count"]?.int64Value ?? 0) } == turns["count"]?.int64Value)
     }
 
     @Test("Monitoring systems get them by step, task and user")
@@ -105,7 +105,7 @@ struct LongTurnTests {
         #expect(metrics.value("trestle_long_turns_total", ["step": "call", "of": "work", "uid": "0"]) == 1)
     }
 
-    @Test("The log has one line in ten seconds, which tells of the others")
+    @Test("The log has one line in ten seconds, which counts the others")
     func log() {
         var turns = LongTurns()
         var now = RuntimeInstant(nanoseconds: 5)

@@ -16,7 +16,7 @@ struct MetricsTests {
         return try OpenMetrics(text)
     }
 
-    @Test("They follow the grammar of OpenMetrics, and tell of calls what happened")
+    @Test("They follow the grammar of OpenMetrics, and count calls by their outcome")
     func calls() throws {
         let client = bench.client()
         for id in 0..<5 { client.send(#"{"task":"work","callbackId":\#(id)}"#) }
@@ -37,7 +37,7 @@ struct MetricsTests {
         #expect(metrics.value("trestle_plugin_up", ["plugin": "worker"]) == 1)
         #expect(metrics.family("trestle_call_duration_seconds")?.unit == "seconds")
         #expect(metrics.families.allSatisfy { $0.help?.hasSuffix(".") == true })
-        // Nobody has told what the process takes.
+        // No usage of the process has been set.
         #expect(metrics.family("process_cpu_seconds") == nil)
     }
 
@@ -59,7 +59,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("What the process takes is told where it is known")
+    @Test("The usage of the process is reported where it is known")
     func process() throws {
         bench.runtime.processMetrics = {
             ProcessMetrics(
@@ -120,7 +120,7 @@ struct MetricsTests {
         return client.readOne()?["result"]
     }
 
-    @Test("The status tells of queues, plugins and refused calls; sessions of their traffic")
+    @Test("The status shows queues, plugins and refused calls; sessions show their traffic")
     func status() throws {
         let caller = bench.client()
         for id in 0..<3 { caller.send(#"{"task":"one","callbackId":\#(id)}"#) }

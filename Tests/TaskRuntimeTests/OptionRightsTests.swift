@@ -109,7 +109,7 @@ struct OptionRightsTests {
     }
 
     @Test(
-        "is seen however it is written, and wherever it stands twice",
+        "is seen however it is written, and wherever it occurs twice",
         arguments: [
             #"{"namesp\u0061ce":"0:local"}"#, #"{"x":{},"namespace":"0:loc\u0061l"}"#,
             #"{"namespace":"0:local","namespace":"1000:local"}"#, #"{"namespace":"1000:local","namespace":"0:local"}"#,
@@ -143,7 +143,7 @@ struct OptionRightsTests {
         #expect(code(client, options: #"{"n":1,"namespace":"0:local"}"#, "count") == "permission.denied")
     }
 
-    @Test("is asked about as an interceptor leaves it: none lends a caller its rights, and any may keep him to his own")
+    @Test("is asked about as an interceptor leaves it: none gives a caller its rights, and any may restrict them")
     func interceptors() {
         apply()
         let names = ["1000:local": "0:local", "0:local": "1000:local"]
@@ -208,9 +208,9 @@ struct OptionRightsTests {
         let root = bench.client()
         root.send(#"{"task":"bridge.describe","options":{"task":"read"},"callbackId":1}"#)
         bench.reply(bench.host.started.count - 1, #"{"tasks":[]}"#)
-        let told = root.readOne()?["result"]
-        #expect(told?["optionPermissions"] == ["namespace": "store"] && told?["public"] == true)
-        #expect(told?["events"]?[0]?["public"] == false)
+        let described = root.readOne()?["result"]
+        #expect(described?["optionPermissions"] == ["namespace": "store"] && described?["public"] == true)
+        #expect(described?["events"]?[0]?["public"] == false)
     }
 
     @Test("is explained: who may name it, and why")

@@ -6,13 +6,13 @@ import Testing
 
 @Suite("A plugin's calls begin and end in steps, however many wait")
 struct PluginQueueTests {
-    private let bench = Bench()
-    private let turns: FakeTurns
-    private let crash = BridgeError(.pluginCrashed, "it ended")
+    let bench = Bench()
+    let turns: FakeTurns
+    let crash = BridgeError(.pluginCrashed, "it ended")
 
     init() { turns = FakeTurns(bench) }
 
-    private func send(_ client: FakeClient, _ task: String, _ ids: Range<Int>) {
+    func send(_ client: FakeClient, _ task: String, _ ids: Range<Int>) {
         for id in ids { client.send(#"{"task":"\#(task)","options":\#(id),"callbackId":\#(id)}"#) }
     }
 
@@ -289,177 +289,5 @@ struct PluginQueueTests {
         #expect(late.session.number == 201)
         let ended = news.filter { $0.1 == clients[150].session.number }.map(\.0)
         #expect(ended == [.opened, .closed])
-    }
-
-    // MARK: The law
-
-    @Test("Exactly one callback each, while faults, pauses and replacements come in the midst", arguments: 0..<40)
-    func law(seed: Int) throws {
-        var generator = SeededGenerator(seed: UInt64(seed))
-        turns.slow()
-        var (instance, host) = (bench.instance!, bench.host)  // set by Bench.init
-        let clients = (0..<4).map { _ in bench.client() }
-        var sent: Set<String> = []
-        var ended: [String: Int] = [:]
-        var isDown = false
-        func collect() {
-            for (number, client) in clients.enumerated() {
-                for message in client.read() where message["progress"] == nil {
-                    ended["\(number)/\(message["callbackId"]?.int64Value ?? -1)", default: 0] += 1
-                }
-            }
-        }
-        for step in 0..<500 {
-            let number = Int.random(in: 0..<4, using: &generator)
-            switch Int.random(in: 0..<20, using: &generator) {
-            case 0..<8:
-                let task = ["work", "one", "quick", "slow"].randomElement(using: &generator) ?? "work"
-                clients[number].send(#"{"task":"\#(task)","callbackId":\#(step)}"#)
-                sent.insert("\(number)/\(step)")
-            case 8..<12:
-                guard let started = host.started.randomElement(using: &generator), !isDown else { continue }
-                Array("1".utf8).withUnsafeBytes { instance.reply(started.handle, $0) }
-            case 12: clients[number].send(#"{"cancel":\#(Int.random(in: 0...step, using: &generator))}"#)
-            case 13: bench.clock.advance(.milliseconds(Int64.random(in: 0...20, using: &generator)))
-            case 14: if !isDown { instance.pause(.unread) }
-            case 15: instance.resume(.unread)
-            case 16:
-                if isDown {
-                    instance.restarted()
-                } else {
-                    let isRestarting = Bool.random(using: &generator)
-                    instance.crashed(crash, lost: host.started.map(\.handle), isRestarting: isRestarting)
-                }
-                isDown.toggle()
-            case 17 where Int.random(in: 0..<4, using: &generator) == 0:
-                let next = FakeHost()
-                let new = try bench.runtime.candidate(instance.manifest, path: "/w.so", host: next, inPlaceOf: instance)
-                try bench.runtime.replace(instance, by: new)
-                if Bool.random(using: &generator) { bench.runtime.remove(instance) }
-                (instance, host, isDown) = (new, next, false)
-            default: turns.runShare()
-            }
-            if Bool.random(using: &generator) { bench.runtime.writeOutput() }
-            collect()
-        }
-        if isDown { instance.restarted() }
-        instance.resume(.unread)
-        _ = turns.runJobs()
-        bench.runtime.endCallsInFlight()
-        bench.runtime.writeOutput()
-        _ = turns.runJobs()
-        collect()
-        #expect(Set(ended.keys) == sent)
-        #expect(ended.values.allSatisfy { $0 == 1 })
-        #expect(bench.runtime.calls.count == 0 && bench.runtime.calls.clientCallCount == 0)
-        #expect(instance.waiting.isEmpty && instance.waitingSessionCount == 0)
-    }
-
-    @Test("A session's calls begin in their order, whatever ends and pauses come in the midst", arguments: 0..<20)
-    func order(seed: Int) {
-        var generator = SeededGenerator(seed: UInt64(seed) + 1_000)
-        turns.slow()
-        let clients = (0..<3).map { _ in bench.client() }
-        var answered = 0
-        for step in 0..<400 {
-            let number = Int.random(in: 0..<3, using: &generator)
-            switch Int.random(in: 0..<12, using: &generator) {
-            case 0..<6:
-                let task = ["work", "one", "slow"].randomElement(using: &generator) ?? "work"
-                clients[number].send(#"{"task":"\#(task)","options":[\#(number),\#(step)],"callbackId":\#(step)}"#)
-            case 6..<8:
-                guard answered < bench.host.started.count else { continue }
-                bench.reply(answered, "1")
-                answered += 1
-            case 8: bench.instance.pause(.unread)
-            case 9: bench.instance.resume(.unread)
-            case 10: clients[number].send(#"{"cancel":\#(Int.random(in: 0...step, using: &generator))}"#)
-            default: turns.runShare()
-            }
-        }
-        bench.instance.resume(.unread)
-        _ = turns.runJobs()
-        while answered < bench.host.started.count {
-            bench.reply(answered, "1")
-            answered += 1
-            _ = turns.runJobs()
-        }
-        #expect(bench.runtime.calls.count == 0 && bench.instance.waiting.isEmpty)
-        for number in 0..<3 {
-            let begun = bench.host.started.compactMap { try? JSON(parsing: $0.options).arrayValue }
-                .filter { $0[0].int64Value == Int64(number) }.compactMap { $0[1].int64Value }
-            #expect(begun.count > 20)
-            #expect(begun == begun.sorted())
-        }
-    }
-}
-
-@Suite("A task that many sessions provide")
-struct ManyProviderTests {
-    private let bench = Bench()
-
-    private func provide(_ client: FakeClient, _ scope: String = "any") {
-        client.send(#"{"task":"bridge.register","options":{"tasks":["t"],"scope":"\#(scope)"},"callbackId":0}"#)
-        #expect(client.readOne()?["result"] != nil)
-    }
-
-    private var registrations: Registrations? {
-        (bench.runtime.tasks.find("t")?.provider as? ClientTask)?.registrations
-    }
-
-    private func apply(_ rules: [PolicyRule]) {
-        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: rules))
-    }
-
-    private func mayServe(_ client: (uid: UInt32?, user: String?)) -> PolicyRule {
-        var rule = PolicyRule(.allow, [.serve], file: "t.toml", line: 1)
-        rule.uids = client.uid.map { [$0] }
-        rule.users = client.user.map { [ExactText($0)] }
-        return rule
-    }
-
-    @Test("A call looks at none of those that may not serve its caller, but once")
-    func visits() {
-        apply([PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1), mayServe((0, nil))])
-        let server = bench.client(uid: 0)
-        provide(server)
-        for _ in 0..<300 { provide(bench.client(uid: 1_000)) }
-        let caller = bench.client(uid: 2_000)
-        caller.send(#"{"task":"t","callbackId":1}"#)
-        #expect(server.readOne()?["task"] == "t")
-        let before = registrations?.visits ?? 0
-        for id in 2..<12 { caller.send(#"{"task":"t","callbackId":\#(id)}"#) }
-        #expect(server.read().count == 10)
-        #expect((registrations?.visits ?? 0) - before == 10)
-    }
-
-    @Test("One that may serve since its user logged in, or by another policy, gets calls from then on")
-    func reconsidered() {
-        let rules = [
-            PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1), mayServe((0, nil)),
-            mayServe((nil, "ann")),
-        ]
-        apply(rules)
-        let (server, page) = (bench.client(uid: 0), bench.client(uid: 1_000))
-        for client in [server, page] { provide(client) }
-        let caller = bench.client(uid: 2_000)
-        func called() -> [Bool] {
-            caller.send(#"{"task":"t","callbackId":"\#(bench.runtime.calls.begunCount)"}"#)
-            return [server, page].map { $0.read().contains { $0["task"] == "t" } }
-        }
-        #expect(called() == [true, false])
-        page.session.user = "ann"
-        bench.runtime.clients.reconsider(page.session)
-        #expect(called() == [false, true])
-        page.session.user = nil
-        bench.runtime.clients.reconsider(page.session)
-        #expect(called() == [true, false])
-        apply(rules + [mayServe((1_000, nil))])
-        #expect(called() == [false, true])
-        bench.runtime.hangUp(page.session)
-        #expect(called() == [true, false])
-        bench.runtime.hangUp(server.session)
-        caller.send(#"{"task":"t","callbackId":"x"}"#)
-        #expect(caller.read().last?.errorCode == "task.not_found")
     }
 }

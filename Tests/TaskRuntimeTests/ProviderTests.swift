@@ -68,10 +68,10 @@ struct ProviderTests {
             ("31622400000", 31_622_400_000), ("31622399999", 31_622_399_999), ("31622400001", 31_622_400_000),
             ("18446744073709551615", 31_622_400_000), ("99999999999999999999999", 31_622_400_000),
         ])
-    func longestTimeout(said: String, told: Int64) throws {
+    func longestTimeout(said: String, sent: Int64) throws {
         let provider = provider()
         bench.client().send(#"{"task":"scan","callbackId":"c","timeout":\#(said)}"#)
-        #expect(provider.readOne()?["timeout"]?.int64Value == told)
+        #expect(provider.readOne()?["timeout"]?.int64Value == sent)
     }
 
     @Test(
@@ -101,7 +101,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "Its error goes back as it is; an answer that is none is told for what it is",
+        "Its error goes back as it is; an answer that is none gets an error",
         arguments: [
             (#""error":{"code":"own.code","message":"m","data":{"a":1}}"#, "own.code"),
             (#""error":{"no":"code"}"#, "reply.invalid"), (#""error":"text""#, "reply.invalid"),
@@ -148,15 +148,15 @@ struct ProviderTests {
         let id = try #require(provider.readOne()?["callbackId"]?.int64Value)
         provider.send(line.replacing("ID", with: "\(id)"))
         guard !line.contains("[1,2,") else {
-            // The id is within the array, as far as can be told: nobody knows whose answer it is.
+            // The id is within the array, so nobody knows whose answer it is.
             return #expect(caller.read().isEmpty)
         }
         let answer = caller.readOne()
         #expect(answer?["callbackId"] == 1)
         #expect(answer?.errorCode == "reply.invalid")
-        let told = provider.readOne()
-        #expect(told?["callbackId"] == .null)
-        #expect(told?["error"]?["data"]?["callbackId"]?.int64Value == id)
+        let error = provider.readOne()
+        #expect(error?["callbackId"] == .null)
+        #expect(error?["error"]?["data"]?["callbackId"]?.int64Value == id)
         provider.send(#"{"callbackId":\#(id),"result":2}"#)
         #expect(caller.read().isEmpty)
     }

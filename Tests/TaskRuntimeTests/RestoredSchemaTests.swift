@@ -124,7 +124,7 @@ struct RestoredSchemaTests {
     }
 
     @Test(
-        "A provider that goes or registers anew while its schema is read keeps what it said last",
+        "A provider that goes or registers again while its schema is read keeps what it said last",
         arguments: [true, false])
     func meanwhile(isGone: Bool) throws {
         try restore(Self.long)

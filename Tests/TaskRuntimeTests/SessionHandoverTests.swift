@@ -141,7 +141,7 @@ struct SessionHandoverTests {
         #expect(old.runtime.isAtRest(caller.session) && old.runtime.isAtRest(provider.session))
     }
 
-    @Test("that cannot go on are told why before their connection is closed")
+    @Test("that cannot be resumed get the reason before their connection is closed")
     func ended() throws {
         let client = old.client()
         old.runtime.end(client.session, because: "the store is full")

@@ -4,24 +4,7 @@ import Testing
 @testable import TaskRuntime
 
 @Suite("Who may have the pipe of a stream")
-struct StreamPipeRefusalTests {
-    private let bench = Bench()
-    private let pipes: FakePipes
-    private let writer: StreamClient
-    private let reader: StreamClient
-    /// "hello", in base 64, and its bytes.
-    private let hello: JSON = "aGVsbG8="
-    private let helloBytes = Array("hello".utf8)
-
-    init() {
-        pipes = FakePipes(bench)
-        (writer, reader) = (StreamClient(bench), StreamClient(bench))
-    }
-
-    private func make() -> JSON { .string(writer.make()) }
-
-    private func attach(_ client: StreamClient, _ stream: JSON, _ side: JSON) -> JSON { client.attach(stream, side) }
-
+final class StreamPipeRefusalTests: StreamPipeBench {
     @Test("Who cannot get a descriptor uses messages: a client without a socket, a call in a batch, a plugin")
     func noDescriptor() {
         let stream = make()

@@ -4,24 +4,7 @@ import Testing
 @testable import TaskRuntime
 
 @Suite("Ends of streams that are pipes")
-struct StreamPipeTests {
-    private let bench = Bench()
-    private let pipes: FakePipes
-    private let writer: StreamClient
-    private let reader: StreamClient
-    /// "hello", in base 64, and its bytes.
-    private let hello: JSON = "aGVsbG8="
-    private let helloBytes = Array("hello".utf8)
-
-    init() {
-        pipes = FakePipes(bench)
-        (writer, reader) = (StreamClient(bench), StreamClient(bench))
-    }
-
-    private func make(_ options: JSON = [:]) -> JSON { .string(writer.make(options)) }
-
-    private func attach(_ client: StreamClient, _ stream: JSON, _ side: JSON) -> JSON { client.attach(stream, side) }
-
+final class StreamPipeTests: StreamPipeBench {
     @Test("Where both sides attach they get the two ends of one pipe, and the daemon keeps none")
     func direct() {
         let stream = make(["type": "text/plain", "bytes": 5])

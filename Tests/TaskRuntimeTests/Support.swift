@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import TaskRuntime
 
-/// A lane that works when a test tells it to.
+/// A lane that works when a test calls it.
 final class ManualLane: WorkLane {
     private var waiting: [(uid: UInt32, work: () -> Void)] = []
     /// For whom work waits, in order.

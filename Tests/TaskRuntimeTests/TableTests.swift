@@ -142,7 +142,7 @@ struct TableTests {
 
     // MARK: Descriptions
 
-    @Test("What is shown of the daemon's and of plugins' tasks is made once, and anew when interceptors change")
+    @Test("What is shown of the daemon's and of plugins' tasks is made once, and again when interceptors change")
     func shownOnce() throws {
         let entry = try #require(bench.runtime.tasks.find("bridge.ping"))
         #expect(entry.shown.description == nil && entry.shown.method == nil)

@@ -15,12 +15,12 @@ struct UnforeseenErrorTests {
 
     @Test("goes to the daemon as it is, and to a plugin that calls in its own name without its words")
     func askers() throws {
-        var told: BridgeError?
+        var received: BridgeError?
         bench.instance.perform(.start, options: [:], timeout: nil) {
-            if case .failure(let error) = $0 { told = error }
+            if case .failure(let error) = $0 { received = error }
         }
         bench.instance.fail(try #require(bench.host.started.last).handle, error)
-        #expect(told?.json == ["code": "internal", "message": "/root/.secret: Permission denied"])
+        #expect(received?.json == ["code": "internal", "message": "/root/.secret: Permission denied"])
 
         var outcome: BridgeError?
         Array("work".utf8).withUnsafeBytes { name in

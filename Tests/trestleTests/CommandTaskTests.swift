@@ -18,7 +18,7 @@ import Testing
         #expect(try await answer("cat", options: large) == large)
     }
 
-    @Test("The command is told who calls")
+    @Test("The command gets the caller")
     func environment() async throws {
         let script =
             #"printf '"%s %s %s %s %s"' $TRESTLE_TASK $TRESTLE_SESSION $TRESTLE_UID $TRESTLE_ORIGIN $TRESTLE_USER"#

@@ -90,9 +90,9 @@ struct VectorReaderTests {
                 "the member results is unknown"
             ),
         ])
-    func broken(text: String, told: String) {
+    func broken(text: String, reports: String) {
         #expect(fault(text)?.hasPrefix("folder/x.json: ") == true)
-        #expect(fault(text)?.contains(told) == true, "\(fault(text) ?? "taken")")
+        #expect(fault(text)?.contains(reports) == true, "\(fault(text) ?? "taken")")
     }
 
     @Test("Those that come with the program can all be read, and each names a section of the protocol's pages")

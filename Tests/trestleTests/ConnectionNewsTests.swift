@@ -7,7 +7,7 @@ import Testing
 struct ConnectionNewsTests {
     private let lost = BridgeError(.sessionClosed, "the connection was lost")
 
-    @Test("A lost connection is told once, however many attempts follow, and its return once")
+    @Test("A lost connection is reported once, however many attempts follow, and its return once")
     func once() {
         var news = ConnectionNews()
         #expect(news.lines(for: .open(nil, isNew: true, refused: [])) == [])
@@ -19,7 +19,7 @@ struct ConnectionNewsTests {
         #expect(news.lines(for: .closed(lost)) == [])
     }
 
-    @Test("A task that is no longer taken is told with the reason")
+    @Test("A task that is no longer accepted is reported with the reason")
     func refused() {
         var news = ConnectionNews()
         _ = news.lines(for: .waiting(reason: lost, attempts: 0, retryAfter: .seconds(1)))

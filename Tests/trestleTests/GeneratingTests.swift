@@ -36,7 +36,7 @@ struct GeneratingTests {
                 //
                 //     trestle generate --language typescript
                 //
-                // wrote it from the tasks of trestled 1.2.3, and writes it anew; with --check FILE it says whether
+                // wrote it from the tasks of trestled 1.2.3, and writes it again; with --check FILE it says whether
                 // that would change anything.
 
                 import type { Bridge, CallSettings } from "trestle-bridge";
@@ -80,7 +80,7 @@ struct GeneratingTests {
 
                     trestle generate --language python --task 'notes.*' 'it'\\''s'
 
-                wrote it from the tasks of trestled 1.2.3, and writes it anew; with --check FILE it says whether
+                wrote it from the tasks of trestled 1.2.3, and writes it again; with --check FILE it says whether
                 that would change anything.
                 """
 

@@ -20,7 +20,7 @@ struct OutcomeComparisonTests {
     }
 
     @Test(
-        "Differences are told by their places",
+        "Differences are reported by their places",
         arguments: [
             (1, 1, []), (1, 2, ["$"]), (["a": 1, "b": [1, 2]], ["b": [1, 2], "a": 1], []),
             (["a": 1, "b": [1, ["c": 2]]], ["a": 2, "b": [1, ["c": 3]]], ["$.a", "$.b[1].c"]),
@@ -33,7 +33,7 @@ struct OutcomeComparisonTests {
         ] as [(JSON, JSON, [String])])
     func differencePaths(before: JSON, after: JSON, expected: [String]) { #expect(paths(before, after) == expected) }
 
-    @Test("What was not there, or is not any more, is told as such")
+    @Test("What is added or removed is reported as such")
     func absent() {
         let verdict = compare(.result(["a": 1, "l": [1]]), .success(["b": nil, "l": []]))
         let expected: [(OutcomePath, JSON?, JSON?)] = [
@@ -96,7 +96,7 @@ struct OutcomeComparisonTests {
         #expect(verdict(#"{"a": "x y", "b":[1,"#) == .same)
         #expect(verdict(#"{"a": "xy", "b":[1,"#) != .same)
         #expect(verdict(#"{"a": "z"#) != .unknown)
-        // Nobody can tell.
+        // Unknown.
         #expect(verdict(#"{"a": "z"#, ignoring: ["$.a"]) == .unknown)
         #expect(verdict(#"{"a": "<private>"#) == .unknown)
         #expect(verdict(#"{"a": "x\u0020y"#) == .unknown)

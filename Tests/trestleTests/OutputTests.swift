@@ -155,7 +155,7 @@ import Testing
 }
 
 @Suite struct FailureTests {
-    @Test("Exit codes tell what to do about it")
+    @Test("Exit codes say what to do")
     func exitCodes() {
         let codes = [
             BridgeError("x.y", "m"), BridgeError(.busy, "m", isTransient: true),
@@ -249,9 +249,9 @@ import Testing
             ExplainText.report(answer) == """
                 uid 1001 may not call Alert
                 rule:       \(rule)
-                lets in:    uid 0; uid 998; group trestle
+                admits:     uid 0; uid 998; group trestle
 
                 """)
-        #expect(ExplainText.report(["admitted": []]).contains("lets in:    nobody\n"))
+        #expect(ExplainText.report(["admitted": []]).contains("admits:     nobody\n"))
     }
 }

@@ -48,7 +48,7 @@ import Testing
         async let alert = bench.presenter.show(["content": "b"])
         let answers = [try await prompt, try await alert]
         let ok: JSON = ["button": "OK", "index": 0]
-        // Which of the two comes first is not told; the lines fit both ways only for the prompt being first.
+        // Which of the two comes first is not defined; the lines fit both ways only for the prompt being first.
         #expect(answers == [["button": "Cancel", "index": 1, "text": "first text"], ok])
         #expect(bench.printed.contains("Answer with the number of a button."))
         await bench.presenter.ended()

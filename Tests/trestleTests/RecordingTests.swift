@@ -192,7 +192,7 @@ struct ReplayPlanTests {
         #expect(plan.ends == [2])
     }
 
-    @Test("What cannot be sent is told with its reason")
+    @Test("A call that cannot be sent is reported with its reason")
     func reasons() throws {
         let forwarded = #"{"offsetUs":0,"kind":"forward","call":5,"task":"scan","to":3}"#
         let lines = [

@@ -169,7 +169,7 @@ struct GeneratedTextTests {
         checkPlain(text)
     }
 
-    @Test("Strings are told apart from what would end them")
+    @Test("Strings are kept apart from what would end them")
     func quoted() {
         #expect(GeneratedText.quoted("a\"b\\\n\u{2028}\u{202E}é") == #""a\"b\\\n\u2028\u202eé""#)
     }

@@ -119,7 +119,8 @@ import Testing
     }
 
     @Test(
-        "A counter that began anew counts from 0; one reading alone has no rates; a daemon that says less does no harm")
+        "A counter that began again counts from 0; one reading alone has no rates; a daemon that says less does no harm"
+    )
     func edges() {
         let before = reading(uptime: 1_000, tasks: [task("a", 100)], sessions: [])
         let after = reading(uptime: 2_000, tasks: [task("a", 30)], sessions: [])

@@ -67,7 +67,7 @@ struct ConfigurationLayersTests {
             try configuration("", overrides: overrides([("limits.unread_bytes", "8KiB")])).limits.unreadBytes == 8_192)
     }
 
-    @Test("A wrong flag is told by its name, beside what is wrong in the file")
+    @Test("A wrong flag is reported by its name, beside the mistakes in the file")
     func wrongFlags() throws {
         let flags = overrides([("log_level", "loud"), ("limits.sessions", "many"), ("sockt", "/x"), ("socket", "")])
         let lines = try refusals("nothing = 1", overrides: flags)

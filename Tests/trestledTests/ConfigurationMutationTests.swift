@@ -22,7 +22,7 @@ struct ConfigurationMutationTests {
 
         """.utf8)
 
-    /// Reads the bytes; true where they are a configuration, and else checks what is told.
+    /// Reads the bytes; true where they are a configuration, and else checks the errors.
     private func isAccepted(_ bytes: [UInt8]) throws -> Bool {
         let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
         let defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")

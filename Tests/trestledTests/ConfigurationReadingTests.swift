@@ -143,7 +143,7 @@ struct ConfigurationReadingTests {
 @Suite("What a configuration file is refused for")
 struct ConfigurationRefusalTests {
     @Test(
-        "An unknown key is told with its place, the one that was meant, and the known ones",
+        "An unknown key is reported with its place, the nearest key, and the known ones",
         arguments: [
             (
                 "\nsocket_mod = \"0600\"\n",
@@ -184,7 +184,7 @@ struct ConfigurationRefusalTests {
     }
 
     @Test(
-        "A value of the wrong type or out of range is told with what was expected, what came and what was meant",
+        "A value of the wrong type or out of range is reported with what was expected, found and meant",
         arguments: [
             (
                 "socket = 3",
@@ -272,7 +272,7 @@ struct ConfigurationRefusalTests {
         #expect(try refusals(text) == [line])
     }
 
-    @Test("Everything wrong with a file is told at once, in the order of its lines")
+    @Test("All mistakes in a file are reported together, in the order of its lines")
     func allAtOnce() throws {
         let lines = try refusals(
             """

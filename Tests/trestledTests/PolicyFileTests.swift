@@ -67,7 +67,7 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = \"origin\"\nnames = \"https://a.example*\"", "also covers others"),
             ("[[rule]]\nallow = \"store\"\nnames = \"1000:https://a.example*\"", "also covers others"),
             ("[[rule]]\nallow = [\"call\", \"store\"]\nnames = \"1*\"", "also covers others"),
-            ("[[rule]]\nallow = [\"call\", \"reach\"]", "reach stands alone"),
+            ("[[rule]]\nallow = [\"call\", \"reach\"]", "reach needs a rule of its own"),
             ("[[rule]]\nallow = \"reach\"\nnames = \"api.example\"", "\"api.example\" is no origin"),
             ("[[rule]]\nallow = \"reach\"\nnames = \"https://a.example/b\"", "an origin has no path"),
             ("[[rule]]\nallow = \"reach\"\nnames = \"https://*.example\"", "covers the domains of strangers"),

@@ -8,7 +8,7 @@ struct StatusLineTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
     private let idle = ServiceSample(sessions: 0, calls: 100, plugins: 5)
 
-    @Test("tells sessions, calls per second since it was last asked, and plugins")
+    @Test("shows sessions, calls per second since it was last asked, and plugins")
     func text() {
         var line = StatusLine(idle, at: start)
         let busy = ServiceSample(sessions: 2, calls: 340, plugins: 5)
@@ -18,7 +18,7 @@ struct StatusLineTests {
         #expect(line.text(busy, at: start + .seconds(4)) == "2 sessions, 0 calls/s, 5 plugins")
     }
 
-    @Test("tells plugins that could not be used, and one of a kind as one")
+    @Test("shows plugins that could not be used, and one of a kind as one")
     func singular() {
         var line = StatusLine(idle, at: start)
         let sample = ServiceSample(sessions: 1, calls: 100, plugins: 1, refusedPlugins: 2)
@@ -31,11 +31,11 @@ struct StatusLineTests {
             as [(UInt64, String)])
     func rates(calls: UInt64, text: String) {
         var line = StatusLine(ServiceSample(), at: start)
-        let told = line.text(ServiceSample(calls: calls), at: start + .seconds(2))
-        #expect(told == "0 sessions, \(text) calls/s, 0 plugins")
+        let shown = line.text(ServiceSample(calls: calls), at: start + .seconds(2))
+        #expect(shown == "0 sessions, \(text) calls/s, 0 plugins")
     }
 
-    @Test("counts calls from where it was told to, and divides by nothing")
+    @Test("counts calls from the given start, and does not divide by zero")
     func restart() {
         var line = StatusLine(ServiceSample(), at: start)
         line.restart(at: start + .seconds(100))

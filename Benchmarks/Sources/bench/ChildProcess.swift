@@ -13,7 +13,7 @@ final class ChildProcess {
     ///   - core: The one core that it may run on; nil: any.
     ///   - environment: What is set besides what is set here.
     ///   - log: The file that takes what it prints; nil: ``finish()`` returns what it prints on standard output.
-    ///   - tidiesUp: Whether it is started even where this program was told to end.
+    ///   - tidiesUp: Whether it is started even where this program is ending.
     init(
         _ arguments: [String], core: Int? = nil, environment: [String: String] = [:], log: String? = nil,
         tidiesUp: Bool = false

@@ -11,7 +11,7 @@ struct Finding {
     var value: Double
     /// As it stands behind the value, such as " × floor".
     var unit: String
-    /// How many digits behind the point tell something.
+    /// How many digits behind the decimal point are significant.
     var digits = 2
     /// What is to be said besides.
     var note = ""
@@ -67,7 +67,7 @@ struct Figures {
         peakMiB = median(rounds.map(\.peakKiB)) / 1024
     }
 
-    /// The same, where others called the server meanwhile: its CPU time tells nothing of these calls.
+    /// The same, where others called the server meanwhile: its CPU time says nothing about these calls.
     var withoutCPU: Figures {
         var figures = self
         figures.serverCPU = nil

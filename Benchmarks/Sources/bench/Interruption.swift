@@ -1,6 +1,6 @@
 import Glibc
 
-/// Ends what was started when this program is told to end.
+/// Ends what was started when this program gets SIGINT or SIGTERM.
 enum Interruption {
     private static let maximum = 16
     // Unsafe in form only: the main thread writes, one word at a time, and a signal handler on it reads.
@@ -10,7 +10,7 @@ enum Interruption {
         return pids
     }()
 
-    /// Whether this program was told to end. What was started ends then, so that whatever waits for it goes on, finds
+    /// Whether this program got a signal to end. What was started ends then; whatever waits for it goes on, finds
     /// no more to start, and leaves in order.
     // Unsafe in form only, as above.
     nonisolated(unsafe) private(set) static var hasCome = false

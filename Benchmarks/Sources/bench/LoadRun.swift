@@ -9,7 +9,7 @@ struct LoadFigures {
     init(_ line: String) throws {
         let values = keyedNumbers(line)
         func value(_ key: String) throws -> Double {
-            guard let value = values[key] else { throw Failure("the load generator does not tell \(key): \(line)") }
+            guard let value = values[key] else { throw Failure("the load generator does not report \(key): \(line)") }
             return value
         }
         callsPerSecond = try value("calls_per_second")

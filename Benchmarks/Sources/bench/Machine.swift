@@ -33,7 +33,7 @@ struct Machine {
     private static func processor() -> String {
         let line = readFile("/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }
         return line?.split(separator: ":", maxSplits: 1).last.map { String($0.drop { $0 == " " }) }
-            ?? "a processor that does not tell its name"
+            ?? "a processor without a name"
     }
 
     private static func kernel() -> String {

@@ -37,7 +37,7 @@ final class Server {
         process.stop()
     }
 
-    /// Ends it at once, whatever it does.
+    /// Ends it immediately, whatever it does.
     func abandon() {
         willStop = nil
         signal(SIGKILL)
@@ -57,7 +57,7 @@ final class Server {
         return (count, longest / 1000)
     }
 
-    /// Tells it something by a signal.
+    /// Sends it a signal.
     func signal(_ number: Int32) { kill(pid, number) }
 
     /// How much CPU time it has taken so far.

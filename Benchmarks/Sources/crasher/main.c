@@ -1,5 +1,5 @@
 /* Has a plugin's process crash as often as it is there: crasher SOCKET TASK PLUGIN. Calls the task, whose callback says
- * that the process has gone; where the plugin was given up, it is loaded anew. Says "crashed" once it has crashed for
+ * that the process has gone; where the plugin was given up, it is loaded again. Says "crashed" once it has crashed for
  * the first time, and goes on until it is killed. */
 #include <stdio.h>
 #include <string.h>

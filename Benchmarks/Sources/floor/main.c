@@ -12,7 +12,7 @@
 
 static char read_buffer[64 * 1024];
 
-// The part of an echo that the socket did not take at once.
+// The part of an echo that the socket did not take immediately.
 struct rest {
     uv_write_t request;
     char bytes[];

@@ -22,7 +22,7 @@ static const char help[] =
     "  --random N        %V is a random number from 0 up to N, that not included\n"
     "  --in-order        replies bear no number and come in order\n"
     "  --uid N           connect as this user (for root)\n"
-    "  --server-pid PID  whose CPU time and memory to tell\n"
+    "  --server-pid PID  whose CPU time and memory to report\n"
     "\n"
     "In templates: %I the call's number, %V a number that changes, %P the payload, %* (in a reply) any bytes.\n"
     "\n"

@@ -112,7 +112,7 @@ bool template_number(const struct template *template, const char *bytes, size_t 
                 *number = *number * 10 + (uint64_t)(bytes[offset] - '0');
             return offset > first;
         }
-        // Only text of a known length may stand before the number: replies tell whose they are at their beginning.
+        // Only text of a known length may stand before the number: replies name their call at their beginning.
         if (part->kind != part_text) return false;
         offset += part->length;
     }

@@ -1,4 +1,4 @@
-// A message with places that are filled anew each time it is sent.
+// A message with places that are filled again each time it is sent.
 //
 //     %I  the call's number, unique in the run     %V  another number each time, twelve digits
 //     %P  the payload                              %*  in a reply: any bytes up to what follows

@@ -35,7 +35,7 @@ static size_t copy_to(int descriptor, int file) {
     return total;
 }
 
-/* The bytes are not the file's: what they are costs the daemon the same. Only the end of a line is made anew. */
+/* The bytes are not the file's: what they are costs the daemon the same. Only the end of a line is made again. */
 static size_t write_messages(client *client, const char *stream, int file) {
     static char bytes[PIECE_BYTES], line[PIECE_BYTES / 3 * 4 + 256];
     const int start = snprintf(line, sizeof line,

@@ -28,8 +28,8 @@ export class Backoff {
     }
 
     /**
-     * A connection was good for so many milliseconds. Delays begin anew only where it outlived the last one: a daemon
-     * that takes connections and drops them at once must not be tried at full speed.
+     * A connection was good for so many milliseconds. Delays begin again only where it outlived the last one: a daemon
+     * that takes connections and drops them immediately must not be tried at full speed.
      */
     connectedFor(duration) {
         if (duration >= this.#last) this.#attempts = 0;

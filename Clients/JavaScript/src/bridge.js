@@ -144,7 +144,7 @@ export class Bridge {
             try {
                 return await this.#calls.begin(task, options).promise;
             } catch (error) {
-                // A container may answer with session.closed as well; asking it again at once would have no end.
+                // A container may answer with session.closed as well; asking it again immediately would have no end.
                 const wasLost = error.code === "session.closed" && this.#calls.lossCount > lossCount;
                 if (!wasLost || this.#calls.hasEnded) throw error;
             }

@@ -1,4 +1,4 @@
-// One connection after the other: opens a carrier, introduces the client, and, where the carrier can be opened anew,
+// One connection after the other: opens a carrier, introduces the client, and, where the carrier can be opened again,
 // does so when it was lost, after a pause that grows. Everything that outlives a connection (calls, registrations,
 // subscriptions) belongs to the bridge and is notified of it by the `session` callbacks.
 //
@@ -13,7 +13,7 @@
 //   canWrite          Optional: false where it no longer takes anything, although closed() has not come yet.
 //   gather(action)    Optional: runs the action later in this turn, so that one write takes what has come until then.
 //   end()             Delivers what was written, then closes; closed() follows.
-//   destroy()         Closes at once. No further event comes.
+//   destroy()         Closes immediately. No further event comes.
 //   keepAlive(keeps)  Whether it keeps a Node process alive.
 //   canReopen         Whether another carrier of its kind may be opened after it.
 //   awaitsHello       Whether calls wait for the answer to bridge.hello. Not where a container stands between, which

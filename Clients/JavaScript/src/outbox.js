@@ -6,7 +6,7 @@
 // not to have begun. What waits is bounded: `hasRoom` says whether one more call may wait. Messages of the session are
 // not refused, because every callback has to be sent; the daemon bounds their number by the calls that it forwards.
 
-/** How much is written at once to a carrier that gathers. For one such write it is unknown how much has left. */
+/** How much is written in one call to a carrier that gathers. For one such write it is unknown how much has left. */
 const maxBatchBytes = 16 << 10;
 
 /**
@@ -93,7 +93,7 @@ export class Outbox {
         this.write();
     }
 
-    /** Writes what waits: at once, or, where the carrier gathers, with what else comes in this turn. */
+    /** Writes what waits: immediately, or, where the carrier gathers, with what else comes in this turn. */
     flush() {
         if (!this.#carrier || this.#isFull || this.#isGathering) return;
         if (!this.#carrier.gather) return this.write();

@@ -9,7 +9,7 @@ import { streamPlaces, withReadables } from "./streamPlaces.js";
 import { Streams } from "./streams.js";
 import { streamsIn } from "./streamValues.js";
 
-/** Calls that run at once; beyond, callers get `busy`. */
+/** Calls that run in parallel; beyond, callers get `busy`. */
 const maxRunning = 1024;
 
 export class Provider {
@@ -86,7 +86,7 @@ export class Provider {
         for (const { options, isConfirmed } of this.#tasks.values()) {
             if (!isConfirmed) continue;
             this.#calls.begin("bridge.register", options, { isInSession: true }).promise.catch((error) => {
-                // A lost connection is restored anew.
+                // A lost connection is restored again.
                 if (error.code !== "session.closed") this.#onProblem(error);
             });
         }
@@ -110,7 +110,7 @@ export class Provider {
         }
         if (this.#running.size + this.#oneWay.size >= maxRunning) {
             return this.#answer(call, new BridgeError(
-                "busy", `this client works on ${maxRunning} calls, as many as it does at once`,
+                "busy", `this client works on ${maxRunning} calls, its maximum at a time`,
                 { transient: true, retryAfter: 1000 }));
         }
         if (id === undefined) this.#oneWay.add(call);
@@ -127,7 +127,7 @@ export class Provider {
             return readers[readers.length - 1].readable;
         });
         const context = this.#incoming(call, message, streams);
-        // A handler that throws at once is a handler that rejects.
+        // A handler that throws immediately is a handler that rejects.
         new Promise((resolve) => resolve(handler(options, context)))
             .then((result) => this.#answerWith(call, streams, result))
             .catch((thrown) => {

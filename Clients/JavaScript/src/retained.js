@@ -16,7 +16,7 @@ export class RetainedEvents {
         }
     }
 
-    /** The next session is sent everything anew. */
+    /** The next session is sent everything again. */
     clear() {
         this.#events.clear();
     }

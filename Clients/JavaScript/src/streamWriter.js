@@ -102,7 +102,7 @@ export class StreamWriter {
         return new JSONText(`{"stream":${JSON.stringify(this.#name)}${call},"base64":"${encodeBase64(bytes)}"}`);
     }
 
-    /** The writer gets the error at once. The daemon has ended the stream, unless the call was not sent to it. */
+    /** The writer gets the error immediately. The daemon has ended the stream, unless the call was not sent to it. */
     #failed(error) {
         if (!this.#error && error.started === false) this.#end(error);
         this.#error ??= error;
@@ -124,7 +124,7 @@ export class StreamWriter {
         });
     }
 
-    /** Ends the stream before it is complete, once. A write that waits for room fails at once. */
+    /** Ends the stream before it is complete, once. A write that waits for room fails immediately. */
     async abort(reason) {
         if (!this.#error) {
             this.#error = reason ?? new BridgeError("call.cancelled", "the writer ended the stream");

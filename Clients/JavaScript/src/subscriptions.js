@@ -1,5 +1,5 @@
 // What this end listens to. The daemon knows each pattern once, however many listeners want it, and every new session
-// subscribes anew.
+// subscribes again.
 
 import { addDisposal } from "./disposal.js";
 import { BridgeError, cancelledHere } from "./errors.js";

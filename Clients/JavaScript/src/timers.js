@@ -1,7 +1,7 @@
 // Timers that can be longer than the platform's, need not keep a process alive, and come from a clock that a test may
 // replace. A clock has `now()` in milliseconds (monotonic), `setTimeout` and `clearTimeout`.
 
-/** The longest delay in milliseconds that setTimeout takes; beyond, it fires at once. */
+/** The longest delay in milliseconds that setTimeout takes; beyond, it fires immediately. */
 const maxDelay = 2 ** 31 - 1;
 
 export const systemClock = {

@@ -17,7 +17,7 @@ test("a call in flight when the connection is lost ends with session.closed, and
     assert.deepEqual([error.code, error.started, error.transient], ["session.closed", true, true]);
 });
 
-test("attempts to connect come at growing intervals, and a connection that lasted begins anew", async () => {
+test("attempts to connect come at growing intervals, and a connection that lasted begins again", async () => {
     const { bridge, carriers, clock, changes } = driven({}, { canReopen: true });
     await bridge.open();
     const delays = () => changes.filter(({ state }) => state === "waiting").map(({ delay }) => delay);

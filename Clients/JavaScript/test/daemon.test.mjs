@@ -65,13 +65,13 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         assert.equal(refused[1].code, "task.not_found");
     });
 
-    await suite.test("a thousand calls at once each get their own answer", async (t) => {
+    await suite.test("a thousand parallel calls each get their own answer", async (t) => {
         const { bridge } = await clients(t, 1);
         const numbers = Array.from({ length: 1000 }, (_, index) => index);
         assert.deepEqual(await Promise.all(numbers.map((number) => bridge.call("Echo", number))), numbers);
     });
 
-    await suite.test("megabytes of many-byte characters pass whole, both ways and at once", async (t) => {
+    await suite.test("megabytes of many-byte characters pass whole, both ways in parallel", async (t) => {
         const { bridge } = await clients(t, 1, { maxQueuedBytes: 64 << 20 });
         const text = "弹🎛é".repeat(100_000);
         const answers = await Promise.all(Array.from({ length: 12 }, () => bridge.call("Echo", text)));
@@ -115,7 +115,7 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         await assert.rejects(bridge.call("broken"), { code: "internal", message: "broken failed: no such thing" });
     });
 
-    await suite.test("a result that cannot travel ends its call with an error, and at once", async (t) => {
+    await suite.test("a result that cannot travel ends its call with an error, immediately", async (t) => {
         const { bridge, other } = await clients(t, 2);
         const results = { half: "\ud800", big: 1n, long: "x".repeat(1 << 20) };
         let deep = [];
@@ -150,7 +150,7 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         assert.deepEqual([caller.session, caller.origin, caller.user], [bridge.hello.session, "local", null]);
     });
 
-    await suite.test("aborting a call ends it at once, and its provider's signal is aborted", async (t) => {
+    await suite.test("aborting a call ends it immediately, and its provider's signal is aborted", async (t) => {
         const { bridge, other } = await clients(t, 2);
         const abort = new AbortController();
         const begun = new Promise((done) => other.register("wait", (options, call) => {

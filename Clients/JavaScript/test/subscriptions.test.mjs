@@ -57,7 +57,7 @@ test("a subscription whose signal is aborted already sends nothing", async () =>
     await bridge.close();
 });
 
-test("what is no listener and no settings is refused at once", async () => {
+test("what is no listener and no settings is refused immediately", async () => {
     const { bridge } = await opened();
     for (const wrong of [null, "listener", 7, []]) {
         assert.throws(() => bridge.subscribe("bell", wrong), { code: "options.invalid" });
@@ -184,7 +184,7 @@ test("retained events are not kept beyond the last subscription, nor beyond the 
     retained(carrier);
     await first.ready;
     first();
-    // The daemon sends it anew.
+    // The daemon sends it again.
     const second = listen();
     await settled();
     assert.deepEqual(heard, ["on"]);

@@ -18,7 +18,7 @@ export type JSONValue = null | boolean | number | string | JSONValue[] | { [key:
 export type Retry = "never" | "unstarted" | "transient";
 
 export interface CallSettings<Progress = unknown> {
-    /** Aborting it cancels the call, which ends at once with `call.cancelled`. Aborted already: nothing is sent. */
+    /** Aborting it cancels the call, which ends immediately with `call.cancelled`. Aborted already: nothing is sent. */
     signal?: AbortSignal;
     /**
      * How long to wait, above 0 and at most a year, or `Infinity`; the time of waiting for a connection counts. The

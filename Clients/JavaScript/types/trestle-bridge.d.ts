@@ -23,7 +23,7 @@ export interface Hello {
 /**
  * - `idle`: not used yet.
  * - `connecting`: an attempt to connect is under way.
- * - `open`: calls are sent at once.
+ * - `open`: calls are sent immediately.
  * - `waiting`: the connection was lost, or an attempt failed; the next one follows. Calls wait.
  * - `closed`: it is over. Every call ends with `session.closed`.
  */

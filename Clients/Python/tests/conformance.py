@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
@@ -18,9 +17,6 @@ from trestle_bridge import BridgeError, aio
 from .support import TEST_TIMEOUT
 
 REST = "…"
-
-POLL = 0.01
-"""Seconds between two looks of a task that does not answer at whether its call has ended."""
 
 Progress = Optional[list[Any]]
 
@@ -139,9 +135,10 @@ class SyncFace:
 
     async def register(self, task: str, answer: dict[str, Any]) -> None:
         def handler(options: Any, call: trestle_bridge.IncomingCall) -> Any:
-            while answer.get("never") and not call.cancelled:
-                time.sleep(POLL)
-            return None if answer.get("never") else _answer(answer, options, call)
+            if not answer.get("never"):
+                return _answer(answer, options, call)
+            call.wait_cancelled()
+            return None
 
         self._registrations[task] = self._bridge.register(task, handler)
 
@@ -172,9 +169,9 @@ class AsyncFace:
 
     async def register(self, task: str, answer: dict[str, Any]) -> None:
         async def handler(options: Any, call: trestle_bridge.IncomingCall) -> Any:
-            while answer.get("never") and not call.cancelled:
-                await asyncio.sleep(POLL)
-            return None if answer.get("never") else _answer(answer, options, call)
+            if not answer.get("never"):
+                return _answer(answer, options, call)
+            await asyncio.Event().wait()  # Until the task is cancelled.
 
         self._registrations[task] = await self._bridge.register(task, handler)
 

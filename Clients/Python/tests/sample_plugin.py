@@ -34,7 +34,7 @@ def greet(options: Any, call: PluginCall) -> str:
 
 @plugin.task("who")
 def who(options: Any, call: PluginCall) -> Any:
-    """Tells who calls.
+    """Returns the caller.
 
     And no more.
     """
@@ -122,8 +122,8 @@ def keep(options: Any, call: PluginCall) -> None:
         plugin.log.notice(str(error))
 
 
-@plugin.task("tell")
-def tell(options: Any, call: PluginCall) -> None:
+@plugin.task("send")
+def send(options: Any, call: PluginCall) -> None:
     plugin.publish("sample.done", 1)
     plugin.log.warning("a line\udcff")
     plugin.metric("things", 4, kind="counter", help="Things.")

@@ -1,4 +1,4 @@
-"""What the tests share: a real daemon, and a server that misbehaves as it is told."""
+"""What the tests share: a real daemon, and a server that misbehaves as a test asks."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         self.addAsyncCleanup(bridge.close)
         return bridge, await self.peer()
 
-    async def test_a_connection_that_is_dropped_is_made_again_with_all_that_was_told(self) -> None:
+    async def test_a_connection_that_is_dropped_is_made_again_with_its_registrations(self) -> None:
         came_back = asyncio.Event()
 
         async def on_reconnect(bridge: aio.Bridge) -> None:
@@ -56,10 +56,10 @@ class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((raised.exception.code, raised.exception.started), ("session.closed", True))
         waiting = bridge.submit("Echo", 2, timeout=TEST_TIMEOUT)
         peer = await self.peer()
-        told = [await self.read(peer) for _ in range(3)]
-        tasks = [message["task"] for message in told]
+        received = [await self.read(peer) for _ in range(3)]
+        tasks = [message["task"] for message in received]
         self.assertEqual(tasks, ["bridge.register", "bridge.subscribe", "Echo"])
-        peer.answer(told[2], 2)
+        peer.answer(received[2], 2)
         self.assertEqual(await waiting.result(), 2)
         peer.send({"event": "door.open"}, {"task": "scan", "callbackId": 1, "options": 3})
         self.assertEqual(await anext(events), Event("bridge.events_dropped", {"count": None}))

@@ -10,7 +10,7 @@ from trestle_bridge import BridgeError
 from trestle_bridge.aio import ByteReader, ByteWriter
 
 from .aio_support import AsyncTestCase
-from .test_stream_pipes import open_files
+from .pipe_support import open_files
 
 BIG = 32 << 20
 

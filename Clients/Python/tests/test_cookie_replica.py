@@ -77,7 +77,7 @@ class Container:
         value: dict[str, Any] = json.loads(line)
         return value
 
-    def tell(self, **command: Any) -> dict[str, Any]:
+    def send(self, **command: Any) -> dict[str, Any]:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
@@ -160,7 +160,7 @@ class CookieReplicaTests(DaemonTestCase):
         changes = self.bridge.subscribe("cookies.changed", local=True)
         self.bridge.call("cookies.watch")
         container = self.container()
-        container.tell(load=server.url)
+        container.send(load=server.url)
         come: dict[str, bool] = {}
         while len(come) < 2:
             for change in changes.get(TEST_TIMEOUT).data["changes"]:
@@ -172,7 +172,7 @@ class CookieReplicaTests(DaemonTestCase):
     def test_changes_on_both_sides_end_equal_and_nothing_goes_in_circles(self) -> None:
         container = self.container()
         half = CHANGES // 2
-        container.tell(random=half, seed=SEED)
+        container.send(random=half, seed=SEED)
         generator = random.Random(SEED + 1)
         choices = [(random_key(generator), generator.random() < 0.3, generator) for _ in range(half)]
         cookies = [None if removes else random_cookie(generator, key) for key, removes, generator in choices]
@@ -190,7 +190,7 @@ class CookieReplicaTests(DaemonTestCase):
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(change, range(half)))
-        end = container.tell(settle=True)
+        end = container.send(settle=True)
         profile = self.bridge.call("cookies.get")["cookies"]
         self.assertEqual(comparable(end["cookies"]), comparable(profile), f"COOKIE_SEED={SEED}")
         self.assertGreater(len(profile), 0)
@@ -198,5 +198,5 @@ class CookieReplicaTests(DaemonTestCase):
         self.assertLessEqual(end["sent"], half + end["refused"])
         self.assertLessEqual(end["got"], half)
         self.assertGreater(min(end["sent"], end["got"]), 0)
-        again = container.tell(settle=True)
+        again = container.send(settle=True)
         self.assertEqual(again, end)

@@ -28,7 +28,7 @@ class RestoringTests(CoreTestCase):
         self.after(1)
         self.greet()
 
-    def test_registrations_and_subscriptions_are_told_anew_before_calls_that_waited(self) -> None:
+    def test_registrations_and_subscriptions_are_written_again_before_calls_that_waited(self) -> None:
         self.core.requests.register(ProvidedTask("t", object(), "session"), Recorder())
         self.core.requests.subscribe(Subscription(["a", "b.*"], Listener()), Recorder())
         self.core.requests.subscribe(Subscription(["a"], Listener()), Recorder())
@@ -37,8 +37,8 @@ class RestoringTests(CoreTestCase):
         self.make()
         self.after(1)
         self.greet()
-        told = [(message["task"], message.get("options")) for message in self.written()]
-        self.assertEqual(told, [
+        written = [(message["task"], message.get("options")) for message in self.written()]
+        self.assertEqual(written, [
             ("bridge.register", {"tasks": ["t"], "scope": "session"}),
             ("bridge.subscribe", {"events": ["a", "b.*"]}),
             ("Echo", None),
@@ -73,7 +73,7 @@ class RestoringTests(CoreTestCase):
         self.feed({"callbackId": message["callbackId"], "error": error})
         self.assertEqual((sink.error.code, self.written()), ("session.closed", []))
 
-    def test_what_the_daemon_refused_or_this_end_gave_up_is_not_told_anew(self) -> None:
+    def test_what_the_daemon_refused_or_this_end_gave_up_is_not_written_again(self) -> None:
         refused, kept = Recorder(), Listener()
         self.core.requests.register(ProvidedTask("Echo", object()), refused)
         [message] = self.written()

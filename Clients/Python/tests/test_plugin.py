@@ -18,7 +18,7 @@ class HelloTests(SampleTestCase):
             "private": True, "public": True, "optionPermissions": {"space": "store"}, "optionBytes": 1000,
             "options": {"type": "object", "required": ["who"]}, "result": {"type": "string"},
         })
-        self.assertEqual(tasks["who"], {"summary": "Tells who calls.", "concurrency": 16})
+        self.assertEqual(tasks["who"], {"summary": "Returns the caller.", "concurrency": 16})
         self.assertEqual(tasks["both.async"], {"summary": "both.async"})
         self.assertEqual(tasks["wait"], {"summary": "wait", "concurrency": 16, "timeout": None})
         del self.said["tasks"]

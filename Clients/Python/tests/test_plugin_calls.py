@@ -67,7 +67,7 @@ class OwnCallTests(SampleTestCase):
         ])
 
     def test_events_lines_metrics_and_one_way_calls_are_sent_without_an_id(self) -> None:
-        self.assertIsNone(self.daemon.call("tell"))
+        self.assertIsNone(self.daemon.call("send"))
         messages = self.daemon._seen
         self.assertEqual([message["task"] for message in messages], [
             "plugin.publish", "plugin.log", "plugin.metrics", "other", "plugin.log",

@@ -6,17 +6,15 @@ import base64
 import fcntl
 import hashlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from typing import Any
 
-from trestle_bridge import BridgeError, ByteWriter, TaskDescription
+from trestle_bridge import TaskDescription
 
+from .pipe_support import PipeTestCase, open_files
 from .support import PACKAGE_FOLDER, TEST_TIMEOUT, daemon_folder
-from .sync_support import SyncTestCase
 
 BIG = 32 << 20
 
@@ -30,44 +28,6 @@ with trestle_bridge.connect(sys.argv[1]) as bridge, bridge.read_stream(sys.argv[
         digest.update(chunk)
 print(digest.hexdigest())
 """
-
-
-def open_files(kind: str = "") -> dict[int, str]:
-    """This process's descriptors, by what they are."""
-    found = {}
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            target = os.readlink(f"/proc/self/fd/{name}")
-        except FileNotFoundError:
-            continue  # the folder itself
-        if target.startswith(kind):
-            found[int(name)] = target
-    return found
-
-
-class PipeTestCase(SyncTestCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.other = self.connect()
-        self.pipes_before = open_files("pipe:")
-
-    def pipes(self) -> list[int]:
-        """The ends of pipes that streams hold."""
-        return [number for number in open_files("pipe:") if number not in self.pipes_before]
-
-    def start(self, work: Any) -> threading.Thread:
-        """Does work on a thread, which must have ended when the test has."""
-        thread = threading.Thread(target=work)
-        thread.start()
-        self.addCleanup(self.joined, thread)
-        return thread
-
-    def joined(self, thread: threading.Thread) -> None:
-        thread.join(TEST_TIMEOUT)
-        self.assertFalse(thread.is_alive())
-
-    def assert_closed(self, error: BridgeError, by: str) -> None:
-        self.assertEqual((error.code, error.data["by"]), ("stream.closed", by))
 
 
 class AttachedTests(PipeTestCase):
@@ -191,185 +151,3 @@ class OneSideTests(PipeTestCase):
             process = subprocess.run(command, capture_output=True, timeout=TEST_TIMEOUT)
         self.assertEqual((process.returncode, process.stderr), (0, b""))
         self.assertEqual(process.stdout, data[::-1])
-
-
-class EndTests(PipeTestCase):
-    def pair(self) -> tuple[ByteWriter, Any]:
-        """Both ends as pipes, after four bytes."""
-        writer = self.bridge.make_stream()
-        reader = self.other.read_stream(writer.name)
-        writer.write(b"half")
-        self.assertEqual(reader.read(2), b"ha")
-        self.assertEqual(len(self.pipes()), 2)
-        return writer, reader
-
-    def test_on_an_error_the_reader_gets_what_is_in_the_pipe_and_then_the_error(self) -> None:
-        writer, reader = self.pair()
-        writer.write(b" of it")
-        writer.abort(BridgeError("disk.full", "the disk is full"))
-        received = b""
-        with self.assertRaises(BridgeError) as raised:
-            for chunk in reader:
-                received += chunk
-        self.assertEqual(received, b"lf of it")
-        self.assert_closed(raised.exception, "writer")
-        self.assertEqual(raised.exception.data["error"]["code"], "disk.full")
-        self.assertEqual(self.pipes(), [])
-        with self.assertRaises(BridgeError):
-            reader.readall()
-
-    def test_a_writer_whose_connection_ends_leaves_no_stream_that_looks_complete(self) -> None:
-        lost = self.connect()
-        writer = lost.make_stream()
-        writer.write(b"half")
-        reader = self.other.read_stream(writer.name)
-        self.assertEqual(reader.read(4), b"half")
-        lost.close()
-        del writer
-        with self.assertRaises(BridgeError) as raised:
-            reader.readall()
-        self.assert_closed(raised.exception, "writer")
-
-    def test_a_count_that_differs_is_an_error_for_both_sides(self) -> None:
-        writer = self.bridge.make_stream()
-        reader = self.other.read_stream(writer.name)
-        writer.write(b"half")
-        self.assertEqual(reader.read(4), b"half")
-        pending = self.bridge.submit("bridge.stream.close", {"stream": writer.name, "bytes": 5})
-        writer._writing.abort(None)
-        with self.assertRaises(BridgeError) as raised:
-            reader.readall()
-        self.assertEqual(raised.exception.code, "stream.invalid")
-        self.assertIn("4 of the 5 bytes", raised.exception.message)
-        receipt = pending.result()
-        self.assertEqual((receipt["complete"], receipt["by"]), (False, "reader"))
-        self.assertEqual(self.pipes(), [])
-
-    def test_a_writer_that_waits_for_room_learns_that_the_reader_has_closed(self) -> None:
-        writer, reader = self.pair()
-        raised = []
-
-        def write() -> None:
-            try:
-                writer.write(bytes(1_000_000))
-            except BridgeError as error:
-                raised.append(error)
-
-        thread = self.start(write)
-        # The pipe is full: the writer waits, or is about to.
-        self.assertTrue(reader.read(100_000))
-        reader.close()
-        self.joined(thread)
-        self.assert_closed(raised[0], "reader")
-        with self.assertRaises(ValueError):
-            writer.write(b"more")
-        self.assertEqual(self.pipes(), [])
-
-    def test_a_writers_close_fails_where_the_reader_closes_before_the_last_byte(self) -> None:
-        writer, reader = self.pair()
-        writer.write(b"more")
-        reader.close()
-        with self.assertRaises(BridgeError) as raised:
-            writer.close()
-        self.assert_closed(raised.exception, "reader")
-
-    def test_a_writer_is_aborted_by_another_thread_while_it_waits_for_room(self) -> None:
-        writer, reader = self.pair()
-        raised = []
-
-        def write() -> None:
-            try:
-                writer.write(bytes(1_000_000))
-            except BridgeError as error:
-                raised.append(error.code)
-
-        thread = self.start(write)
-        self.assertTrue(reader.read(100_000))
-        writer.abort(BridgeError("disk.full", "the disk is full"))
-        self.joined(thread)
-        self.assertEqual(raised, ["stream.closed"])
-        with self.assertRaises(BridgeError) as read:
-            reader.readall()
-        self.assertEqual(read.exception.data["error"]["code"], "disk.full")
-        self.assertEqual(self.pipes(), [])
-
-    def test_a_reader_is_closed_by_another_thread_while_it_waits_for_bytes(self) -> None:
-        writer, reader = self.pair()
-        raised = []
-
-        def read() -> None:
-            try:
-                while True:
-                    next(reader)
-            except BridgeError as error:
-                raised.append(error.code)
-            except (StopIteration, ValueError):
-                raised.append("over")
-
-        thread = self.start(read)
-        reader.close()
-        self.joined(thread)
-        self.assertEqual(len(raised), 1)
-        with self.assertRaises(BridgeError) as written:
-            while True:
-                writer.write(b"more" * 10_000)
-        self.assert_closed(written.exception, "reader")
-        self.assertEqual(self.pipes(), [])
-
-    def test_a_signal_interrupts_a_reader_that_waits_and_nothing_is_lost(self) -> None:
-        class Interrupted(Exception):
-            pass
-
-        def interrupt(number: int, frame: Any) -> None:
-            raise Interrupted
-
-        writer, reader = self.pair()
-        self.assertEqual(reader.read(2), b"lf")
-        former = signal.signal(signal.SIGALRM, interrupt)
-        self.addCleanup(signal.signal, signal.SIGALRM, former)
-        with self.assertRaises(Interrupted):
-            signal.setitimer(signal.ITIMER_REAL, 0.01)
-            reader.read(1)
-        writer.write(b"rest")
-        self.start(writer.close)
-        self.assertEqual(reader.readall(), b"rest")
-
-    def test_where_a_broken_pipe_would_end_the_process_a_writer_uses_messages(self) -> None:
-        former = signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        self.addCleanup(signal.signal, signal.SIGPIPE, former)
-        writer = self.bridge.make_stream()
-        writer.write(b"a")
-        self.assertEqual(self.pipes(), [])
-        self.other.read_stream(writer.name).close()
-        with self.assertRaises(BridgeError):
-            while True:
-                writer.write(b"more" * 10_000)
-
-    def test_a_reader_that_closes_unread_is_not_taken_for_one_that_has_every_byte(self) -> None:
-        made: list[Any] = []
-
-        def take(options: Any, call: Any) -> None:
-            made.append(self.other.read_stream(options, call=call))
-
-        self.other.register("file.take", take)
-        writer = self.bridge.make_stream()
-        self.bridge.call("file.take", writer.name)
-        writer.write(b"unread")
-        pending = self.bridge.submit("bridge.stream.close", {"stream": writer.name, "bytes": 6})
-        self.bridge.call("bridge.status")
-        made[0].close()
-        receipt = pending.result()
-        self.assertEqual((receipt["complete"], receipt["by"]), (False, "reader"))
-        writer.abort()
-
-    def test_the_daemon_forgets_the_streams(self) -> None:
-        for end in ("close", "abort"):
-            writer, reader = self.pair()
-            if end == "close":
-                self.start(writer.close)
-                self.assertEqual(reader.readall(), b"lf")
-            else:
-                writer.abort()
-                with self.assertRaises(BridgeError):
-                    reader.readall()
-        self.assertEqual(self.bridge.call("bridge.status")["streams"], 0)

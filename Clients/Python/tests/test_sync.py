@@ -92,8 +92,8 @@ class CallTests(SyncTestCase):
         self.assertEqual(named.hello["protocol"], 1)
         sessions = {one["session"]: one for one in self.bridge.call("bridge.sessions")["sessions"]}
         own = sessions[named.session]
-        told = (own["client"], own["version"], own["origin"])
-        self.assertEqual(told, ("notes", "1.2", "https://example.org"))
+        described = (own["client"], own["version"], own["origin"])
+        self.assertEqual(described, ("notes", "1.2", "https://example.org"))
         self.assertTrue(named.connected)
 
     def test_without_a_name_of_its_own_a_program_is_named_after_its_script(self) -> None:

@@ -38,8 +38,8 @@ class SyncFailureTests(FakeServerTestCase):
         self.assertEqual(again.result(TEST_TIMEOUT), 2)
 
     def test_registrations_and_subscriptions_are_restored(self) -> None:
-        told = threading.Event()
-        bridge, peer = self.connect(on_reconnect=lambda bridge: told.set())
+        notified = threading.Event()
+        bridge, peer = self.connect(on_reconnect=lambda bridge: notified.set())
 
         def answer_both(first: Peer = peer) -> None:
             for _ in range(2):
@@ -59,7 +59,7 @@ class SyncFailureTests(FakeServerTestCase):
         self.assertEqual(events.get(TEST_TIMEOUT), Event("bridge.events_dropped", {"count": None}))
         self.assertEqual(events.get(TEST_TIMEOUT).data, 1)
         self.assertEqual(peer.read(), {"callbackId": 9, "result": 2})
-        self.assertTrue(told.wait(TEST_TIMEOUT))
+        self.assertTrue(notified.wait(TEST_TIMEOUT))
 
     def test_without_reconnecting_the_loss_is_the_end(self) -> None:
         bridge, peer = self.connect(reconnect=False)

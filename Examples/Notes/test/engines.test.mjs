@@ -41,7 +41,7 @@ async function startOther(t, daemon, origin) {
     const notes = new Notes(bridge);
     t.after(() => notes.close());
     notes.open();
-    // A page that is only being loaded has no such task yet, and one that connects anew no longer has it.
+    // A page that is only being loaded has no such task yet, and one that connects again no longer has it.
     const page = async (...action) => {
         const end = Date.now() + testTimeoutMs;
         for (;;) {

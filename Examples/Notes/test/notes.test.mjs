@@ -1,4 +1,4 @@
-// The notes of several pages at once, in a real daemon.
+// The notes of several pages in parallel, in a real daemon.
 
 import { readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
@@ -71,7 +71,7 @@ testOfPages("a page that was away asks for what it missed, and reads nothing els
         ["persistence.watch", "persistence.read", "persistence.read"]);
 });
 
-testOfPages("pages go on after the daemon was killed and started anew, and what was acknowledged is there", async (
+testOfPages("pages go on after the daemon was killed and started again, and what was acknowledged is there", async (
     [one, other], daemon,
 ) => {
     const { key, version } = await one.notes.add("before", undefined, 1);
@@ -157,7 +157,7 @@ testOfPages("where the store is another than before, the page shows that one and
     assert.deepEqual(problems, []);
 });
 
-testOfPages("a page from which events were kept, because it was slow, reads the table anew", async ([one, other]) => {
+testOfPages("a page from which events were kept, because it was slow, reads the table again", async ([one, other]) => {
     const { bridge } = one.container;
     one.container.hears = ({ event }) => event !== "record.changed";
     const { key, version } = await other.notes.add("unheard", undefined, 1);

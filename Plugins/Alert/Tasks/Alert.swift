@@ -16,7 +16,7 @@ extension Plugin {
 /// `Alert`: the options, and which button was chosen, by way of which presenter.
 struct AlertTask: BridgeTask {
     static let name = "Alert"
-    static let summary = "Shows a message, a question or a prompt to a person and answers what was chosen."
+    static let summary = "Shows a message, a question or a prompt to a person and returns the choice."
     /// A person takes the time that a person takes: only the option `timeout` bounds it.
     static let settings = TaskSettings(isPublic: true, timeout: .unlimited)
     static let optionsSchema: JSON? = AlertRequest.schema

@@ -9,7 +9,7 @@ struct AlertConfiguration: Codable, Sendable {
     /// What operators read about the settings.
     static let settings: [String: JSON] = [
         "presenters": [
-            "description": "Who is asked to show an alert, in this order.", "default": ["client", "log"],
+            "description": "The presenters of alerts, in the order of asking.", "default": ["client", "log"],
             "minItems": 1, "uniqueItems": true,
         ]
     ]

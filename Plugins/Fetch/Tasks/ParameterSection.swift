@@ -11,7 +11,7 @@ struct ParameterSection: Codable, Sendable {
     var headers: [String: String]?
     /// Whether they take the place of what is there.
     var override: Bool?
-    /// Whether the cache tells URLs apart by them.
+    /// Whether the cache distinguishes URLs by them.
     var inKey: Bool?
 
     enum CodingKeys: String, CodingKey {

@@ -2,8 +2,8 @@
 ///
 /// The first `Rules.freeFailures` failures cost nothing. From then on each failure closes the entry for a while: at
 /// first for `Rules.firstDelay`, after each further failure for twice as long, at most for `Rules.maximumDelay`. An
-/// attempt that comes in that time is refused at once, checks no password and changes nothing. A success forgets the
-/// failures.
+/// attempt that comes in that time is refused immediately, checks no password and changes nothing. A success forgets
+/// the failures.
 ///
 /// Because the peer's uid is part of the key, no user can lock another out. Attempts that are under way count as if
 /// they had failed, so that guesses made side by side get no further than guesses made one after the other. Names that

@@ -8,7 +8,7 @@ import TaskKit
 struct LoginAttempts: Sendable {
     /// Attempts in a minute; 0: any number.
     struct Rules: Sendable, Equatable {
-        /// Those of one session: no user types so fast, and a page that logs in anew with each load does not either.
+        /// Those of one session: no user types so fast, and a page that logs in again with each load does not either.
         var session = 120
         /// Those of one uid's sessions.
         var uid = 600

@@ -4,7 +4,7 @@ import TaskKit
 /// The plugin's section of the configuration.
 struct LoginConfiguration: Codable, Sendable {
     /// `password_cost`: how much work it is to check a password; `interactive` unless said otherwise. Passwords that
-    /// were hashed at another cost stay valid and are hashed anew at the next login.
+    /// were hashed at another cost stay valid and are hashed again at the next login.
     var passwordCost: CostName?
 
     /// `token_days`: for how many days a token is good for logging in again, 1 to 3,650; 30 unless said otherwise.
@@ -32,12 +32,12 @@ struct LoginConfiguration: Codable, Sendable {
         "password_cost": [
             "description": """
             How much work it is to check a password: interactive takes 64 MiB of memory, moderate 256 MiB. Passwords \
-            that were hashed at another cost stay valid, and are hashed anew at the next login.
+            that were hashed at another cost stay valid, and are hashed again at the next login.
             """,
             "default": "interactive",
         ],
         "token_days": [
-            "description": "For how many days a token is good for logging in again. A change holds for new tokens.",
+            "description": "For how many days a token is valid for logging in again. A change applies to new tokens.",
             "default": 30, "minimum": 1, "maximum": .number(JSONNumber(LoginSettings.maximumTokenDays)),
         ],
         "session_attempts": [

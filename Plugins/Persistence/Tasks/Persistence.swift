@@ -75,7 +75,7 @@ extension Plugin {
             await store.close()
         }
         .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.", isPublic: true)
-        .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read anew.", isPublic: true)
+        .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read again.", isPublic: true)
     }
 }
 

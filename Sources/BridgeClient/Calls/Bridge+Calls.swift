@@ -3,8 +3,8 @@ public import BridgeJSON
 extension Bridge {
     /// Calls a task and waits for its result.
     ///
-    /// Where the Swift task that waits is cancelled, the call ends at once with `call.cancelled`, and the daemon ends
-    /// its work.
+    /// Where the Swift task that waits is cancelled, the call ends immediately with `call.cancelled`, and the daemon
+    /// ends its work.
     ///
     ///     let answer: Answer = try await bridge.call("greet", Who(name: "Ada"), timeout: .seconds(5))
     ///     let json = try await bridge.call("bridge.status", as: JSON.self)

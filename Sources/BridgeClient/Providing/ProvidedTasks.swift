@@ -136,7 +136,7 @@ final class ProvidedTasks {
             guard running.count + oneWayCount < link.limits.maximumRunningCalls else {
                 throw BridgeError(
                     .busy,
-                    "this client works on \(link.limits.maximumRunningCalls) calls, as many as it does at once",
+                    "this client works on \(link.limits.maximumRunningCalls) calls, its maximum at a time",
                     data: ["started": false], isTransient: true, retryAfter: .seconds(1))
             }
             let options = try Self.options(message)

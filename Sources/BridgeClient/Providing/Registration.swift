@@ -25,9 +25,9 @@ public final class Registration: Sendable {
 extension Bridge {
     /// Provides a task: the daemon forwards others' calls of it to `handler`, over every new connection too.
     ///
-    /// Each call runs in a Swift task of its own, on Swift's thread pool, so several may run at once and in any order.
-    /// That task is cancelled when the caller cancels, times out or leaves. What the handler returns or throws becomes
-    /// the callback: a `BridgeError` as it is, `CancellationError` as `call.cancelled`, all else as `internal`.
+    /// Each call runs in a Swift task of its own, on Swift's thread pool, so several may run in parallel and in any
+    /// order. That task is cancelled when the caller cancels, times out or leaves. What the handler returns or throws
+    /// becomes the callback: a `BridgeError` as it is, `CancellationError` as `call.cancelled`, all else as `internal`.
     ///
     ///     try await bridge.register("greet") { (who: Who, call) in "Hello, \(who.name)" }
     ///

@@ -26,7 +26,7 @@ struct BackoffPauses {
         return last
     }
 
-    /// A connection was good for so long. Pauses begin anew only where it outlived the last one: a daemon that takes
+    /// A connection was good for so long. Pauses begin again only where it outlived the last one: a daemon that takes
     /// connections and drops them must not be tried at full speed.
     mutating func wasConnected(for duration: Duration) {
         if duration >= last { attempts = 0 }

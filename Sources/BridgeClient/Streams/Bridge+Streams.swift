@@ -24,7 +24,7 @@ extension Bridge {
     }
 
     /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call
-    /// that a handler works on, at once.
+    /// that a handler works on, immediately.
     ///
     /// - Parameters:
     ///   - name: The stream's name.

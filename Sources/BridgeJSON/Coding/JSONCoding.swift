@@ -101,7 +101,7 @@ public enum JSONCoding {
         try withText(of: value) { json(ofWritten: $0) }
     }
 
-    /// Writes a value as one line and lends it to `body`: for who only hands it on.
+    /// Writes a value as one line and passes it to `body`, borrowed: for callers that only pass it on.
     ///
     /// - Throws: ``JSONEncodingError`` where the value has no JSON; `body` is not called then.
     public static func withText<T: Encodable, R>(

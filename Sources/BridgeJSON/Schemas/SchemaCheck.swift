@@ -4,7 +4,7 @@
 ///
 /// Lengths count Unicode scalars, and numbers are compared by their mathematical value. A schema that cannot be
 /// checked whole
-/// is refused when it is read. Any thread may check, several at once too, each with a room of its own.
+/// is refused when it is read. Any thread may check, several in parallel too, each with its own `SchemaRoom`.
 public final class SchemaCheck: Sendable {
     let graph: SchemaGraph
     /// Whether what does not fit is put in words by a whole check alone.
@@ -39,7 +39,7 @@ public final class SchemaCheck: Sendable {
 
     /// Checks one JSON value.
     ///
-    /// - Parameter room: what a check works with; who checks often lends the same to all of them.
+    /// - Parameter room: the working memory of a check; reuse it for many checks.
     /// - Throws: ``SchemaMisfit`` that says what does not fit and where, or that there is too much to check.
     public func check(_ bytes: UnsafeRawBufferPointer, in room: SchemaRoom = SchemaRoom()) throws(SchemaMisfit) {
         _ = try check(bytes, in: room, isQuick: false)

@@ -1,7 +1,7 @@
 /// A text that was read: where its keys and values are, in one row of nodes. From it values and Codable types are made,
 /// strings and numbers only when they are asked for. Of equal keys only the first is left, with the value of the last.
 ///
-/// The text is borrowed. The code that lends it calls `keepText` in the end where the tape is still held.
+/// The text is borrowed. Its owner calls `keepText` in the end where the tape is still held.
 ///
 /// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, none of which calls
 /// the types that are being read; checking it at run time took a third of a decoding.

@@ -1,4 +1,4 @@
-/// What a dialect reads a message into: made once for a decoder, written anew for each message, where it lies. Copies
+/// What a dialect reads a message into: made once for a decoder, written again for each message, where it lies. Copies
 /// of what is read are what a message of 150 bytes would spend most of its time on.
 final class DialectMemory {
     /// The call that was read last in the native dialect. What is never different in it is never written.

@@ -29,7 +29,7 @@ final class ForeignReader {
         /// The native one, or none.
         case native
         case foreign(DialectID)
-        /// Several at once: their names, and the fields of the native one.
+        /// Several together: their names, and the fields of the native one.
         case mixture([String])
     }
 
@@ -75,7 +75,7 @@ final class ForeignReader {
             preconditionFailure("the native dialect is read by itself")
         }
         do throws(DialectMismatch) {
-            if message.repeatsField { throw DialectMismatch("a field stands twice") }
+            if message.repeatsField { throw DialectMismatch("a field occurs twice") }
             switch try dialect.read(message) {
             case .call: return .call
             case .other(let message): return .message(message)

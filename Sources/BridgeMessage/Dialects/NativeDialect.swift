@@ -11,7 +11,7 @@ import CBridgeJSON
 /// | cancel   | `cancel`                                              |
 /// | event    | `event`                                               |
 ///
-/// Unknown fields are ignored; a known one twice, or fields of two kinds at once, make no message.
+/// Unknown fields are ignored; a known one twice, or fields of two kinds together, make no message.
 struct NativeDialect {
     private typealias Mismatch = DialectMismatch
 
@@ -44,7 +44,7 @@ struct NativeDialect {
 
     @inline(__always)
     func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
-        // What only other dialects know is ignored in a native message, also where it stands twice.
+        // What only other dialects know is ignored in a native message, also where it occurs twice.
         if hasForeignFields, let item = foreignMessage(&scratch) { return item }
         do throws(Mismatch) {
             if twice == 0, present & Self.kindBits == EnvelopeField.task.bit {
@@ -75,7 +75,7 @@ struct NativeDialect {
 
     private func refuseTwice() throws(Mismatch) {
         guard let field = EnvelopeField.allCases.first(where: { twice & $0.bit != 0 }) else { return }
-        throw Mismatch("the field \(field.name) stands twice")
+        throw Mismatch("the field \(field.name) occurs twice")
     }
 
     /// A message that is no call.

@@ -83,7 +83,7 @@ struct URLDialect: NamedCallbackDialect {
                 throw DialectMismatch(.url, "a URL whose query is UTF-8, with % before two hexadecimal digits")
             }
             guard pairs.add(name, value) else {
-                throw DialectMismatch(.url, "a URL in whose query no name stands twice")
+                throw DialectMismatch(.url, "a URL in whose query no name occurs twice")
             }
             guard pairs.count <= Self.maximumQueryNames else {
                 throw DialectMismatch(.url, "a URL whose query has at most \(Self.maximumQueryNames) names")

@@ -27,7 +27,7 @@ public struct CallbackID {
     /// What an id has to be, as the end of a sentence.
     static let shape = "a string of 1 to \(maximumBytes) bytes, or an integer"
 
-    /// Lends an id that stands in a message as a value.
+    /// Borrows an id that a message has as a value.
     public static func withID<R>(_ json: JSON, in dialect: DialectID, _ body: (CallbackID) -> R) -> R {
         let text = json.bytes
         let content = json.stringValue.map { Array($0.utf8) } ?? text
@@ -90,7 +90,7 @@ extension CallbackID {
         }
     }
 
-    /// Whether all of at least one byte are digits. Four at once, the last of them twice where need be.
+    /// Whether all of at least one byte are digits. Four at a time, the last of them twice where need be.
     @inline(__always)
     private static func areDigits(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.count >= 4 else { return text.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 } }

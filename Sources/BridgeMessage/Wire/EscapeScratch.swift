@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// Memory for strings whose escapes had to be resolved, given back all at once with the message they belong to.
+/// Memory for strings whose escapes had to be resolved, given back together with the message they belong to.
 ///
 /// Most messages have no such string: then nothing is ever allocated.
 struct EscapeScratch: ~Copyable {

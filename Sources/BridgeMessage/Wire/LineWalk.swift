@@ -1,6 +1,6 @@
 import CBridgeJSON
 
-/// The check of a line's grammar, in steps: what ``LineParser`` does at once. One thread at a time.
+/// The check of a line's grammar, in steps: what ``LineParser`` does in one step. One thread at a time.
 final class LineWalk {
     /// A text of more bytes is walked in steps. One of as many is checked within a fraction of a millisecond.
     static let longBytes = 32 * 1024

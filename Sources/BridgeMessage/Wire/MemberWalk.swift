@@ -1,7 +1,7 @@
 import CBridgeJSON
 
-/// Cuts a long object into its members, in steps: what ``JSONCheck/cut(_:levelsAround:_:)`` does at once. One thread at
-/// a time.
+/// Cuts a long object into its members, in steps: what ``JSONCheck/cut(_:levelsAround:_:)`` does in one step. One
+/// thread at a time.
 public final class MemberWalk {
     /// An object of more bytes is better cut in steps.
     public static let longBytes = LineWalk.longBytes

@@ -1,6 +1,6 @@
 // One pass over the text, without recursion. See bridge_json.h for what it is for.
 //
-// Where strings end is found in 64 bytes at once, everything else byte by byte: a message is short, and most of its
+// Where strings end is found in 64 bytes at a time, everything else byte by byte: a message is short, and most of its
 // bytes are in strings.
 #include "json_tokens.h"
 

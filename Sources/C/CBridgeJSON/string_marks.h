@@ -1,4 +1,4 @@
-// Where strings end, found for 64 bytes of a text at once. Part of bridge_json.c; not for others.
+// Where strings end, found for 64 bytes of a text at a time. Part of bridge_json.c; not for others.
 #ifndef TRESTLE_STRING_MARKS_H
 #define TRESTLE_STRING_MARKS_H
 

@@ -105,7 +105,7 @@ class Walk {
         return visitor_.enter(visitor_.context, &shown);
     }
 
-    // toml++ keeps a table's keys sorted by name; their positions tell the order in which they were written.
+    // toml++ keeps a table's keys sorted by name; their positions give the order in which they were written.
     static std::vector<std::pair<const toml::key *, const toml::node *>> in_document_order(const toml::table &table) {
         std::vector<std::pair<const toml::key *, const toml::node *>> entries;
         entries.reserve(table.size());

@@ -27,7 +27,7 @@ struct URLTail {
     /// - Throws: The reason, where there is a backslash.
     static func canonicalPath(_ raw: ArraySlice<UInt8>) throws(AddressRefusal) -> [UInt8] {
         guard !raw.contains(UInt8(ascii: "\\")) else {
-            throw AddressRefusal(.backslash, "a backslash stands in the path; write a slash, or %5C")
+            throw AddressRefusal(.backslash, "the path has a backslash; write a slash, or %5C")
         }
         var path: [UInt8] = []
         var starts: [Int] = []

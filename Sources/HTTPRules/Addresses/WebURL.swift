@@ -82,7 +82,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
             throw AddressRefusal(.controlCharacter, "the URL has a control character; write it percent-encoded")
         }
         guard bytes.first != UInt8(ascii: " "), bytes.last != UInt8(ascii: " ") else {
-            throw AddressRefusal(.space, "a space stands before or behind the URL; leave it out")
+            throw AddressRefusal(.space, "the URL has a space before or after it; leave it out")
         }
     }
 

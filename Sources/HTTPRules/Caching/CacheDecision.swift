@@ -4,7 +4,7 @@ public struct CacheDecision: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
         /// The store answers.
         case answer(StoredAnswer)
-        /// The store answers at once; then the server is asked, for the store alone.
+        /// The store answers immediately; then the server is asked, for the store alone.
         case answerAndRevalidate(StoredAnswer, CacheLoad)
         /// The server is asked.
         case load(CacheLoad)

@@ -89,9 +89,9 @@ public struct StoredResponse: Hashable, Identifiable, Sendable {
     ///   - request: The fields of the later request, with those that a new `Vary` names.
     func freshened(by response: NetworkResponse, request: HeaderList) -> StoredResponse {
         let fields = StoredFields.updated(fields, by: response.fields)
-        let anew = selecting.fits(request) ? SelectingFields(Vary(fields), request: request) : nil
+        let again = selecting.fits(request) ? SelectingFields(Vary(fields), request: request) : nil
         return StoredResponse(
-            id: id, status: status, fields: fields, selecting: anew ?? selecting, requestedAt: response.requestedAt,
+            id: id, status: status, fields: fields, selecting: again ?? selecting, requestedAt: response.requestedAt,
             receivedAt: response.receivedAt, body: body)
     }
 

@@ -55,7 +55,7 @@ struct CookieRemovals: Sendable {
     /// The removals by version, at `start` the oldest that counts.
     private var removals: [CookieChange] = []
     private var start = 0
-    /// The version of the last removal that is forgotten; who knows an earlier one must begin anew.
+    /// The version of the last removal that is forgotten; who knows an earlier one must begin again.
     private(set) var forgotten: UInt64
 
     /// No removals.

@@ -25,7 +25,7 @@ struct CookieIndex: Sendable {
     private var order: UInt64 = 0
     /// No cookie ends before this moment; nil: none ends at all. It may be too early, never too late.
     private var earliestEnd: UnixTime?
-    /// Which cookies go first; nil: none had to go yet, or it has to be made anew.
+    /// Which cookies go first; nil: none had to go yet, or it has to be made again.
     private var eviction: EvictionOrder?
     /// When cookies were used last.
     private var lastUse = UnixTime(seconds: .min)

@@ -191,7 +191,7 @@ extension CookieJar {
     /// What has changed after a version, oldest first.
     ///
     /// - Parameter version: A version that this jar has had.
-    /// - Returns: The changes; nil where the jar no longer knows them all, and who asks must begin anew.
+    /// - Returns: The changes; nil where the jar no longer knows them all, and who asks must begin again.
     public func changes(since version: UInt64) -> [CookieChange]? {
         guard (removals.forgotten...self.version).contains(version) else { return nil }
         var changes = removals.since(version)

@@ -81,7 +81,7 @@ final class ArchiveReader {
     private func readBlock(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) -> Int {
         let wanted: Int
         switch part {
-        case .nothing: throw PackageFault(.format, "something stands behind the end of the package")
+        case .nothing: throw PackageFault(.format, "there is data after the end of the package")
         case .end: wanted = TarHeader.end.count
         case .manifest, .signature, .file: wanted = byteCount ?? TarHeader.blockBytes
         }
@@ -101,7 +101,7 @@ final class ArchiveReader {
         case .file(let index): try beginFile(index, block)
         case .end:
             guard block == TarHeader.end else {
-                throw PackageFault(.format, "something stands behind the last file of the manifest")
+                throw PackageFault(.format, "there is data after the last file of the manifest")
             }
             part = .nothing
         case .nothing: break
@@ -169,7 +169,7 @@ final class ArchiveReader {
     private func skip(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) -> Int {
         let piece = bytes.prefix(Int(padding))
         guard piece.allSatisfy({ $0 == 0 }) else {
-            throw PackageFault(.format, "something stands between two files of the archive")
+            throw PackageFault(.format, "there is data between two files of the archive")
         }
         padding -= Int64(piece.count)
         return piece.count

@@ -29,7 +29,7 @@ final class ZstdDecoder {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.stepBytes, alignment: 1)
         defer { room.deallocate() }
         while source.pos < source.size || isFull {
-            guard !isComplete else { throw PackageFault(.format, "something stands behind the end of the archive") }
+            guard !isComplete else { throw PackageFault(.format, "there is data after the end of the archive") }
             var target = ZSTD_outBuffer(dst: room.baseAddress, size: room.count, pos: 0)
             let status = ZSTD_decompressStream(stream, &target, &source)
             guard ZSTD_isError(status) == 0 else { throw PackageFault(.format, "the archive is no valid zstd") }

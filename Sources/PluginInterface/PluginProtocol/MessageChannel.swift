@@ -10,7 +10,7 @@ package final class MessageChannel {
     package enum End: Sendable {
         /// The peer has closed it, or is gone.
         case closed
-        /// The peer said what is no message.
+        /// The peer sent what is no message.
         case garbage(String)
         /// The socket broke.
         case failed(String)

@@ -4,8 +4,8 @@ import PluginInterface
 import TaskRuntime
 
 /// What a plugin's calls about streams get, kept up to the end of the turn: the plugin, which may go on with the next
-/// call at once, is never called inside another call, and two plugins that hand each other bytes leave turns for all
-/// others. Loop thread only; lives as long as the process.
+/// call immediately, is never called inside another call, and two plugins that hand each other bytes leave turns for
+/// all others. Loop thread only; lives as long as the process.
 final class StreamAnswers {
     private var waiting: [(answer: PluginStreamAnswer, result: Result<StreamResult, BridgeError>)] = []
     private var hook: TurnEndHook?

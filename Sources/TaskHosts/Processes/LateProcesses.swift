@@ -3,7 +3,7 @@ import EventLoop
 /// The processes of a pool that work on though no call is left that they had, or nobody waits for it, and when others
 /// take their places.
 ///
-/// A process whose caller has gone has some time, which begins anew with each byte that moves through a stream of its.
+/// A process whose caller has gone has some time, which begins again with each byte that moves through a stream of its.
 /// One whose calls are over and that holds ends of streams goes on as long as it likes, unless calls wait for a process
 /// and its streams have stood still for that time.
 struct LateProcesses<Process: AnyObject> {

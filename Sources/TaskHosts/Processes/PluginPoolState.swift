@@ -217,7 +217,7 @@ final class PluginPoolState<Process: AnyObject> {
     /// The configuration is another: all processes are replaced once they are free.
     ///
     /// - Parameter all: All that there are, ready or not, but those that know the new one.
-    /// - Returns: those that are replaced at once. The pool has forgotten them.
+    /// - Returns: those that are replaced immediately. The pool has forgotten them.
     func makeStale(_ all: [Process]) -> [Process] {
         var replaced: [Process] = []
         for process in all {

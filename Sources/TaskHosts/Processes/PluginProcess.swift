@@ -166,7 +166,7 @@ final class PluginProcess {
         case .closed:
             // Most likely it is about to end by itself, and how it does says more.
             later { if !self.child.hasEnded { self.fail("closed its socket and went on") } }
-        case .garbage(let what): fail("said what is no message: \(what)")
+        case .garbage(let what): fail("sent what is no message: \(what)")
         case .failed(let what): fail("cannot be spoken to: \(what)")
         }
     }

@@ -10,7 +10,7 @@ final class PluginProcessCallers {
 
     init(_ runtime: TaskRuntime) { self.runtime = runtime }
 
-    /// Lends the description of who makes a call.
+    /// The description of a call's caller, borrowed.
     func withCaller(of call: Call, _ body: (UnsafeRawBufferPointer) -> Void) {
         let (session, revision) = call.callerRevision
         if let known = texts.value(of: session, revision) { return known.withUnsafeBytes(body) }

@@ -194,7 +194,7 @@ final class PluginProcessHost: TaskHost {
 
     func noteMarks() { for link in links where link.isReady { reportMarks(to: link) } }
 
-    /// Tells a process what stands between calls and its tasks.
+    /// Sends a process the marks of its tasks.
     func reportMarks(to link: PluginProcessLink) {
         guard hearsTaskMarks, let instance, !instance.marks.isEmpty else { return }
         var tasks: JSONObject = [:]

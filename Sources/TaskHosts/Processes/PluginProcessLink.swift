@@ -212,7 +212,7 @@ final class PluginProcessLink {
     /// - Parameter isDeep: whether it is nested deeper than a message may be, as an interceptor's decision may.
     func receive(_ item: DecodedItem, isDeep: Bool = false) {
         if isDeep, !isDecision(item) {
-            fault?("said what is no message: it is nested too deep")
+            fault?("sent what is no message: it is nested too deep")
             return
         }
         if let instance = host.instance { host.runtime.noteStep(of: instance) }

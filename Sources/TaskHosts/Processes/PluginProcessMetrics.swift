@@ -6,7 +6,7 @@ import TaskRuntime
 struct PluginProcessMetrics {
     private struct Metric {
         let kind: MetricDeclaration.Kind
-        /// What processes counted that are gone, or that began anew.
+        /// What processes counted that are gone, or that began again.
         var past = 0.0
         /// The last value of each process.
         var last: [ObjectIdentifier: Double] = [:]

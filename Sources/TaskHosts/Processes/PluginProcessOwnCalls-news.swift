@@ -88,7 +88,7 @@ extension PluginProcessOwnCalls {
         }
         guard sent.count > MetricDeclarations.capacity else { return }
         warn(
-            "it sends \(sent.count) metrics at once: those after the first \(MetricDeclarations.capacity) are left "
+            "it sends \(sent.count) metrics together: those after the first \(MetricDeclarations.capacity) are left "
                 + "out"
         )
     }

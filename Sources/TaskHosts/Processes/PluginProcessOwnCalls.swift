@@ -53,7 +53,7 @@ final class PluginProcessOwnCalls {
         let id = call.callbackID.map { Array($0.text) }
         guard let instance = host.instance else {
             return answer(
-                id, BridgeError(.pluginUnavailable, "the plugin has not said hello", data: ["started": false]))
+                id, BridgeError(.pluginUnavailable, "the plugin has not sent its hello", data: ["started": false]))
         }
         if let id, inFlight[id] != nil {
             return answer(

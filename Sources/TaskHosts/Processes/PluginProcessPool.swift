@@ -166,7 +166,7 @@ final class PluginProcessPool {
         fill()
     }
 
-    /// It works on, and is ended all the same. Its streams break at once: they are not waited for any longer.
+    /// It works on, and is ended all the same. Its streams break immediately: they are not waited for any longer.
     private func replace(_ link: PluginProcessLink, which reason: String) {
         guard let supervisor, let member = member(of: link) else { return }
         supervisor.host.runtime.leaveStreams(of: link.streamHolder)

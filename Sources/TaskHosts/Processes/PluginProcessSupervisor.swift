@@ -4,7 +4,7 @@ import Logging
 import TaskRuntime
 import PluginInterface
 
-/// Keeps a plugin's processes alive, one or a pool: starts them anew after a fault, up to too many. Loop thread only.
+/// Keeps a plugin's processes alive, one or a pool: starts them again after a fault, up to too many. Loop thread only.
 @LoopActor
 final class PluginProcessSupervisor {
     private let command: PluginProcessCommand
@@ -36,7 +36,7 @@ final class PluginProcessSupervisor {
         self.log = log
     }
 
-    /// How long a process may take for what it can do at once.
+    /// How long a process may take for what it can do immediately.
     var timeout: Duration { times.ping }
 
     var name: String { host.instance?.name ?? command.name ?? command.path }

@@ -9,7 +9,7 @@ struct RestartPolicy {
     static let maximumPause = Duration.seconds(30)
     /// A pause is up to so much shorter or longer, so that processes that fail together do not start together.
     static let jitter = 0.2
-    /// Without a fault for so long, pauses begin anew.
+    /// Without a fault for so long, pauses begin again.
     static let goodTime = Duration.seconds(60)
     /// So many faults within ``goodTime`` are too many.
     static let maximumFaults = 5

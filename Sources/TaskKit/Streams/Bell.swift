@@ -38,7 +38,7 @@ final class Bell: Sendable {
                 if isRung { continuation.resume() }
             }
         } onCancel: {
-            // Never at once: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
             host.post { self.ring() }
         }
         try Task.checkCancellation()

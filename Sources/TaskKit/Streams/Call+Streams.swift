@@ -1,8 +1,8 @@
 // Bytes of any size, between a plugin and its callers: docs/streams.md.
 
 extension Call {
-    /// Reads a stream of this call's options. It takes the stream's end at once; the bytes may be read after the call
-    /// has ended. A member of the options of the type `ByteReader` is such a reader.
+    /// Reads a stream of this call's options. It takes the stream's end immediately; the bytes may be read after the
+    /// call has ended. A member of the options of the type `ByteReader` is such a reader.
     ///
     /// - Parameter name: The stream's name.
     public func readStream(_ name: String) -> ByteReader {

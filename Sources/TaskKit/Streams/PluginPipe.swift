@@ -11,7 +11,7 @@ final class PluginPipe: Sendable {
     private struct State {
         /// -1: it is closed.
         var descriptor: Int32
-        /// Somebody waits with the descriptor, or has it lent. It is closed when they are done.
+        /// Somebody waits with the descriptor, or has borrowed it. It is closed when they are done.
         var isWatched = false
         var watch: Task<Void, Never>?
         var isClosed = false

@@ -31,7 +31,7 @@ final class StreamEnd: Sendable {
     /// Whether this is the thread that makes the calls.
     var isOwnThread: Bool { runtime.host.isLoopThread }
 
-    /// The stream is over here.
+    /// The stream has ended here.
     func finish() { state.withLock { $0.isOver = true } }
 
     /// Takes the end, and asks for a pipe, before all else that is done with it: two calls for the call that the plugin

@@ -20,7 +20,7 @@ final class StreamReading: ByteSource {
     private let state: Mutex<State>
     private let bell: Bell
 
-    /// Takes the end at once: the call for which it is taken may end before the bytes are read.
+    /// Takes the end immediately: the call for which it is taken may end before the bytes are read.
     init(_ end: StreamEnd) {
         self.end = end
         bell = Bell(end.runtime.host)

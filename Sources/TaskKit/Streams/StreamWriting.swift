@@ -18,7 +18,7 @@ final class StreamWriting: ByteSink {
         var leaving: PendingStreamCall?
         /// That it was.
         var isUnread = false
-        /// Called then, while the pipe is lent.
+        /// Called then, while the pipe is borrowed.
         var onLeave: (@Sendable () -> Void)?
     }
 

@@ -1,7 +1,7 @@
 import BridgeJSON
 
-/// The tasks that the daemon itself provides. Each is a function of the call and its options. It answers at once, or
-/// returns nil and answers later, by the call's handle.
+/// The tasks that the daemon itself provides. Each is a function of the call and its options. It answers immediately,
+/// or returns nil and answers later, by the call's handle.
 final class BridgeTasks: TaskProvider {
     struct Task {
         let name: String
@@ -163,7 +163,7 @@ final class BridgeTasks: TaskProvider {
         }
     }
 
-    /// Nothing goes on behind a call that answers at once, and what goes on behind another has begun; streams alone
+    /// Nothing goes on behind a call that answers immediately, and what goes on behind another has begun; streams alone
     /// have calls that wait.
     func abandon(_ call: Call, reason: CancelReason) { onAbandon(call) }
 

@@ -43,8 +43,8 @@ extension TaskRuntime {
 
     // MARK: Schemas
 
-    /// Calls `done` once the plugins have reported the schemas of their tasks, as far as they do: at once where they
-    /// have.
+    /// Calls `done` once the plugins have reported the schemas of their tasks, as far as they do: immediately where
+    /// they have.
     private func learnSchemas(of plugins: [PluginInstance], for call: Call, _ done: @escaping () -> Void) {
         let asked = plugins.filter { !$0.hasDescribedItself }
         if asked.isEmpty { return done() }

@@ -15,7 +15,7 @@ extension TaskRuntime {
     /// What is done with members of options. They are valid until it returns.
     typealias MembersHandler = (Call, OptionMembers) throws(BridgeError) -> TaskAnswer
 
-    /// Finds members of options, and hands them on: at once, or in steps where a session's options are long.
+    /// Finds members of options, and hands them on: immediately, or in steps where a session's options are long.
     ///
     /// - Returns: the call's result; nil: it ends later.
     /// - Throws: `options.invalid`, where the options are no object, and what `body` throws.

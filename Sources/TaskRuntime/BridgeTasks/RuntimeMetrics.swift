@@ -95,7 +95,7 @@ extension TaskRuntime {
     func writePlugins(_ text: inout OpenMetricsText) {
         text.begin("trestle_plugin_up", .gauge, "1 while the plugin takes calls.")
         for plugin in plugins { text.add(.init(plugin.state == .running ? 1 : 0), ["plugin": plugin.name]) }
-        text.begin("trestle_plugin_restarts", .counter, "How often the plugin was started anew.")
+        text.begin("trestle_plugin_restarts", .counter, "How often the plugin was started again.")
         for plugin in plugins { text.add(.init(plugin.restartCount), ["plugin": plugin.name]) }
         text.begin("trestle_plugin_calls_waiting", .gauge, "Calls that wait for their turn in the plugin.")
         for plugin in plugins { text.add(.init(plugin.waitingCount), ["plugin": plugin.name]) }

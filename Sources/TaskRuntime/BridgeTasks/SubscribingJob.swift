@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A `bridge.subscribe`: its patterns are read, checked and entered one after the other, and hold all at once. Retained
-/// events follow behind the callback.
+/// A `bridge.subscribe`: its patterns are read, checked and entered one after the other, and take effect together.
+/// Retained events follow behind the callback.
 final class SubscribingJob: StepJob {
     let session: Session?
     private let calls: CallEngine

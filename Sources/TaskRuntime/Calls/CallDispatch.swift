@@ -3,7 +3,7 @@ import Logging
 
 // The way of a call to its task.
 extension CallEngine {
-    /// Hands a call to its provider; where it does not end at once, its id and its deadline count from here on.
+    /// Hands a call to its provider; where it does not end immediately, its id and its deadline count from here on.
     func dispatch(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         let handle = call.handle
         noteBegin(of: call, task, options: options)
@@ -38,7 +38,7 @@ extension CallEngine {
         if monitor.isWatched { monitor.showBegin(of: call, task, options: options) }
     }
 
-    /// Enters a call that has not ended at once.
+    /// Enters a call that has not ended immediately.
     @inline(__always)
     func settle(_ call: Call, _ handle: CallHandle, _ optionsBytes: Int) {
         guard call.handle == handle, call.state != .free else { return }

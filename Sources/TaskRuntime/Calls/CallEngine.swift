@@ -28,7 +28,7 @@ final class CallEngine {
     let events: EventBus
     let counters: RuntimeCounters
     let clock: any RuntimeClock
-    /// Where work is done that would keep the loop; nil: it is done at once.
+    /// Where work is done that would keep the loop; nil: it is done immediately.
     let lane: (any WorkLane)?
     let log: Logger
     let check = JSONCheck()
@@ -185,7 +185,7 @@ final class CallEngine {
         armClock()
     }
 
-    /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again at once for the rest.
+    /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again immediately for the rest.
     func expire() {
         turns.note(.deadlines)
         let now = clock.now
@@ -206,8 +206,8 @@ final class CallEngine {
 
     // MARK: Behind calls that have ended
 
-    /// Begins at the end of the turn what waited behind calls that were decided otherwise, or have ended: not at once,
-    /// because other calls may be ending in the same breath.
+    /// Begins at the end of the turn what waited behind calls that were decided otherwise, or have ended: not
+    /// immediately, because other calls may be ending in the same breath.
     func admitLater(_ queue: any QueueingProvider) {
         if !queuesToAdmit.contains(where: { $0 === queue }) { queuesToAdmit.append(queue) }
     }
@@ -221,7 +221,7 @@ final class CallEngine {
     // MARK: The end of the daemon
 
     /// From now on no call is begun; calls in flight go on. `done` is called once none of them is left, nor anything
-    /// that they have begun for their sessions, such as retained events on their way: at once where there is none.
+    /// that they have begun for their sessions, such as retained events on their way: immediately where there is none.
     func drain(_ done: @escaping () -> Void) {
         guard !isDraining else { return }
         events.publish("daemon.draining", data: .object([:]))

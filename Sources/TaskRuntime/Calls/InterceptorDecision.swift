@@ -78,7 +78,7 @@ enum InterceptorDecision {
         private mutating func put(
             _ value: UnsafeRawBufferPointer, _ member: WritableKeyPath<Members, UnsafeRawBufferPointer?>
         ) {
-            if self[keyPath: member] != nil { fault = fault ?? "a member stands there twice" }
+            if self[keyPath: member] != nil { fault = fault ?? "a member occurs twice" }
             self[keyPath: member] = value
         }
 

@@ -64,7 +64,7 @@ final class ClientTask: TaskProvider {
         return method
     }
 
-    /// Enters a session, or changes what it says. One that registers anew counts as the newest.
+    /// Enters a session, or changes what it says. One that registers again counts as the newest.
     func register(_ session: Session, _ provision: Provision) {
         unregister(session)
         registrations.insert(session, provision)

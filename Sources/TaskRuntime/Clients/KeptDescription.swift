@@ -14,7 +14,7 @@ struct KeptDescription {
 
     let summary: String?
     let schemaTexts: SchemaTexts
-    /// What the parameters of calls by position mean: no call has the schema read anew.
+    /// What the parameters of calls by position mean: no call has the schema read again.
     let parameters: TaskParameters
 
     init(_ provided: ProvidedDescription) {

@@ -22,7 +22,7 @@ struct Provision {
     }
 
     /// What a session that goes on provided in the daemon before. Its schema stays text until the first call: there may
-    /// be thousands of them, and all are entered at once.
+    /// be thousands of them, and all are entered together.
     init(restoring scope: ProviderScope, dialect: DialectID, description: ProvidedDescription?) {
         self.init(scope: scope, dialect: dialect)
         guard let description else { return }

@@ -2,7 +2,7 @@ import BridgeJSON
 import BridgeMessage
 
 /// A client's `bridge.register`: name by name and description by description within its user's share of the loop, those
-/// that take long in the lane, then all tasks at once.
+/// that take long in the lane, then all tasks together.
 final class TaskRegistration: StepJob {
     /// The daemon keeps a description as long as the session provides the task.
     static let maximumDescriptionBytes = 65_536
@@ -122,7 +122,7 @@ final class TaskRegistration: StepJob {
 
     // MARK: Quota
 
-    /// Keeps what has been made of a description. It counts from now on: many sessions that register at once have no
+    /// Keeps what has been made of a description. It counts from now on: many sessions that register together have no
     /// more held than one.
     ///
     /// - Throws: `quota.exceeded`, where the session's user would have more of descriptions kept than may be.

@@ -86,7 +86,7 @@ final class EventBus {
     /// All patterns of a session hold from now on.
     func begin(of session: Session) { subscriptions.begin(of: session) }
 
-    /// Adds a pattern that holds at once.
+    /// Adds a pattern that takes effect immediately.
     func add(_ pattern: EventPattern, to session: Session) { subscriptions.add(pattern, to: session) }
 
     /// Removes a pattern from those of a session.

@@ -47,7 +47,7 @@ final class Subscriptions {
     /// All patterns of a session hold from now on.
     func begin(of session: Session) { session.begunSubscriptions = session.nextSubscription }
 
-    /// Adds a pattern that holds at once.
+    /// Adds a pattern that takes effect immediately.
     func add(_ pattern: EventPattern, to session: Session) {
         enter(pattern, of: session)
         begin(of: session)

@@ -4,7 +4,7 @@ import BridgeJSON
 // reader, lines whose end has not come, options of calls in flight, the newest progress of slow readers, the answers of
 // unfinished batches.
 extension Quotas {
-    /// Counts anew what is held for a session. The server calls this where output was left unwritten, and where a line
+    /// Counts again what is held for a session. The server calls this where output was left unwritten, and where a line
     /// is long in coming.
     func countQueued(_ session: Session) {
         let bytes = session.queuedBytes + session.heldInputBytes + session.batchBytes

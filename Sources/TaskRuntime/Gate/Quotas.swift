@@ -44,7 +44,7 @@ final class Quotas {
     /// Goes by other bounds from now on, for living sessions too.
     func apply(_ limits: RuntimeLimits) { self.limits = limits }
 
-    /// Goes by other quotas from now on, for living sessions too. What has been taken stays taken; rates begin anew.
+    /// Goes by other quotas from now on, for living sessions too. What has been taken stays taken; rates begin again.
     ///
     /// - Returns: Whether they are others.
     func apply(_ values: QuotaLimits) -> Bool {

@@ -10,7 +10,7 @@ enum LaunchOrder {
             for name in worker.after where !known.contains(name) {
                 throw LaunchFailure(
                     worker: worker.name,
-                    description: "the launch worker \(worker.name) comes after \(name), which there is not at that time"
+                    description: "the launch worker \(worker.name) comes after \(name), which is unknown at that time"
                 )
             }
         }

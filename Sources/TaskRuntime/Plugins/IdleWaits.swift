@@ -28,7 +28,7 @@ final class IdleWaits {
         alarm = rooms.alarm
     }
 
-    /// Calls `done` once, when the plugin is idle or the time is over, which may be at once.
+    /// Calls `done` once, when the plugin is idle or the time is over, which may be immediately.
     func wait(for plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
         waits.append(Wait(plugin: plugin, start: clock.now, limit: limit, done: done))
         plugin.onLessWork = { [unowned self] in look() }

@@ -29,7 +29,7 @@ extension PluginDirectory {
     }
 
     /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it
-    /// answered when it was started or configured anew.
+    /// answered when it was started or configured again.
     ///
     /// - Throws: `reply.invalid`, where that makes no sense; nothing has changed then.
     func takeInterceptedTasks(_ answer: JSON, of plugin: PluginInstance) throws(BridgeError) {

@@ -42,7 +42,7 @@ public struct PluginCall {
 }
 
 extension PluginDirectory {
-    /// Makes a call for a plugin. `completion` is called at its end, before this returns where it ends at once.
+    /// Makes a call for a plugin. `completion` is called at its end, before this returns where it ends immediately.
     ///
     /// - Returns: the call's handle, for ``TaskRuntime/cancelPluginCall(_:)``.
     func call(_ request: PluginCall, by plugin: PluginInstance) -> CallHandle {

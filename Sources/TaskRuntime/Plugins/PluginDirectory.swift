@@ -159,7 +159,7 @@ final class PluginDirectory {
         rights.forget()
     }
 
-    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be at once. A plugin that
+    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be immediately. A plugin that
     /// gets no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
     func whenIdle(_ plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
         idleWaits.wait(for: plugin, within: limit, done)
@@ -169,9 +169,9 @@ final class PluginDirectory {
     func expire() { idleWaits.look() }
 
     /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn.
-    /// Its ends of streams are left at once.
+    /// Its ends of streams are left immediately.
     ///
-    /// - Parameter done: called once, when they have ended, which may be at once.
+    /// - Parameter done: called once, when they have ended, which may be immediately.
     func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) {
         shut(plugin)
         for holder in plugin.streamHolders { streams.leaveAll(of: holder) }
@@ -195,7 +195,7 @@ final class PluginDirectory {
         calls.abort(call, error, reason: .shutdown)
     }
 
-    /// The plugin has stopped, or was not to be had: it is no longer known. What is left of its calls ends at once:
+    /// The plugin has stopped, or was not to be had: it is no longer known. What is left of its calls ends immediately:
     /// after ``close(_:_:)`` that is what it was asked itself.
     func remove(_ plugin: PluginInstance) {
         let wasOpen = plugin.state != .loaded

@@ -35,7 +35,7 @@ extension PluginInstance {
         if !isRestarting { abandon(after: error) }
     }
 
-    /// Its process was started anew and takes calls.
+    /// Its process was started again and takes calls.
     public func restarted() {
         guard state == .restarting || state == .unavailable || state == .running else { return }
         state = .running

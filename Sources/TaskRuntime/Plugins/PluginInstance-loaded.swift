@@ -5,7 +5,7 @@ extension PluginInstance {
     public var isLoadedAlready: BridgeError {
         BridgeError(
             .pluginUnavailable,
-            "the plugin \(name) is already loaded, from \(path): `trestle plugin reload \(name)` loads it anew from "
+            "the plugin \(name) is already loaded, from \(path): `trestle plugin reload \(name)` loads it again from "
                 + "there, `trestle plugin unload \(name)` makes room for another",
             data: ["loaded": ["name": .string(name), "path": .string(path)]])
     }

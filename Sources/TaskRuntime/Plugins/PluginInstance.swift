@@ -86,7 +86,7 @@ public final class PluginInstance: QueueingProvider {
     public var waitingCount: Int { waiting.count }
     /// How many sessions wait.
     public var waitingSessionCount: Int { waiting.lineCount }
-    /// How often it was started anew; never, where it runs in the daemon's process and ends with it.
+    /// How often it was started again; never, where it runs in the daemon's process and ends with it.
     var restartCount: Int { host.processStatus?.restarts ?? 0 }
 
     // MARK: Calls in

@@ -39,7 +39,7 @@ public final class PluginMetrics: Sendable {
         cell(number)?.pointee.store(value.bitPattern, ordering: .relaxed)
     }
 
-    /// Adds to a metric, which several threads may do at once.
+    /// Adds to a metric, which several threads may do in parallel.
     public func add(_ number: Int, _ amount: Double) {
         guard let cell = cell(number) else { return }
         var bits = cell.pointee.load(ordering: .relaxed)

@@ -45,7 +45,7 @@ extension PluginInstance {
     /// Whether the plugin has reported its schemas.
     var hasDescribedItself: Bool { schemas.manifest != nil }
 
-    /// Passes on the manifest with all schemas that are to be had, at once or later.
+    /// Passes on the manifest with all schemas that are to be had, immediately or later.
     public func describe(_ done: @escaping (PluginManifest) -> Void) {
         if let manifest = schemas.manifest, schemas.waiting.isEmpty { return done(manifest) }
         schemas.waiting.append(done)

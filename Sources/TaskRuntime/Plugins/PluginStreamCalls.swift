@@ -69,7 +69,7 @@ extension PluginStreamCall.Work {
 
 extension PluginDirectory {
     /// Makes a call about a stream, for a plugin. `completion` is called at its end, before this returns where it ends
-    /// at once.
+    /// immediately.
     ///
     /// - Returns: the call's handle, for ``TaskRuntime/cancelPluginCall(_:)``.
     func call(_ request: PluginStreamCall, by plugin: PluginInstance) -> CallHandle {

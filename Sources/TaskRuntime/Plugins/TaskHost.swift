@@ -71,7 +71,7 @@ public enum HostRoom: Sendable {
 public struct PluginProcessStatus: Sendable {
     /// The process; nil: there is none at present.
     public var pid: Int32?
-    /// How often it was started anew after a fault.
+    /// How often it was started again after a fault.
     public var restarts: Int
     /// The last fault, in a sentence; nil: there was none.
     public var lastFault: String?

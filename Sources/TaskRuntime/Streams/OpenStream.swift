@@ -126,14 +126,14 @@ final class OpenStream {
     }
 
     /// A side that has left holds its end no longer, however long the other one goes on. Who has both holds the stream
-    /// until it is over.
+    /// until it has ended.
     func releaseLeft() {
         guard writer !== reader else { return }
         if state.writerHasLeft { writer?.release(name) }
         if state.readerHasLeft { reader?.release(name) }
     }
 
-    /// The stream is over: nobody holds it.
+    /// The stream has ended: nobody holds it.
     func release() {
         let holders = [writer, reader]
         (writer, reader, readingSession) = (nil, nil, nil)

@@ -108,7 +108,7 @@ final class StreamPipes {
         return answers
     }
 
-    /// The stream is over, or its pipe is.
+    /// The stream has ended, or its pipe has.
     func close(_ stream: OpenStream) {
         guard let pipe = stream.pipe else { return }
         stream.pipe = nil

@@ -23,7 +23,7 @@ struct StreamState<Waiter> {
     var hasAll = false
     /// The stream is not complete and never will be. What waits in the window still goes to the reader.
     var brokenBy: StreamBreak?
-    /// A side has closed its end, was answered that the stream is over, or is gone.
+    /// A side has closed its end, was answered that the stream has ended, or is gone.
     var hasLeft: (writer: Bool, reader: Bool) = (false, false)
 
     /// Writes that are not answered, the oldest first. Nil: their call has ended otherwise.
@@ -62,7 +62,7 @@ struct StreamState<Waiter> {
     var waitingBytes: Int { window.count }
     /// Bytes that have gone in, and out.
     var movedBytes: UInt64 { writtenBytes &+ readBytes }
-    /// Whether the writer has closed its end with an error, was answered that the stream is over, or is gone.
+    /// Whether the writer has closed its end with an error, was answered that the stream has ended, or is gone.
     var writerHasLeft: Bool { hasLeft.writer }
     /// Whether the reader has closed its end, has got the end of the stream, or is gone.
     var readerHasLeft: Bool { hasLeft.reader }

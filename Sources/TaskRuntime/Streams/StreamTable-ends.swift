@@ -30,7 +30,7 @@ extension StreamTable {
         }
     }
 
-    /// Each side that waits is answered at once, each other one when it next asks.
+    /// Each side that waits is answered immediately, each other one when it next asks.
     private func end(_ stream: OpenStream, _ reason: BridgeError) {
         update(stream) { state in
             var answers = state.end(reason)
@@ -42,7 +42,7 @@ extension StreamTable {
         }
     }
 
-    /// The same, and the stream is forgotten at once.
+    /// The same, and the stream is forgotten immediately.
     private func stop(_ stream: OpenStream, _ reason: BridgeError) {
         end(stream, reason)
         forget(stream)
@@ -70,8 +70,8 @@ extension StreamTable {
 
     private static let stopping = BridgeError(.daemonStopping, "the daemon is stopping", isTransient: true)
 
-    /// From now on no stream is made; those that move go on. `done` is called once none is left: at once where there is
-    /// none.
+    /// From now on no stream is made; those that move go on. `done` is called once none is left: immediately where
+    /// there is none.
     func drain(_ done: @escaping () -> Void) {
         isDraining = true
         onDrained = done
@@ -80,7 +80,7 @@ extension StreamTable {
         noteDrainProgress()
     }
 
-    /// The time for draining is over.
+    /// The time for draining has passed.
     func endAll() { for stream in Array(streams.values) { stop(stream, Self.stopping) } }
 
     private func endStill() {

@@ -2,7 +2,7 @@ import BridgeJSON
 
 /// Tasks as an OpenRPC document, for those who come by JSON-RPC: https://spec.open-rpc.org, version 1.3.
 ///
-/// It is made in steps: schemas of tasks are read and written anew.
+/// It is made in steps: schemas of tasks are read and written again.
 struct OpenRPCDocument {
     /// So many tasks are looked at in one step. Those that the caller may not see count as well.
     private static let stepEntries = 16

@@ -1,4 +1,4 @@
-/// The one moment at which the clock wakes the runtime: the earliest of those that rooms ask for. Loop thread only.
+/// The one moment at which the clock wakes the runtime: the earliest of those that components ask for. Loop thread only.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class Alarm {
@@ -16,6 +16,6 @@ final class Alarm {
         clock.wake(at: moment)
     }
 
-    /// The clock woke the runtime: every room asks anew.
+    /// The clock woke the runtime: every component asks again.
     func rang() { armedFor = .never }
 }

@@ -72,7 +72,7 @@ struct GenerateCommand: BridgeCommand {
         guard let line = GeneratedDifference.firstLine(of: try InputFile(path).contents(), against: Array(text.utf8))
         else { return }
         Failure.complain(
-            "\(path) is out of date from line \(line) on: write it anew with --output in the place of --check")
+            "\(path) is out of date from line \(line) on: write it again with --output in the place of --check")
         throw Failure.call
     }
 }

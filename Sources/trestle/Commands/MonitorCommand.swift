@@ -9,8 +9,8 @@ struct MonitorCommand: BridgeCommand {
         abstract: "Shows the traffic of the bridge as it passes, until it is interrupted.",
         discussion: """
             Calls and their callbacks, progress, events, calls that go on to clients, and what interceptors decide. \
-            What is secret is shown as <private>: options and results of private tasks, and members named password, \
-            token, secret and the like. Long payloads are cut. Who reads too slowly loses lines, and an event says how \
+            Secrets are shown as <private>: options and results of private tasks, and members named password, \
+            token, secret and the like. Long payloads are cut. A reader that is too slow loses lines, and an event says how \
             many. Only root and the daemon's own user may watch. Its own traffic is not shown. In a pipe, or with --json, \
             it writes one line of JSON for each: the lines for people are cut to the terminal's width, and only JSON has \
             all members.

@@ -13,7 +13,7 @@ struct RegisterCommand: BridgeCommand {
             TRESTLE_ORIGIN and TRESTLE_USER name the caller.
 
             When the connection is lost, as by a restart of the daemon, the commands that run are ended as if \
-            cancelled; it connects again and provides the task anew. Standard error reports both.
+            cancelled; it connects again and provides the task again. Standard error reports both.
 
             EXAMPLES
               trestle register shout -- jq '.text |= ascii_upcase'

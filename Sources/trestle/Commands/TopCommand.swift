@@ -10,8 +10,7 @@ struct TopCommand: BridgeCommand {
         abstract: "Shows the daemon's activity, live: calls by task, traffic by session.",
         discussion: """
             Rates are per second, over the interval; p50 and p99 are over all calls since the daemon began. q ends it. \
-            In a pipe, or with --json, it writes one line of JSON for each interval: the screen is drawn anew each time, \
-            which only a terminal can show.
+            In a pipe, or with --json, it writes one line of JSON for each interval.
 
             EXAMPLES
               trestle top
@@ -71,7 +70,7 @@ struct TopCommand: BridgeCommand {
             terminal.draw(TopFrame.lines(rates, rows: rows, columns: columns) { Screen.output.bold($0) })
             guard let wake = await terminal.wait(max(.zero, next - EventLoop.now)) else { throw CancellationError() }
             if wake == .leave { return }
-            // Another size: drawn anew, with what is known.
+            // Another size: drawn again, with what is known.
             if EventLoop.now < next { continue }
             let after = try await Self.read(client)
             (before, rates) = (after, TopRates(before, after).json)

@@ -5,7 +5,7 @@ import Glibc
 /// What SIGINT and SIGTERM do; and, to a command that has something to put away, the end of its terminal or of its
 /// readers.
 enum Interruption {
-    /// Runs `body` in a Swift task that the first signal cancels; a second one ends the process at once.
+    /// Runs `body` in a Swift task that the first signal cancels; a second one ends the process immediately.
     ///
     /// - Parameter putsAway: whether `body` leaves things behind unless it comes to its end. Then SIGHUP cancels it
     ///   too, and so does output that no one reads any longer; elsewhere these end the process.

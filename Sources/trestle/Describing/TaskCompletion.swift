@@ -3,7 +3,7 @@ import BridgeClient
 import BridgeJSON
 
 /// What a shell may complete, as the running daemon says: names of tasks, keys of options, and their values where a
-/// schema lists them. Where no daemon answers at once, nothing: a shell must not wait. All of it passes
+/// schema lists them. Where no daemon answers immediately, nothing: a shell must not wait. All of it passes
 /// ``CompletionWord``.
 enum TaskCompletion {
     private static let timeout = Duration.seconds(1)

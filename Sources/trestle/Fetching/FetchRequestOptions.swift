@@ -111,7 +111,7 @@ struct FetchRequestOptions: ParsableArguments {
             }
             let name = String(field[..<separator])
             guard fields[name] == nil else {
-                throw ValidationError("--form: '\(name)' stands there twice; write the body yourself, with --data")
+                throw ValidationError("--form: '\(name)' occurs twice; write the body yourself, with --data")
             }
             fields[name] = .string(String(field[field.index(after: separator)...]))
         }

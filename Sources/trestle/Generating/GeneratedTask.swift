@@ -92,7 +92,7 @@ struct GeneratedModule {
             "",
             "    trestle generate --language \(language.rawValue)\(GeneratedText.line(choice))",
             "",
-            "wrote it from the tasks of \(GeneratedText.line(daemon)), and writes it anew; with --check FILE it says "
+            "wrote it from the tasks of \(GeneratedText.line(daemon)), and writes it again; with --check FILE it says "
                 + "whether",
             "that would change anything.",
         ]

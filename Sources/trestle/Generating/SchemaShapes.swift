@@ -208,7 +208,7 @@ struct SchemaShapes {
         return shape(target, next)
     }
 
-    /// All of several schemas at once: their members together.
+    /// All of several schemas together: their members together.
     private mutating func together(_ schema: JSONObject, _ parts: [JSON], _ context: Context) -> TypeShape {
         var base = schema
         base["allOf"] = nil

@@ -49,7 +49,7 @@ final class LineReader {
     private let ending = AsyncSignal<Void>()
 
     /// - Parameter read: returns the next line without its end, nil at the end of input. Called on a thread that may
-    ///   block, never twice at once.
+    ///   block, never twice at the same time.
     init(_ read: @escaping @Sendable () -> String? = { readLine() }) {
         self.read = read
         readOne()

@@ -54,8 +54,8 @@ struct Screen: Sendable {
 
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
-    /// Writes it all, at once. Where no one reads any longer, the process ends by SIGPIPE, as it should, or what is to
-    /// be done then is done, if anything is.
+    /// Writes all of it, immediately. Where no one reads any longer, the process ends by SIGPIPE, as it should, or what
+    /// is to be done then is done, if anything is.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in

@@ -91,7 +91,7 @@ struct RecordingReader {
         guard seen.insert(number).inserted else { throw fault("call \(number) began before: each begins once") }
         let task = try text("task", line)
         guard let options = line["options"] else { throw fault("$.options: expected any JSON, got nothing") }
-        // A plugin that calls for a session is called anew with that session's own call.
+        // A plugin that calls for a session is called again with that session's own call.
         guard line["session"] != nil, line["plugin"] == nil else {
             recording.foreignCalls += 1
             return

@@ -56,7 +56,7 @@ struct ReplayRun: Sendable {
             OutcomeComparison.compare(recorded, end.outcome, ignoring: ignored, outcomeIsEnough: isOfDaemon))
     }
 
-    /// Sends a call. Returns its end where that is known at once.
+    /// Sends a call. Returns its end where that is known immediately.
     private func begin(_ step: ReplayPlan.Step, _ client: Bridge, _ group: inout TaskGroup<End>) async -> End? {
         let call = step.call
         guard case .whole(let options) = call.options else { return nil }

@@ -6,7 +6,7 @@ import Glibc
 /// A task whose calls are answered by a command: options to its standard input, its standard output as the result.
 @LoopActor
 final class CommandTask {
-    /// Commands that run at once; beyond, calls end with `busy`: each is a process.
+    /// Commands that run in parallel; beyond, calls end with `busy`: each is a process.
     private static let maximumRunning = 64
     /// As much as a daemon takes as a result unless it is configured otherwise.
     private static let maximumOutputBytes = 1 << 20

@@ -155,7 +155,7 @@ final class BusConnection {
         watcher?.watch(readable: events & POLLIN != 0, writable: events & POLLOUT != 0)
         var microseconds: UInt64 = .max
         sd_bus_get_timeout(handle.raw, &microseconds)
-        // On CLOCK_MONOTONIC, as the loop's own; 0 where there is something to do at once, all ones where there is
+        // On CLOCK_MONOTONIC, as the loop's own; 0 where there is something to do immediately, all ones where there is
         // nothing.
         let (nanoseconds, isNever) = microseconds.multipliedReportingOverflow(by: 1_000)
         if isNever { timer?.cancel() } else { timer?.schedule(at: MonotonicInstant(nanoseconds: nanoseconds)) }

@@ -60,7 +60,7 @@ struct MessageHandle: ~Copyable {
         return value
     }
 
-    /// sd-bus lends the text, which it has checked to be UTF-8, as long as the message lives.
+    /// The text is sd-bus's, checked to be UTF-8, and valid as long as the message lives.
     private func string() throws(BusError) -> String {
         var text: UnsafePointer<CChar>?
         try check(sd_bus_message_read_basic(raw, CChar(UInt8(ascii: "s")), &text), "read a message")

@@ -1,9 +1,9 @@
 import EventLoop
 import Glibc
 
-/// The terminal while a command draws on all of it: another page of the terminal's memory, no echo, keys at once. What
-/// it was before comes back when this is closed, and also where the process ends in another way: by a signal, by a
-/// fault.
+/// The terminal while a command draws on all of it: another page of the terminal's memory, no echo, keys without
+/// waiting for a line. What it was before comes back when this is closed, and also where the process ends in another
+/// way: by a signal, by a fault.
 @LoopActor
 final class LiveTerminal: UnixStreamDelegate {
     /// Why waiting ended.

@@ -80,7 +80,7 @@ struct TopRates {
     private func rate(_ counter: String, _ before: JSON, _ after: JSON) -> JSON {
         guard milliseconds > 0, let now = after[counter]?.int64Value else { return .null }
         let then = before[counter]?.int64Value ?? 0
-        // A counter that is smaller than it was began anew.
+        // A counter that is smaller than it was began again.
         let grown = Double(now < then ? now : now - then)
         return Self.number(grown / (Double(milliseconds) / 1_000))
     }

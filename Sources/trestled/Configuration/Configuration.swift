@@ -20,7 +20,7 @@ struct Configuration: Sendable, Equatable {
     var policy: PolicyRules
     /// Where plugins are looked for.
     var pluginSearch: PluginSearch
-    /// Whether files that come, change and go there are loaded, loaded anew and unloaded.
+    /// Whether files that come, change and go there are loaded, reloaded and unloaded.
     var watchesPlugins = false
     /// The least severe messages that are logged.
     var logLevel = LogLevel.notice
@@ -28,13 +28,13 @@ struct Configuration: Sendable, Equatable {
     var logFormat = LogFormat.auto
     /// Whether the daemon's memory is kept from core files and debuggers.
     var protectsMemory = true
-    /// How long calls in flight may go on after SIGTERM.
+    /// How long calls in flight may continue after SIGTERM.
     var drainTimeout = Duration.seconds(5)
     /// The deadline of calls whose caller and task name none.
     var callTimeout = Duration.seconds(60)
     /// How long a plugin may take to stop.
     var stopTimeout = Duration.seconds(5)
-    /// How long a plugin's process may take to answer what it can answer at once.
+    /// How long a plugin's process may take to answer what it can answer immediately.
     var pluginTimeout = Duration.seconds(10)
     /// The bounds on what one client, and all of them, may take.
     var limits = Limits()
@@ -65,7 +65,7 @@ struct Configuration: Sendable, Equatable {
         var eventQueueBytes = 1 << 20
         /// Bytes of a stream that wait for its reader.
         var streamWindow = 256 << 10
-        /// Sessions at once, over all users.
+        /// Sessions at a time, of all users.
         var sessions = 10_000
         /// What goes to the next process at a restart, all sessions together, in bytes.
         var handoverBytes = SessionTable.maximumBytes

@@ -12,7 +12,7 @@ extension Configuration {
         "limits": "What one session, and all of them together, may take.",
         "quotas": """
         What each session, user, plugin and task may take, so that none of them takes what others need. Of calls per \
-        second, and of calls in flight where nobody says how many, 0 stands for any number.
+        second, and of calls in flight where no setting limits them, 0 means any number.
         """,
         "dialects": "The forms of messages that clients may use beside the native one.",
         "plugins": "Which plugins are started.",
@@ -70,8 +70,8 @@ extension Configuration {
         Declaration(
             "plugin_watch", .truth, \.watchesPlugins, .restart,
             """
-            Whether plugins are loaded, loaded anew and unloaded while the daemon serves, as their files come, change \
-            and go. Whoever may write there has code run by the daemon, at once.
+            Whether plugins are loaded, reloaded and unloaded while the daemon serves, as their files come, change \
+            and go. A user who may write there has code run by the daemon, immediately.
             """),
         Declaration("log_level", .choice, \.logLevel, .reload, "The least severe messages that are logged."),
         Declaration(
@@ -88,7 +88,7 @@ extension Configuration {
             """),
         Declaration(
             "drain_timeout", .duration(in: .zero ... .seconds(3_600)), \.drainTimeout, .reload,
-            "How long calls in flight may go on after SIGTERM."),
+            "How long calls in flight may continue after SIGTERM."),
         Declaration(
             "call_timeout", .duration(in: .milliseconds(1) ... .seconds(86_400)), \.callTimeout, .reload,
             "The deadline of calls whose caller and task name none. A change holds for calls that begin then."),
@@ -132,7 +132,7 @@ extension Configuration {
         Declaration(
             "limits.sessions", .count("sessions", in: 1...1_000_000), \.limits.sessions, .reload,
             """
-            Sessions at once, over all users. Each takes a descriptor. Where a change makes them fewer, those that are \
+            Sessions at a time, of all users. Each takes a descriptor. Where a change makes them fewer, those that are \
             open stay.
             """),
         Declaration(

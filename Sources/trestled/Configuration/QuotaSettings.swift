@@ -11,7 +11,7 @@ extension Configuration {
         Declaration(
             "quotas.session_calls_burst", .count("calls", in: 0...CallQuotaKey.maximum), \.quotas.sessionCalls.burst,
             .reload,
-            "Calls of one session that may begin at once where there were none for a while; 0: as many as in a "
+            "Calls of one session that may begin together after a pause; 0: as many as in a "
                 + "second."),
         Declaration(
             "quotas.session_subscriptions", .count("patterns", in: 1...100_000), \.quotas.sessionSubscriptions, .reload,
@@ -34,7 +34,7 @@ extension Configuration {
             \.quotas.user.calls.callsPerSecond, .reload, "Calls of one uid's sessions that begin in a second."),
         Declaration(
             "quotas.uid_calls_burst", .count("calls", in: 0...CallQuotaKey.maximum), \.quotas.user.calls.burst, .reload,
-            "Calls of one uid's sessions that may begin at once where there were none for a while; 0: as many as in a "
+            "Calls of one uid's sessions that may begin together after a pause; 0: as many as in a "
                 + "second."
         ),
         Declaration(

@@ -99,7 +99,7 @@ struct SessionHandover {
                 try server.adopt(UnixSocket(adopting: descriptor), record)
                 taken += 1
             } catch {
-                log.error("the session \(record.session.number) cannot go on: \(error)")
+                log.error("the session \(record.session.number) cannot continue: \(error)")
             }
         }
         for descriptor in descriptors.values {
@@ -118,7 +118,7 @@ struct SessionHandover {
         }
         forget()
         server.resumeReading()
-        log.notice("\(taken) sessions go on, of \(table.connections.count) that were handed over")
+        log.notice("\(taken) sessions continue, of \(table.connections.count) that were handed over")
     }
 
     /// The manager's copies are given up before anything that clients have sent is looked at: input that brought the

@@ -12,8 +12,8 @@ extension Daemon {
     /// (`TriggerLimitBurst=`).
     private static let pace = Duration.seconds(1)
 
-    /// Sends the clients that wait the reason why they are not served. Left in the queue, they would have the daemon
-    /// started again and again. Who connects later is left to the next daemon, which may find mended what was wrong.
+    /// Sends the clients that wait the reason why they are not served. Left in the queue, they would start the daemon
+    /// again and again. Later clients are left to the next daemon, which may find a corrected configuration.
     func turnAwayWaiting() async {
         let end = EventLoop.now + Self.pace
         var descriptors: [Int32] = []
@@ -38,12 +38,12 @@ extension Daemon {
         timer.close()
     }
 
-    /// Another attempt may fare better: what is wrong can be mended meanwhile.
+    /// Transient: the configuration can be corrected meanwhile.
     private var refusal: BridgeError {
         isMisconfigured
             ? BridgeError(
                 .configurationInvalid,
-                "the daemon does not start: its configuration is not good; the log has the mistakes",
+                "the daemon does not start: its configuration is invalid; the log has the mistakes",
                 isTransient: true, retryAfter: Self.pace)
             : BridgeError(
                 .daemonStopping, "the daemon cannot start, and its log says why", data: ["started": false],

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// How severe a message must be to be logged, for all loggers at once. Any thread.
+/// How severe a message must be to be logged, for all loggers together. Any thread.
 final class LogThreshold: Sendable {
     /// The level's index among all of them.
     private let index: Atomic<Int>

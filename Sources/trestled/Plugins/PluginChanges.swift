@@ -119,7 +119,7 @@ extension Daemon {
         return error
     }
 
-    /// The plugins as the configuration's file has them now: a plugin that comes, or comes anew, goes by its section
+    /// The plugins as the configuration's file has them now: a plugin that comes, or comes again, goes by its section
     /// there.
     private func pluginSetByFile() async throws(BridgeError) -> PluginSet {
         let source = source
@@ -189,7 +189,7 @@ extension Daemon {
             }
             try await loader.replace(old, by: new)
             installedPlugins.libraries.insert(path)
-            return .object(note(new, set, "was loaded anew"))
+            return .object(note(new, set, "was reloaded"))
         } catch {
             log.error("the plugin \(old.name) stays as it is: \(error.message)")
             throw BridgeError(

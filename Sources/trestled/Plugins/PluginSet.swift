@@ -6,8 +6,8 @@ import TaskRuntime
 
 /// The plugins of the configured directories: loaded, held against the configuration, started.
 ///
-/// A library that cannot be used is reported and left out; a configuration that does not fit is the operator's to mend,
-/// and the daemon does not start with it.
+/// A library that cannot be used is reported and left out; with a configuration that does not fit, the daemon does
+/// not start.
 @LoopActor
 struct PluginSet {
     let configuration: Configuration
@@ -24,7 +24,7 @@ struct PluginSet {
 
     /// Loads and configures all plugins, and starts none.
     ///
-    /// - Throws: everything that is wrong with the configuration, at once.
+    /// - Throws: everything that is wrong with the configuration, together.
     func load() async throws(ConfigurationErrors) -> Found {
         let paths = try configuration.pluginLibraries()
         if paths.isEmpty {

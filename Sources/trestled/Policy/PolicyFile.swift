@@ -90,7 +90,7 @@ struct PolicyFile {
     private mutating func names(_ value: TOMLValue, _ path: String) -> [PolicyName] {
         texts(value, path).compactMap { text, position in
             if let name = PolicyName(text) { return name }
-            problem(position, path, "\(TOMLText.quoted(text)) is no name: a * may stand at its end alone")
+            problem(position, path, "\(TOMLText.quoted(text)) is no name: a * may only be its last character")
             return nil
         }
     }
@@ -139,7 +139,8 @@ struct PolicyFile {
             problem(position, path, "plugin cannot be combined with another condition")
         }
         if rule.verbs.contains(.reach), rule.verbs.count > 1 {
-            problem(position, path, "reach stands alone: its names are origins, those of other verbs are not")
+            problem(
+                position, path, "reach needs a rule of its own: its names are origins, those of other verbs are not")
         }
         if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
             problem(position, path, "close has no names")

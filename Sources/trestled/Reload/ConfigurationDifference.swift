@@ -3,15 +3,16 @@ import BridgeJSON
 
 /// What a reload makes of a configuration. A plain value.
 struct ConfigurationDifference: Sendable, Equatable {
-    /// Settings whose new values hold at once, in the order of the declarations; those of plugins' sections behind.
+    /// Settings whose new values take effect immediately, in the order of the declarations; those of plugins' sections
+    /// behind.
     var applied: [String] = []
     /// Settings whose new values hold after a restart.
     var restart: [String] = []
-    /// The plugins that take their new section at once.
+    /// The plugins that take their new section immediately.
     var plugins: [String] = []
 }
 
-/// What of a running daemon decides whether a change can hold at once.
+/// What of a running daemon decides whether a change can take effect immediately.
 struct ReloadAbility: Sendable {
     /// The plugins at work that take a new section.
     var plugins: Set<String> = []
@@ -52,10 +53,10 @@ extension Configuration {
         return difference
     }
 
-    /// What a change of the rules is called; it always holds at once.
+    /// What a change of the rules is called; it always takes effect immediately.
     static let policyChange = "policy"
 
-    /// The configuration that is in force after a reload: what holds at once is new, the rest as it was.
+    /// The configuration that is in force after a reload: what takes effect immediately is new, the rest as it was.
     func taking(_ difference: ConfigurationDifference, from new: Configuration) -> Configuration {
         var result = self
         result.file = new.file

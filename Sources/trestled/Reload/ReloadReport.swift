@@ -55,7 +55,7 @@ extension ConfigurationErrors {
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         return BridgeError(
             .configurationInvalid,
-            "the configuration is not good, and everything stays as it was: "
+            "the configuration is invalid, and nothing was changed: "
                 + "\(problems.first?.description ?? "")\(more)",
             data: ["problems": .array(problems.map(\.json))])
     }

@@ -164,13 +164,13 @@ final class Reloader {
         }
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func note(_ failure: ReloadFailure, _ occasion: String) {
         switch failure {
         case .stopping: daemon.log.notice("\(occasion): the daemon is stopping and no longer reads its configuration")
         case .refused(let errors):
-            daemon.log.error("\(occasion): the configuration is not good, and everything stays as it was")
+            daemon.log.error("\(occasion): the configuration is invalid, and nothing was changed")
             for problem in errors.problems { daemon.log.error("\(problem)") }
         }
     }

@@ -91,7 +91,7 @@ final class TutorialReader {
     /// The arguments for /bin/sh.
     private func command(_ text: String) -> [String] {
         let script = text.replacing(Self.socketPath, with: "\(folder)/s")
-        // The one that stays is told to end, and not a shell around it.
+        // The one that stays gets the signal to end, and not a shell around it.
         return ["-ec", text.contains("\n") ? script : "exec \(script)"]
     }
 

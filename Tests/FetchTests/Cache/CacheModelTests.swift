@@ -76,7 +76,8 @@ struct CacheModelTests {
     private static let languages = [nil, "de", "en"]
 
     @Test(
-        "They agree over hundreds of operations, also when the store is opened anew", arguments: 0..<4 as Range<UInt64>)
+        "They agree over hundreds of operations, also when the store is opened again", arguments: 0..<4 as Range<UInt64>
+    )
     func agreement(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var settings = CacheSettings()

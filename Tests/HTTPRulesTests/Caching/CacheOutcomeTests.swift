@@ -18,7 +18,7 @@ import Testing
         try load(stored, for: request).outcome(of: response(status, list, at: november1994.later(10)), stored: stored)
     }
 
-    @Test("A 304 updates what is stored, but not what describes its bytes, and the answer has its age anew")
+    @Test("A 304 updates what is stored, but not what describes its bytes, and the answer has its age again")
     func freshens() throws {
         let news = fields(
             ("ETag", "\"1\""), ("Content-Length", "0"), ("A", "2"), ("B", "3"), ("Content-Type", "x"),

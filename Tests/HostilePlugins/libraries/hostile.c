@@ -1,4 +1,4 @@
-/* A plugin that misbehaves in one way, which the compiler is told: -DBEHAVIOUR_CrashInCall -DNAME='"CrashInCall"'. The
+/* A plugin that misbehaves in one way, which a macro of the compiler selects: -DBEHAVIOUR_CrashInCall -DNAME='"CrashInCall"'. The
  * task hostile.NAME misbehaves, hostile.NAME.good answers with its options. ../README.md lists the ways. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>

@@ -39,7 +39,7 @@ final class Command {
     /// The next line that it writes; nil at the end of its output.
     func line() throws -> String? { try lines.line().map { String(decoding: $0, as: UTF8.self) } }
 
-    /// Tells it to end, and waits.
+    /// Sends it a signal to end, and waits.
     func stop(_ signal: Int32 = SIGTERM) throws -> ProcessEnd {
         process.signal(signal)
         return try process.wait()

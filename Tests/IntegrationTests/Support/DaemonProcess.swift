@@ -86,7 +86,7 @@ final class DaemonProcess {
     }
 }
 
-/// Runs `body` with a daemon that takes connections. One that still runs afterwards must end in order when it is told
+/// Runs `body` with a daemon that takes connections. One that still runs afterwards must end in order when it is asked
 /// to.
 func withDaemon<R>(in home: DaemonHome, _ body: (DaemonProcess) throws -> R) throws -> R {
     let daemon = try DaemonProcess(in: home)

@@ -65,8 +65,8 @@ enum HostilePlugin: Sendable {
         try copy(Paths.build + "/libFixture.so", to: folder, as: "libFixturePlugin.so", mode: 0o644)
     }
 
-    /// Puts the daemon into a plugin directory: what is in there has come with it, and is loaded by it at once. It
-    /// would have a library from elsewhere tell its name to another process first.
+    /// Puts the daemon into a plugin directory: what is in there has come with it, and is loaded by it directly. A
+    /// library from elsewhere would first be asked for its name in another process.
     static func putDaemon(into folder: TemporaryFolder) throws -> String {
         for program in ["trestled", "trestle-plugin-host"] {
             try copy(Paths.program(program), to: folder, as: program, mode: 0o755)

@@ -1,5 +1,5 @@
 import TestSupport
-/// A plugin in C that a test compiles: one task, which answers with its own name, unless it is told to do otherwise.
+/// A plugin in C that a test compiles: one task, which answers with its own name, unless a test sets another body.
 struct PluginInC {
     var name = "specimen"
     var task = "specimen"

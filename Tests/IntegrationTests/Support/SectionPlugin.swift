@@ -1,6 +1,6 @@
 import TestSupport
 /// A plugin in C that keeps its section of the configuration and answers with it, and that can take another one while
-/// it is at work, unless it is told to refuse that.
+/// it is at work, unless it is set to refuse that.
 struct SectionPlugin {
     var name: String
     /// Why it does not take a section that it has found good; empty: it does.

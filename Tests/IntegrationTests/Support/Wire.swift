@@ -61,7 +61,7 @@ final class Wire {
         }
     }
 
-    /// Sends what there is room for, and tells how many bytes that were.
+    /// Sends as much as the socket takes, and returns the count of bytes.
     func offer(_ bytes: ArraySlice<UInt8>) throws -> Int {
         let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if count >= 0 { return count }

@@ -26,7 +26,7 @@ async def work(options: Any, call: aio.PluginCall) -> Any:
     if "ms" in options:
         await asyncio.sleep(options["ms"] / 1000)  # The work.
     if options.get("fail"):
-        raise BridgeError("soak.failed", "it was told to")
+        raise BridgeError("soak.failed", "as asked")
     return {"value": options.get("value"), "steps": steps}
 
 

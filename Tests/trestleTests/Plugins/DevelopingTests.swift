@@ -215,7 +215,7 @@ struct DevelopingTests {
         writes.load(at: at(0))
         #expect(written("x.log", at: 100) == .reload)
         #expect(written("y.log", at: 200) == .reload)
-        // A save between them begins anew.
+        // A save between them begins again.
         #expect(written("x.py", at: 300) == .reload)
         #expect(written("x.log", at: 400) == .reload)
         #expect(written("x.log", at: 500) == .reload)

@@ -30,7 +30,7 @@ struct NewPluginTests {
     }
 
     @Test(
-        "A name that the daemon would refuse is refused, and the rule is told",
+        "A name that the daemon would refuse is refused, and the error names the rule",
         arguments: ["", "9x", "a.b", "a b", "é", "../x", "bridge", "Plugin", String(repeating: "x", count: 65)])
     func badNames(_ text: String) {
         #expect(throws: ValidationError.self) { try PluginName(text) }

@@ -45,7 +45,7 @@ struct SampleOptionsTests {
         #expect(try SampleOptions(schema).allowed == nil)
     }
 
-    @Test("that are wrong are so in every way that the schema knows, and each is told with its reason")
+    @Test("that are wrong are so in every way that the schema knows, and each has its reason")
     func forbidden() throws {
         let wrong = try SampleOptions(disk).forbidden(isSubtle: true).map(\.value)
         for value: JSON in [

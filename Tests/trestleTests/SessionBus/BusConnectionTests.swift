@@ -30,7 +30,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
         connection.close()
     }
 
-    @Test("values of types that are not read are told as such, and those within a dictionary beside them are read")
+    @Test("values of types that are not read are reported as such, and those within a dictionary beside them are read")
     func otherTypes() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)

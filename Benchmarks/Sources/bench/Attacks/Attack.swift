@@ -63,7 +63,7 @@ struct AttackFigures {
     /// Of each round: p50 and p99 while the attack is repeated without a pause, and p99 beside a harmless sender.
     var endless: [(p50: Double, p99: Double, harmlessP99: Double)] = []
     var peakMiB = 0.0
-    /// The most CPU time that one turn of the loop took, in milliseconds; nil: the daemon does not tell.
+    /// The most CPU time that one turn of the loop took, in milliseconds; nil: the daemon does not report it.
     var longestTurn: Double?
 
     var withinLimit: Int { waits.count { $0 <= limitMilliseconds } }

@@ -1,4 +1,4 @@
-// Many sessions, calls and tasks that come or go at once.
+// Many sessions, calls and tasks that come or go together.
 
 private let callersOfTask = 990
 private let callsOfEach = 16

@@ -36,7 +36,7 @@ private func allocationCount(of daemon: Server, _ report: String) throws -> Int 
         if text.hasSuffix("\n"), let count = Int(text.dropLast()) { return count }
         usleep(5000)
     }
-    throw Failure("the daemon with counted allocations does not tell how many there were")
+    throw Failure("the daemon with counted allocations reports no count")
 }
 
 private let operations = ["decode", "route", "encode", "call"]
@@ -89,7 +89,7 @@ extension Bench {
         let text = readFile(log)
         let line = text.split(separator: "\n").last { $0.contains("Collected") }
         guard let number = line?.split(separator: " ").last.flatMap({ Double($0) }) else {
-            throw Failure("valgrind does not tell how many instructions there were: \(text)")
+            throw Failure("valgrind reports no count of instructions: \(text)")
         }
         return number
     }

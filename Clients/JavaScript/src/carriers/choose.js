@@ -7,7 +7,7 @@ import { webViewCarrier, webViewHandler } from "./webView.js";
 /** Makes carriers of sockets; only there where modules and Node are. */
 let socketCarriers;
 
-/** Lends Unix sockets to this file, which itself must not name what browsers do not have. */
+/** Gives this file Unix sockets, which itself must not name what browsers do not have. */
 export function offerSockets(makeCarrier) {
     socketCarriers = makeCarrier;
 }

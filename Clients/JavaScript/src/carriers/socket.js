@@ -39,8 +39,8 @@ export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 2
             socket.write(`${text}\n`, (error) => {
                 if (!isTaken && !error) events.drained();
             });
-            // Node writes at once what the kernel takes. The rest waits in Node, which does not say how much of it has
-            // left; so nothing more is written until it has.
+            // Node writes immediately what the kernel takes. The rest waits in Node, which does not say how much of it
+            // has left; so nothing more is written until it has.
             isTaken = socket.writableLength === 0;
             return isTaken;
         },

@@ -4,7 +4,7 @@ import { existsSync, lstatSync } from "node:fs";
 
 const systemSocket = "/run/trestle/bridge.sock";
 
-/** What of this process and its file system decides; a test lends others. */
+/** What of this process and its file system decides; a test gives others. */
 const surroundings = {
     variable: (name) => process.env[name],
     exists: existsSync,

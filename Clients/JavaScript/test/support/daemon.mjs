@@ -2,7 +2,6 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import net from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -50,10 +49,10 @@ export async function startDaemon(t, { rules, configuration = "" } = {}) {
 
     async function start() {
         const flags = ["--config", settings, "--socket", daemon.socket, "--state-dir", daemon.state];
-        const more = ["--plugin-dir", folder, "--log-level", "error"];
-        child = spawn(join(folder, "trestled"), [...flags, ...more], { env, stdio: "ignore" });
+        child = spawn(
+            join(folder, "trestled"), [...flags, "--plugin-dir", folder], { env, stdio: ["ignore", "ignore", "pipe"] });
         ended = new Promise((done) => child.once("exit", done));
-        await accepting(daemon.socket, ended);
+        await untilReady(child);
     }
 
     async function stop(signal = "SIGTERM") {
@@ -62,19 +61,21 @@ export async function startDaemon(t, { rules, configuration = "" } = {}) {
     }
 }
 
-/** Resolves when the socket takes connections. Nothing announces that to a parent, so it is tried. */
-async function accepting(path, ended) {
-    let hasEnded = false;
-    ended.then(() => {
-        hasEnded = true;
-    });
-    for (;;) {
-        const isOpen = await new Promise((done) => {
-            const socket = net.connect({ path });
-            socket.once("connect", () => socket.end(() => done(true)));
-            socket.once("error", () => setTimeout(done, 10, false));
+/**
+ * Resolves when a daemon has logged that it is ready. Its standard error is read to its end.
+ * @throws {Error} with the log, where it ends before
+ */
+export async function untilReady(child) {
+    let log = "";
+    child.stderr.setEncoding("utf8");
+    await new Promise((done, failed) => {
+        child.stderr.on("data", function look(text) {
+            log += text;
+            if (!log.includes(" ready: ")) return;
+            child.stderr.off("data", look);
+            child.stderr.resume();
+            done();
         });
-        if (isOpen) return;
-        if (hasEnded) throw new Error("the daemon ended before it took connections");
-    }
+        child.stderr.once("end", () => failed(new Error(`the daemon ended before it was ready:\n${log}`)));
+    });
 }

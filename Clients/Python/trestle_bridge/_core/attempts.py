@@ -47,7 +47,7 @@ class Attempts:
             self._watch = None
 
     def forget(self) -> None:
-        """A connection has worked: the back-off begins anew."""
+        """A connection has worked: the back-off begins again."""
         self._count = 0
 
     def repeat_first(self) -> bool:

@@ -12,7 +12,7 @@ class Backoff:
     """Growing, jittered pauses between attempts to connect.
 
     The n-th attempt waits for `first * factor ** n` seconds, at most `max_pause`, times a random number between
-    a half and one, so that many clients of a daemon that comes back do not come all at once.
+    a half and one, so that many clients of a daemon that comes back do not come together.
 
     Attributes:
         first: seconds before the first attempt, 0 or more.

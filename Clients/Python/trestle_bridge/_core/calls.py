@@ -162,7 +162,7 @@ class CallTable:
         call.timer = self._timers.after(self._limits.grace, lambda: self._end_cancelled(call, call.started))
 
     def abandon(self, call: Call) -> None:
-        """The caller is gone. The call ends at once, and the daemon gets a cancel."""
+        """The caller is gone. The call ends immediately, and the daemon gets a cancel."""
         if call.has_ended:
             return
         self._end_cancelled(call, False if self._recall(call) else call.started)

@@ -31,7 +31,7 @@ from .waiting import Holding
 log = logging.getLogger("trestle_bridge")
 
 _STABLE = 5.0
-"""Seconds after which a connection counts as one that worked: the back-off begins anew when it is lost."""
+"""Seconds after which a connection counts as one that worked: the back-off begins again when it is lost."""
 
 
 class Core:

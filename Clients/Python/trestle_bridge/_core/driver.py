@@ -73,7 +73,7 @@ class Driver:
             new.connect(path)
         except (OSError, ValueError) as error:
             new.close()
-            # A Unix socket connects at once, or not: EAGAIN says that too many wait to be accepted.
+            # A Unix socket connects immediately, or not: EAGAIN says that too many wait to be accepted.
             self.core.connect_failed(_connect_error(path, error), again=isinstance(error, BlockingIOError))
             return
         self._socket = new

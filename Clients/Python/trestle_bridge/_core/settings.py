@@ -36,7 +36,7 @@ class Limits:
         max_queued_progress: intermediate results of one call that are not taken; beyond this number, the oldest are
             dropped.
         max_running_calls: calls of provided tasks that run or wait, for each user; one more is answered `busy`. In a
-            plugin: calls that run at once, and calls of each user that wait.
+            plugin: calls that run in parallel, and calls of each user that wait.
     """
 
     connect_timeout: float = 10.0

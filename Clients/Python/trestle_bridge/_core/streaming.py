@@ -22,7 +22,7 @@ class Begun(Protocol):
         """Whether it has ended."""
 
     def when_done(self, then: Callable[[], None]) -> None:
-        """Has a function called when it has ended, on any thread; one that has ended calls it at once."""
+        """Has a function called when it has ended, on any thread; one that has ended calls it immediately."""
 
 
 Pending = TypeVar("Pending", bound=Begun)

@@ -75,8 +75,8 @@ class PluginCall(CallOfPlugin, IncomingCall):
     def submit(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
     ) -> Future[Any]:
-        """Begins such a call and does not wait for its end: several may run at once. Cancelling the future cancels the
-        call."""
+        """Begins such a call and does not wait for its end: several may run in parallel. Cancelling the future cancels
+        the         call."""
         return end_where_it_fails(*begin(
             self._streams, self, options, timeout, lambda text, left: self._start(task, text, left, session)))
 

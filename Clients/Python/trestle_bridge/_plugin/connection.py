@@ -159,7 +159,7 @@ class Connection:
             self._own.answered(message)
 
     def on_nonsense(self, why: str) -> None:
-        """What is no message, or of no use; the daemon that sends it is the one to be mended."""
+        """What is no message, or of no use: a fault of the daemon."""
         print(f"from the daemon came {why}", file=sys.stderr)
 
     # Any thread

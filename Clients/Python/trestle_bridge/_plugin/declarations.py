@@ -19,7 +19,7 @@ TaskFunction = Union[Callable[[Any, PluginCall], Any], Callable[[Any, aio_calls.
 raises."""
 
 THREADED_CONCURRENCY = 16
-"""Calls of one task at once where its author does not say, since each takes a thread; the daemon has more wait."""
+"""Parallel calls of one task where its author does not say, since each takes a thread; the daemon has more wait."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Handler:
 
     function: Callable[[Any, Any], Any]
     on_io_thread: bool = False
-    """It answers at once, whatever the tasks are doing; only functions of this package may do so."""
+    """It answers immediately, whatever the tasks are doing; only functions of this package may do so."""
     result_of_none: Any = None
     """What is answered where the function returns None: hooks have nothing to say but that they are done."""
     choose: Optional[Callable[[Any], Handler]] = None

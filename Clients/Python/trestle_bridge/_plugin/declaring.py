@@ -32,7 +32,7 @@ Restore = TypeVar("Restore", bound=RestoreSessions)
 class PluginDeclarations:
     """The decorators of `Plugin`. Each returns the function as it is, so that a test can call it.
 
-    Functions may be `async`, unless it is said otherwise. One that is not has a thread, so several may run at once.
+    Functions may be `async`, unless it is said otherwise. One that is not has a thread, so several may run in parallel.
     Declaring two functions for one thing raises ValueError, and a function that does not take the arguments that it
     gets TypeError.
     """
@@ -62,7 +62,7 @@ class PluginDeclarations:
             option_permissions: the policy's verb for options whose values not every caller may use:
                 `{"namespace": "store"}`. The daemon checks before the call comes here.
             timeout: seconds, the timeout of a call that has none; None: the daemon's own; `math.inf`: no timeout.
-            concurrency: the maximum of calls at once, while more wait in the daemon; None: 16 of a function that
+            concurrency: the maximum of parallel calls, while more wait in the daemon; None: 16 of a function that
                 takes threads, any number of one that is `async`.
             private: whether options and results are shown to no operator.
             max_option_bytes: the maximum length of the options of a call, in bytes of JSON; None: as long as a message.

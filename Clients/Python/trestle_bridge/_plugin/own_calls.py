@@ -15,7 +15,7 @@ from .._core.pipes import Passed, PassedPipes
 from .._core.settings import check_timeout
 
 MAX_CALLS = 1024
-"""As many as the daemon takes of a plugin process at once."""
+"""As many as the daemon takes of a plugin process in parallel."""
 
 
 class OwnCalls:

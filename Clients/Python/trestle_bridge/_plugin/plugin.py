@@ -45,8 +45,8 @@ class Plugin(PluginDeclarations):
 
     Args:
         version: the plugin's version, where the manifest has none.
-        limits: bounds; so many calls as `max_running_calls` run at once, and as many of each user wait. Further ones
-            are answered `busy`.
+        limits: bounds; so many calls as `max_running_calls` run in parallel, and as many of each user wait. Further
+            ones             are answered `busy`.
     """
 
     # What programs import it from.

@@ -1,4 +1,4 @@
-"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop. So many at once;
+"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop. So many in parallel;
 of the calls that wait, users take turns."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Threads:
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
 
     def run(self, work: Callable[[], None]) -> None:
-        """Has work done, at once. It raises nothing.
+        """Has work done, immediately. It raises nothing.
 
         Raises:
             RuntimeError: no further thread can be started.

@@ -29,7 +29,7 @@ from .stream import EventStream
 class Bridge(Calling):
     """A connection to the daemon, for any number of threads. Made by `connect`.
 
-    A context manager: leaving it closes it. It does not survive a fork: a child process connects anew.
+    A context manager: leaving it closes it. It does not survive a fork: a child process connects again.
     """
 
     def __init__(
@@ -90,7 +90,8 @@ class Bridge(Calling):
         """Provides a task: others' calls of it go to the handler, in every session, until the registration is closed.
 
         The handler is called with the options and an `IncomingCall`, on one of the bridge's handler threads;
-        several calls may run at once. What it returns becomes the result; a `Stream` in it is written for the caller.
+        several calls may run in parallel. What it returns becomes the result; a `Stream` in it is written for the
+        caller.
         A `BridgeError` that it raises goes to the caller as it is, any other exception as `internal` with its text.
 
         Args:
@@ -165,7 +166,7 @@ class Bridge(Calling):
         if self._thread.is_in_child:
             return self._thread.abandon()
         self._thread.post(self._core.close)
-        # The I/O thread never waits for another thread: after the time for the daemon it ends at once.
+        # The I/O thread never waits for another thread: after the time for the daemon it ends immediately.
         self._thread.join(self._limits.close_timeout + 5.0)
         self._handlers.close(self._limits.close_timeout)
         if self._reconnecting is not None and self._reconnecting is not threading.current_thread():

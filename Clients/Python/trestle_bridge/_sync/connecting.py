@@ -39,7 +39,7 @@ def connect(
             many seconds.
         parse_float: makes the numbers with a point or an exponent that come from the daemon, of their text.
             `decimal.Decimal` keeps every digit.
-        handler_threads: how many calls of provided tasks run at once.
+        handler_threads: how many calls of provided tasks run in parallel.
         limits: bounds and times.
 
     Raises:

@@ -27,7 +27,7 @@ class IOThread:
     """Runs until its core is closed.
 
     A command that is posted is run exactly once: by the thread, or, where that has ended, by the caller that posts it;
-    the core is closed by then, and every call ends at once.
+    the core is closed by then, and every call ends immediately.
     """
 
     def __init__(self, driver: Driver) -> None:
@@ -53,7 +53,7 @@ class IOThread:
             RuntimeError: this is a forked child of the process that made the thread.
         """
         if self.is_in_child:
-            raise RuntimeError("a bridge does not survive a fork: connect anew in the child process")
+            raise RuntimeError("a bridge does not survive a fork: connect again in the child process")
         self._commands.put(command)
         if self._has_ended:
             self._run_commands()

@@ -29,7 +29,7 @@ class Waiter:
             self._then()
 
     def when_ended(self, then: Callable[[], None]) -> None:
-        """Has a function called on the I/O thread when the end has come; at once, where it has."""
+        """Has a function called on the I/O thread when the end has come; immediately, where it has."""
         self._then = then
         if self.mailbox.has_ended:
             then()
@@ -100,6 +100,6 @@ class PendingCall:
         self._thread.post(lambda: self._core.calls.cancel(self._call))
 
     def abandon(self) -> None:
-        """Ends the call at once, on this side, and has the daemon cancel it. For a caller that no longer
+        """Ends the call immediately, on this side, and has the daemon cancel it. For a caller that no longer
         waits."""
         self._thread.post(lambda: self._core.calls.abandon(self._call))

@@ -137,7 +137,7 @@ class Bridge(Calling):
         Args:
             local: does not ask the daemon: only what it sends to this session without a subscription, such as
                 `record.changed` of a table that is watched, `bridge.traffic` and `web.close`, and what the bridge's
-                other streams subscribe to. Such a stream gets events at once.
+                other streams subscribe to. Such a stream gets events immediately.
             max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader gets
                 `bridge.events_dropped`.
 

@@ -36,7 +36,7 @@ def subscribed_stream(patterns: Sequence[str], max_events: int, requests: Reques
 
 
 def local_stream(patterns: Sequence[str], max_events: int, requests: Requests, pump: Pump) -> EventStream:
-    """A stream of which the daemon knows nothing; it gets events at once."""
+    """A stream of which the daemon knows nothing; it gets events immediately."""
 
     async def ask(stream: EventStream) -> None:
         pass

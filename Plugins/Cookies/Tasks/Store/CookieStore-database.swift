@@ -106,7 +106,7 @@ extension CookieStore {
         return failed
     }
 
-    /// The durable profiles of a uid are counted anew when they are next asked for; those in memory are kept.
+    /// The durable profiles of a uid are counted again when they are next asked for; those in memory are kept.
     private mutating func forgetSizes(of uid: UInt32) {
         sizes[uid] = nil
         guard let stored = try? perform({ queue in try queue.read { try CookieRows(database: $0).profiles(of: uid) } })

@@ -6,9 +6,9 @@ import TaskKit
 /// The cookies of all users: jars in memory, over a database that has what was committed.
 ///
 /// Calls change jars; `commit` writes what they changed, in one transaction. Where it fails, `abandon` forgets the jars
-/// that were changed, which are read anew when they are next used. Every method may wait for the disk.
+/// that were changed, which are read again when they are next used. Every method may wait for the disk.
 struct CookieStore: Sendable {
-    /// How many profiles are kept in memory; those used least recently are read anew.
+    /// How many profiles are kept in memory; those used least recently are read again.
     static let loadedProfiles = 64
 
     let settings: CookieSettings

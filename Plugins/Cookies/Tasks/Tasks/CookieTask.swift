@@ -130,7 +130,7 @@ extension CookieTask {
         return page
     }
 
-    /// Whether the policy lends the caller the values of HttpOnly cookies.
+    /// Whether the policy gives the caller the values of HttpOnly cookies.
     private static func mayShowSecrets(_ call: Call) async -> Bool {
         let question: JSON = ["task": .string(CookieService.secrets)]
         let answer: JSON? = try? await call.call("bridge.explain", question)

@@ -4,7 +4,7 @@ import TaskKit
 /// `cookies.export`
 struct ExportTask: CookieTask {
     static let name = "cookies.export"
-    static let summary = "Answers the cookies of a profile as a file, HttpOnly ones included."
+    static let summary = "Returns the cookies of a profile as a file, HttpOnly ones included."
     static let settings = TaskSettings(permission: CookieService.secrets, isPrivate: true)
 
     struct Request: Decodable, Sendable {

@@ -4,7 +4,7 @@ import TaskKit
 /// `cookies.get`
 struct GetTask: CookieTask {
     static let name = "cookies.get"
-    static let summary = "Answers cookies: all of a profile, or those of a URL, a domain or a name."
+    static let summary = "Returns cookies: all of a profile, or those of a URL, a domain or a name."
     static let settings = TaskSettings(isPublic: true, isPrivate: true)
     static let isForPages = true
     static let asksForSecrets = true

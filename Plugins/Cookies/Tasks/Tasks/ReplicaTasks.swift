@@ -7,7 +7,7 @@ import TaskKit
 /// `cookies.attach`
 struct AttachTask: CookieTask {
     static let name = "cookies.attach"
-    static let summary = "Answers a profile to a container, and sends it the changes of others from then on."
+    static let summary = "Returns a profile to a container, and sends it the changes of others from then on."
     static let settings = TaskSettings(permission: CookieService.secrets, isPrivate: true)
 
     struct Request: Decodable, Sendable {
@@ -60,7 +60,7 @@ struct AttachTask: CookieTask {
 /// `cookies.apply`
 struct ApplyTask: CookieTask {
     static let name = "cookies.apply"
-    static let summary = "Takes what has changed in a container's jar, where nobody has changed the same cookie since."
+    static let summary = "Takes what has changed in a container's jar, unless the same cookie was changed since."
     static let settings = TaskSettings(permission: CookieService.secrets, isPrivate: true, optionBytes: optionBytes)
 
     /// Some hundred cookies of the longest kind.

@@ -6,7 +6,7 @@ import TaskKit
 /// `cookies.header`
 struct HeaderTask: CookieTask {
     static let name = "cookies.header"
-    static let summary = "Answers the header Cookie for a request, HttpOnly cookies included."
+    static let summary = "Returns the header Cookie for a request, HttpOnly cookies included."
     static let settings = TaskSettings(permission: CookieService.secrets, isPrivate: true)
 
     struct Request: Decodable, Sendable {
@@ -42,7 +42,7 @@ struct HeaderTask: CookieTask {
 /// `cookies.script`
 struct ScriptTask: CookieTask {
     static let name = "cookies.script"
-    static let summary = "Answers a script for the start of a page, which sets the cookies that the page has not."
+    static let summary = "Returns a script for the start of a page, which sets the cookies that the page has not."
 
     static let settings = TaskSettings(isPrivate: true)
 
@@ -68,7 +68,7 @@ struct ScriptTask: CookieTask {
 /// `cookies.take`
 struct TakeTask: CookieTask {
     static let name = "cookies.take"
-    static let summary = "Answers the header Cookie to the plugin that makes a request for its caller."
+    static let summary = "Returns the header Cookie to the plugin that makes a request for its caller."
     static let settings = TaskSettings(permission: CookieService.requests, isPrivate: true)
     static let isForPages = true
 

@@ -55,7 +55,7 @@ struct SeedTask: CookieTask {
         try engine.store.write(profile) { jar, now throws(BridgeError) in
             for cookie in wanted { try jar.put(cookie, at: now) }
         }
-        // Of a seed that is sown anew the cookies stay known that are in it no longer: they are removed with it.
+        // Of a seed that is sown again the cookies stay known that are in it no longer: they are removed with it.
         let keys = sown.union(wanted.map(\.key))
         guard keys.count <= Self.maximumCookies * 5 else {
             throw .overQuota(

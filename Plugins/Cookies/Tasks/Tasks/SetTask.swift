@@ -4,7 +4,7 @@ import TaskKit
 /// `cookies.set`
 struct SetTask: CookieTask {
     static let name = "cookies.set"
-    static let summary = "Sets a cookie, by a Set-Cookie line for a URL or by its parts, and answers when it is stored."
+    static let summary = "Sets a cookie, by a Set-Cookie line for a URL or by its parts, and returns when it is stored."
     static let settings = TaskSettings(isPublic: true, isPrivate: true)
     static let isForPages = true
 

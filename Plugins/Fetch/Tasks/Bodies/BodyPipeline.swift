@@ -65,7 +65,7 @@ final class BodyPipeline {
         return plain.isEmpty ? nil : plain
     }
 
-    /// The body is over.
+    /// The body has ended.
     ///
     /// - Throws: `http.decoding`, `http.integrity`.
     func finish() throws(BridgeError) {

@@ -82,7 +82,7 @@ final class ContentDecoder {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// The body is over.
+    /// The body has ended.
     ///
     /// - Throws: `http.decoding`, where a coding is not.
     func finish() throws(BridgeError) {

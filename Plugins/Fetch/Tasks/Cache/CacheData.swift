@@ -3,7 +3,7 @@ import TaskKit
 
 /// Stored responses as data of the sites that they came from, whatever session has fetched them.
 struct CacheData: WebsiteDataStore {
-    /// More origins of a user are not told apart.
+    /// More origins of a user are not distinguished.
     private static let maximumOrigins = 10_000
 
     let type = "diskCache"

@@ -2,8 +2,8 @@ import DurableDatabase
 import GRDB
 import Glibc
 
-/// The file of the database. One that is damaged, or that a newer version has written, is set aside and begun anew: it
-/// is a cache, and no store of records.
+/// The file of the database. One that is damaged, or that a newer version has written, is set aside and created again:
+/// it is a cache, and no store of records.
 struct CacheFile: Sendable {
     let path: String
     private let database: DurableDatabase

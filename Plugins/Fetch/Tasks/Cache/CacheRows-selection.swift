@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import HTTPRules
 
-/// Several entries at once: what is shown of them, and their removal.
+/// Several entries together: what is shown of them, and their removal.
 extension CacheRows {
     /// What an origin has in the store.
     struct OriginUsage: Sendable {

@@ -42,7 +42,7 @@ struct CacheStage: HopStage {
 
 /// One request, and what the store has for it.
 struct CachedLoad: Sendable {
-    /// How often a request begins anew, where what was found is gone in the meantime.
+    /// How often a request begins again, where what was found is gone in the meantime.
     static let maximumAttempts = 3
 
     let stage: CacheStage
@@ -192,7 +192,7 @@ struct CachedLoad: Sendable {
             }
         case .follow(let other):
             let outcome = await other.wait(context.call.plugin)
-            // Where all are cancelled, the one that loads may notice it first: none of the others begins anew.
+            // Where all are cancelled, the one that loads may notice it first: none of the others begins again.
             if Task.isCancelled { throw .fetchCancelled }
             switch outcome {
             case .response(let response):

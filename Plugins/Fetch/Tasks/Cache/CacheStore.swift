@@ -9,7 +9,7 @@ import TaskKit
 struct CacheStore: Sendable {
     /// How long the times of use wait to be written.
     static let tidying: Int64 = 30
-    /// How long the log is not told the same again.
+    /// How long the log does not repeat a message.
     static let quiet: Int64 = 60
     /// How many pages of the file are given back at a time.
     static let freedPages = 64

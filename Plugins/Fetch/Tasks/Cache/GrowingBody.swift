@@ -108,7 +108,7 @@ final class GrowingBody: Sendable {
         }
     }
 
-    /// The body is over.
+    /// The body has ended.
     func finish(_ result: Result<Void, BridgeError>) {
         let waiters = state.withLock { state in
             state.result = result
@@ -143,7 +143,7 @@ final class GrowingBody: Sendable {
 
     // MARK: Readers
 
-    /// Begins to read; nil: it is over, or bytes are missing already.
+    /// Begins to read; nil: it has ended, or bytes are missing already.
     func reader() -> GrowingReader? {
         let id = state.withLock { state -> UInt64? in
             guard state.isKept, state.result == nil else { return nil }
@@ -241,7 +241,8 @@ final class GrowingReader: Sendable {
                 await withTaskCancellationHandler {
                     await body.wait(id)
                 } onCancel: {
-                    // Never at once: the handler runs inside Swift's bookkeeping of the task that this would resume.
+                    // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would
+                    // resume.
                     threads.submit { self.leave() }
                 }
             }

@@ -13,7 +13,7 @@ final class SharedLoads: Sendable {
 
     /// What a request does.
     enum Turn: Sendable {
-        /// It loads, and tells the others.
+        /// It loads, and notifies the others.
         case lead(SharedLoad)
         /// It waits for another one.
         case follow(SharedLoad)
@@ -130,11 +130,11 @@ final class SharedLoad: Sendable {
                     return state.outcome
                 }
                 if let outcome { continuation.resume(returning: outcome) }
-                // What was cancelled before it waited would wait for good.
+                // What was cancelled before it waited would wait forever.
                 if Task.isCancelled { plugin.post { self.giveUp(id) } }
             }
         } onCancel: {
-            // Never at once: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
             plugin.post { self.giveUp(id) }
         }
     }

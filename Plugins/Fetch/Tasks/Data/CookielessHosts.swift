@@ -5,7 +5,7 @@ import TaskKit
 /// The hosts for which users have no cookies: `cookies.take` has said so, and no cookie was set since. A call through
 /// the daemon to the plugin Cookies takes more than the rest of a short request. Any thread.
 final class CookielessHosts: Sendable {
-    /// How many are kept, of all users; one more begins anew.
+    /// How many are kept, of all users; one more begins again.
     static let maximum = 1024
 
     /// Whose cookies, and for which host.

@@ -22,7 +22,7 @@ struct FileBody: Sendable {
 
 /// A file that is the body of a request. Any thread; all methods wait for the disk.
 final class SentFile: Sendable {
-    /// How much is read at once.
+    /// How much is read in one call.
     static let pieceBytes = 64 << 10
 
     private let place: FilePlace

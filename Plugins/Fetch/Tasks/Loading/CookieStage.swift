@@ -39,7 +39,8 @@ struct CookieUse: Sendable {
     }
 }
 
-/// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them anew.
+/// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them
+/// again.
 struct CookieStage: HopStage {
     let late: LateCookies
     let cookieless: CookielessHosts
@@ -128,7 +129,7 @@ struct HopCookies: Sendable {
     /// - Parameters:
     ///   - headers: The response's.
     ///   - clears: Whether the cookies of its site are removed before.
-    /// - Returns: What is to be stored with a later call, since this one is over; nil: nothing is.
+    /// - Returns: What is to be stored with a later call, since this one has ended; nil: nothing is.
     @discardableResult
     func put(_ headers: HeaderList, clears: Bool = false) async -> JSON? {
         let lines = headers.values(named: "Set-Cookie").prefix(Self.maximumLines).compactMap { FieldText.encode($0) }
@@ -144,7 +145,7 @@ struct HopCookies: Sendable {
         return await Self.put(.object(options), call) ? nil : .object(options)
     }
 
-    /// - Returns: False where the call is over, on whose behalf it is done.
+    /// - Returns: False where the call has ended, on whose behalf it is done.
     static func put(_ options: JSON, _ call: Call) async -> Bool {
         do throws(BridgeError) {
             let _: JSON = try await call.call("cookies.put", options)

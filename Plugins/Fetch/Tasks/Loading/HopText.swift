@@ -47,7 +47,7 @@ enum HopText {
     ///
     /// - Parameters:
     ///   - call: Whose caller reads the stream.
-    ///   - holding: What is kept until the body is over.
+    ///   - holding: What is kept until the body has ended.
     static func answer(
         _ response: HopResponse, _ url: WebURL, _ call: Call, holding: [any Sendable]
     ) async throws(BridgeError) -> JSONObject {

@@ -2,7 +2,7 @@ import HTTPRules
 import TaskKit
 
 /// Takes a hop through the runtime, as a call of `http.load`, where somebody looks at it: interceptors of that task, or
-/// the policy, which is asked for each origin outside of a page's own site. All others go on at once.
+/// the policy, which is asked for each origin outside of a page's own site. All others go on immediately.
 struct InterceptorStage: HopStage {
     /// The name of the task.
     static let task = "http.load"

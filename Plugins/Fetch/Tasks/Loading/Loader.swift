@@ -11,7 +11,7 @@ struct FetchRequest: Sendable {
 
     var redirect: RedirectMode
     var cache: CachePolicy
-    /// What tells apart stored responses to the same URL.
+    /// What distinguishes stored responses to the same URL.
     var cacheKey: String?
     var maximumBodyBytes: Int64
     var integrity: IntegrityMetadata?

@@ -5,7 +5,7 @@ import TaskKit
 /// The body of a response that comes from no server: it is read piece by piece, and held to the same limits.
 final class LocalBody: ResponseSource {
     private struct State {
-        /// Nil: the body is over.
+        /// Nil: the body has ended.
         var pipeline: BodyPipeline?
     }
 

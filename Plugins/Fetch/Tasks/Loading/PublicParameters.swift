@@ -10,7 +10,7 @@ struct PublicParameters: Sendable {
         var headers: [(name: String, value: Template)]
         /// Whether they take the place of what is there.
         var overrides: Bool
-        /// Whether the cache tells URLs apart by them.
+        /// Whether the cache distinguishes URLs by them.
         var isInKey: Bool
     }
 

@@ -3,7 +3,7 @@ import TaskKit
 
 /// How many fetches run: of a user, and of all. The others wait, and users take turns. Any thread.
 final class TransferQuota: Sendable {
-    /// How many run at once, of all users.
+    /// How many run in parallel, of all users.
     static let maximumTotal = 256
 
     /// What a user has.
@@ -58,11 +58,11 @@ final class TransferQuota: Sendable {
         let isAdmitted = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 wait(number, of: user, continuation)
-                // What was cancelled before it waited would wait for good.
+                // What was cancelled before it waited would wait forever.
                 if Task.isCancelled { post { self.giveUp(number, of: user) } }
             }
         } onCancel: {
-            // Never at once: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
             post { self.giveUp(number, of: user) }
         }
         guard isAdmitted else { throw .fetchCancelled }

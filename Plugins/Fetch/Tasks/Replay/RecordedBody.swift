@@ -28,7 +28,7 @@ final class RecordedBody: ResponseSource {
     ///   - recording: What it goes into.
     ///   - threads: Where that waits for the disk.
     ///   - user: Whose it is.
-    ///   - entry: The entry, once the body is over.
+    ///   - entry: The entry, once the body has ended.
     init(
         _ inner: any ResponseSource, _ recording: Recording, _ threads: BlockingThreads, of user: UInt32,
         entry: @escaping @Sendable (HAREntry.Body, Duration) -> HAREntry

@@ -27,7 +27,7 @@ final class FetchDeadline: Sendable {
     /// Does the work of a call.
     ///
     /// - Parameter left: The time that the call has.
-    /// - Throws: What `work` throws; `call.timeout`, where the time of the call is over.
+    /// - Throws: What `work` throws; `call.timeout`, where the call is past its deadline.
     func bound(
         _ call: Call, _ left: Duration, _ work: @escaping @Sendable () async throws(BridgeError) -> JSON
     ) async throws(BridgeError) -> JSON {
@@ -49,7 +49,7 @@ final class FetchDeadline: Sendable {
         return try result.get()
     }
 
-    /// The error of a call whose time is over; nil: it is not.
+    /// The error of a call past its deadline; nil: it is not.
     private var timeout: BridgeError? {
         let state = state.withLock { $0 }
         guard state.isOver else { return nil }

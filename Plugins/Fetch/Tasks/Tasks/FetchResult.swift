@@ -4,7 +4,7 @@ import TaskKit
 /// The body of a response that is being read. One Swift task.
 final class BodyReading: Sendable {
     private let response: LoadedResponse
-    // Held until the body is over.
+    // Held until the body has ended.
     private let ticket: TransferQuota.Ticket
     private let upload: Upload?
     private let metrics: FetchMetrics

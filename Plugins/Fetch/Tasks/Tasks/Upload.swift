@@ -13,7 +13,7 @@ final class Upload: Sendable {
         case .stream(let name, let byteCount, let type):
             let body = RequestBody(type: type, byteCount: byteCount)
             self.body = body
-            // Taken at once: the call may be over before the stream is.
+            // Taken immediately: the call may end before the stream does.
             let reader = call.readStream(name)
             feeding = Task(executorPreference: call.plugin.executor) {
                 body.finish(await Self.feed(body, reader))

@@ -30,7 +30,7 @@ struct AddressGate: Sendable {
 
     /// The error for an address.
     static func refusal(_ reason: String, host: Host, address: IPAddress?) -> BridgeError {
-        // Where the kernel does not tell this machine's addresses, there is no network either.
+        // Where the kernel does not report this machine's addresses, there is no network either.
         if address?.addressClass == .public, let obstacle = NetworkAccess.obstacle() {
             return .noNetwork(obstacle, host: host)
         }
@@ -42,7 +42,7 @@ struct AddressGate: Sendable {
 
 /// The addresses of this machine.
 enum MachineAddresses {
-    /// Reads them from the kernel; nil: it does not tell.
+    /// Reads them from the kernel; nil: it does not report them.
     static func read() -> Set<IPAddress>? {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return nil }

@@ -42,7 +42,7 @@ final class MultiHandle: @unchecked Sendable {  // one thread; see above
 
     /// Does what can be done now.
     ///
-    /// - Parameter onEnd: Called for each transfer that is over.
+    /// - Parameter onEnd: Called for each transfer that has ended.
     func perform(onEnd: (Transfer, CURLcode) -> Void) {
         var running: Int32 = 0
         curl_multi_perform(multi, &running)

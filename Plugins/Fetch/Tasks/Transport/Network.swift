@@ -4,7 +4,7 @@ import TaskKit
 
 /// The threads of all users at work. Any thread.
 final class Network: Sendable {
-    /// How many users may be at work at once. One more takes the place of one whose thread has nothing to do.
+    /// How many users may be at work in parallel. One more takes the place of one whose thread has nothing to do.
     static let maximumThreads = 64
 
     private struct State {

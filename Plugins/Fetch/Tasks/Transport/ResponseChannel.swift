@@ -3,9 +3,9 @@ import TaskKit
 
 /// A response on its way from the network's thread to the one that reads it. Any thread.
 final class ResponseChannel: Sendable {
-    /// How many bytes wait here at most, and one step of decoding more: as many as a reader passes on at once.
+    /// How many bytes wait here at most, and one step of decoding more: as many as a reader passes on in one call.
     static let windowBytes = pieceBytes
-    /// Shorter pieces are put together, to as much as a reader passes on at once.
+    /// Shorter pieces are put together, to as much as a reader passes on in one call.
     private static let pieceBytes = 64 << 10
 
     /// What comes next.
@@ -86,7 +86,7 @@ final class ResponseChannel: Sendable {
 
     /// Takes what is there; nil: nothing.
     ///
-    /// - Returns: The event, and whether the network's thread is to be told that there is room again.
+    /// - Returns: The event, and whether the network's thread is to be notified that there is capacity again.
     /// - Throws: Why the transfer failed, once all bytes that came have been taken.
     func take() throws(BridgeError) -> (event: Event, hasRoom: Bool)? {
         let taken = state.withLock { state -> Result<(event: Event, hasRoom: Bool)?, BridgeError> in

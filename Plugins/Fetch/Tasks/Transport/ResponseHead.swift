@@ -16,7 +16,7 @@ struct ResponseHead: Sendable {
     var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && headers.contains(named: "Location") }
 }
 
-/// What is known of a transfer when its body is over.
+/// What is known of a transfer when its body has ended.
 struct TransferSummary: Sendable {
     var wireBytes: Int64
     var decodedBytes: Int64

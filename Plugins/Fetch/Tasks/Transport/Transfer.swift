@@ -4,7 +4,7 @@ import TaskKit
 
 /// One request of libcurl's. The thread of its network only.
 final class Transfer {
-    /// How many bytes are received at once. libcurl waits for the socket once for each.
+    /// How many bytes are received in one call. libcurl waits for the socket once for each.
     private static let receivedBytes = 32 << 10
 
     let number: UInt64

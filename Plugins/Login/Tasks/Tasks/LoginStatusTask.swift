@@ -3,7 +3,7 @@ import TaskKit
 /// `login.status`: as whom the session is logged in.
 struct LoginStatusTask: ImmediateTask {
     static let name = "login.status"
-    static let summary = "Returns as whom the session is logged in, and until when its token is good."
+    static let summary = "Returns the user of the session, and until when its token is valid."
     static let settings = TaskSettings(isPublic: true)
 
     struct Result: Codable, Sendable {

@@ -57,7 +57,7 @@ enum SessionIdentity {
 extension PluginContext {
     /// Runs `body` to its end, also where the call that wanted it ends before, and waits for it.
     ///
-    /// It starts at once, before anything else runs on the loop.
+    /// It starts immediately, before anything else runs on the loop.
     func toTheEnd<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
         try await Task.immediate(executorPreference: executor, operation: body).value
     }

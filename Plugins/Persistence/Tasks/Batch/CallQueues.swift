@@ -92,7 +92,7 @@ struct CallQueues {
     /// Takes the next of what waits for a lane, as many as it carries out together; nothing: the lane must be woken for
     /// the next.
     ///
-    /// - Parameter calls: Is empty, and lends its room.
+    /// - Parameter calls: Is empty; its storage is reused.
     mutating func take(_ lane: StoreLane, into calls: inout [Call]) {
         while calls.count < lane.callsAtOnce, let call = queues[lane.rawValue].calls.popFirst() { calls.append(call) }
         if calls.isEmpty { queues[lane.rawValue].isAwake = false }

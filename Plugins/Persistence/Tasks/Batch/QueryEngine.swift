@@ -40,7 +40,7 @@ struct QueryEngine {
         makeConnection = nil
     }
 
-    /// Closes all connections. They are opened anew for the next slice, and queries that have not ended begin anew.
+    /// Closes all connections. They are opened again for the next slice, and queries that have not ended begin again.
     mutating func rest() {
         releaseSnapshots()
         begun = [:]

@@ -19,7 +19,7 @@ struct ReadEngine {
     }
 
     /// Opens the connection before there is a call: while one is open, the log's index stays where it is. To make it
-    /// anew, for a read after the connection that writes was closed, would take a disk that can be written to.
+    /// again, for a read after the connection that writes was closed, would take a disk that can be written to.
     mutating func holdIndex() {
         // `try?`: whatever is wrong is met again, and reported, by the first call.
         try? kept?.usable().use { database, _ in _ = try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema") }

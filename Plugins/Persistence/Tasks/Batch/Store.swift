@@ -45,7 +45,7 @@ final class Store: Sendable {
     private let nextLogBytes: Atomic<Int>
 
     /// - Parameters:
-    ///   - gather: the default runs what it is given at once: calls that come together are then taken as they come, by
+    ///   - gather: the default runs its argument immediately: calls that come together are then taken as they come, by
     ///     a lane that may be done with the first before the second is there.
     ///   - clock: For the slices of the lanes' time.
     ///   - maximumLogBytes: How long the log may grow while queries read what was there before.
@@ -239,8 +239,8 @@ final class Store: Sendable {
         let isLeft = Set(left.map { ObjectIdentifier($0) })
         let (lanes, whenIdle) = state.withLock { state in
             state.queues.putBack(left, lane)
-            // The user of the last call that was carried out, or of the query of which a slice was, has had a turn, also
-            // where they were alone when it began.
+            // The user of the last call that was carried out, or of the query of which a slice was, has had a turn,
+            // also where they were alone when it began.
             let last = lane == .queries ? calls.last : calls.last { !isLeft.contains(ObjectIdentifier($0)) }
             if let last { state.queues.endTurn(of: last.user, lane) }
             let lanes = state.queues.finish(calls.lazy.filter { !isLeft.contains(ObjectIdentifier($0)) })

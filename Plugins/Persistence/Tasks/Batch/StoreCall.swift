@@ -52,7 +52,7 @@ struct StoreVisit {
         return try call.carryOut(self)
     }
 
-    /// The result of a call's work on a lane whose calls are carried out at once.
+    /// The result of a call's work on a lane whose calls are carried out immediately.
     func result() throws -> [UInt8] {
         guard case .result(let result) = try work() else { preconditionFailure("A scan came to \(call.lane).") }
         return result

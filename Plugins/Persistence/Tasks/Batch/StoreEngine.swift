@@ -5,7 +5,7 @@ import TaskKit
 /// The connection that writes, and the watchers: carries out batches of writes and watches.
 ///
 /// Used by one thread at a time, that of the lane of commits. After any failure of the storage the connection is
-/// closed, and opened anew before anything else is done with it.
+/// closed, and opened again before anything else is done with it.
 struct StoreEngine {
     /// What opening needs.
     struct Settings: Sendable {

@@ -63,7 +63,7 @@ extension CopyTask {
 
 struct BackupTask: CopyTask {
     static let name = "persistence.backup"
-    static let summary = "Answers a stream with a copy of the whole store."
+    static let summary = "Returns a stream with a copy of the whole store."
     static let optionsSchema: JSON? = Schemas.strict(NoOptions.self)
     static let resultSchema: JSON? = SentCopy.schema
     let copies: StoreCopies
@@ -75,7 +75,7 @@ struct BackupTask: CopyTask {
 
 struct ExportTask: CopyTask {
     static let name = "persistence.export"
-    static let summary = "Answers a stream with records as lines of JSON."
+    static let summary = "Returns a stream with records as lines of JSON."
     static let optionsSchema: JSON? = Schemas.strict(Request.self)
     static let resultSchema: JSON? = SentCopy.schema
     struct Request: Codable, Sendable {
@@ -92,7 +92,7 @@ struct ExportTask: CopyTask {
 
 struct RestoreTask: CopyTask {
     static let name = "persistence.restore"
-    static let summary = "Puts a backup, which is read from a stream, in the place of the store."
+    static let summary = "Replaces the store by a backup, which is read from a stream."
     static let optionsSchema: JSON? = Schemas.strict(Request.self)?.withStream
     struct Request: Codable, Sendable {
         var stream: String

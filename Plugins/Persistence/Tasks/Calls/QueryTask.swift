@@ -3,7 +3,7 @@ import TaskKit
 /// Finds records.
 struct QueryTask: StoreTask {
     static let name = "persistence.query"
-    static let summary = "Answers the records of a table that meet conditions, in an order, a page at a time."
+    static let summary = "Returns the records of a table that meet conditions, in an order, a page at a time."
     static let lane = StoreLane.queries
     static let optionBytes: Int? = Limits.queryOptionBytes
     struct Request: Codable, Sendable {

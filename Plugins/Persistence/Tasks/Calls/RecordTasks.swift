@@ -3,7 +3,7 @@ import TaskKit
 /// Makes a record.
 struct CreateTask: WriteTask {
     static let name = "persistence.create"
-    static let summary = "Stores a new record in a table and answers its key and version."
+    static let summary = "Stores a new record in a table and returns its key and version."
     typealias Request = CreateOperation
     let store: Store
 }
@@ -11,7 +11,7 @@ struct CreateTask: WriteTask {
 /// Shows a record.
 struct ReadTask: StoreTask {
     static let name = "persistence.read"
-    static let summary = "Answers the record of a key."
+    static let summary = "Returns the record of a key."
     static let lane = StoreLane.reads
     static let optionBytes: Int? = nil
     struct Request: Codable, Sendable {

@@ -5,7 +5,7 @@ import TaskKit
 enum Backup {
     /// Makes and checks it: a snapshot of what is committed, for which no commit and no read waits.
     ///
-    /// The copy is written anew, not page by page: it is as small as can be, holds nothing of what was deleted, and is
+    /// The copy is written again, not page by page: it is as small as can be, holds nothing of what was deleted, and is
     /// complete without a log beside it.
     ///
     /// - Parameter path: An empty file.

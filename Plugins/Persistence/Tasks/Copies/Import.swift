@@ -169,7 +169,7 @@ extension BridgeError {
         var data = data?.objectValue ?? JSONObject()
         data["stored"] = JSON(outcome.records)
         error.data = .object(data)
-        error.message += "; what stands before it, \(outcome.records) records, is done; a repetition can skip it"
+        error.message += "; the \(outcome.records) records before it are stored; a repetition can skip them"
         return error
     }
 }

@@ -29,7 +29,7 @@ extension Store {
 }
 
 extension ReadEngine {
-    /// Closes the connection. It is opened anew for the next call.
+    /// Closes the connection. It is opened again for the next call.
     mutating func rest() { kept?.close(isLast: false) }
 }
 
@@ -42,7 +42,7 @@ extension StoreEngine {
             try restored.continueHistory(from: feedEnds)
             try connection.retire()
         }
-        // Whatever became of it: the next one to use it opens it anew, with its settings.
+        // Whatever became of it: the next one to use it opens it again, with its settings.
         kept?.close(isLast: false)
         try prepared.mapError { BridgeError(storage: $0) }.get()
         let keptPath = try swap.carryOut()

@@ -59,7 +59,7 @@ final class KeyGenerator {
     }
 
     /// The lower 32 bits as eight digits, the first of them in the lowest byte, which is where it stands in memory. All
-    /// at once: a shift and a comparison for each of 32 digits were most of what a key cost.
+    /// immediately: a shift and a comparison for each of 32 digits were most of what a key cost.
     private static func hexadecimal(_ word: UInt64) -> UInt64 {
         var digits = UInt64(UInt32(truncatingIfNeeded: word).byteSwapped)
         // Two bytes apart, then one, then a digit to each.

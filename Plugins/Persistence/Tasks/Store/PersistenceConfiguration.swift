@@ -5,7 +5,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
     /// The database's name in the plugin's state directory; "records.sqlite" by default.
     var file: String?
     /// Deletions that each namespace remembers for those who watch from an older version; 100,000 by default. A client
-    /// that has missed more must read its tables anew (`cursor.expired`).
+    /// that has missed more must read its tables again (`cursor.expired`).
     var tombstones: Int64?
     /// Records of one user in one origin; 0: any number.
     var namespaceRecords: Int64?
@@ -37,7 +37,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         "tombstones": [
             "description": """
             Deletions that each namespace remembers for those who watch from an older version. Whoever has missed \
-            more must read its tables anew (cursor.expired).
+            more must read its tables again (cursor.expired).
             """,
             "default": .number(JSONNumber(defaultTombstones)), "minimum": 0,
             "maximum": .number(JSONNumber(maximumTombstones)),

@@ -100,7 +100,7 @@ struct StoredRecord {
 /// The numbers of tables, kept from one visit to the next: they never change. Code that rolls back must empty it: a
 /// table may have been made by what is undone.
 final class CollectionCache {
-    /// Some megabytes at worst; then it begins anew.
+    /// Some megabytes at worst; then it begins again.
     private static let capacity = 4096
 
     private var collections: [TablePath: RecordReader.Collection] = [:]

@@ -53,7 +53,7 @@ final class StoreConnection {
     }
 }
 
-/// A connection that is opened when it is first needed, and anew after a failure of the storage.
+/// A connection that is opened when it is first needed, and again after a failure of the storage.
 typealias KeptConnection = ReopenableConnection<StoreConnection, BridgeError>
 
 extension KeptConnection {
@@ -68,7 +68,7 @@ extension KeptConnection {
         self.init(queue.map { StoreConnection($0, log: log) }) { cause throws(BridgeError) in
             do throws(BridgeError) {
                 let connection = StoreConnection(try open(), log: log)
-                if cause != nil { log("the database was opened anew") }
+                if cause != nil { log("the database was opened again") }
                 return connection
             } catch {
                 log(error.message)

@@ -1,6 +1,6 @@
 import TaskKit
 
-/// The data of the event `cursor.expired`: a table was replaced as a whole, and has to be read anew. The watch goes on.
+/// The data of the event `cursor.expired`: a table was replaced as a whole, and has to be read again. The watch goes on.
 struct CursorExpired: Codable, Sendable, Equatable {
     static let event = "cursor.expired"
 

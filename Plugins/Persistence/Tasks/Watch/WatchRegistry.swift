@@ -119,7 +119,7 @@ final class WatchRegistry {
 
     // MARK: Replays
 
-    /// A replay; one whose watch ended or began anew is no longer found.
+    /// A replay; one whose watch ended or began again is no longer found.
     struct ReplayID: Hashable, Sendable {
         var session: SessionID
         /// The session's uid.

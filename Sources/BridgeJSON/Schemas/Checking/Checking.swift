@@ -32,7 +32,7 @@ struct Checking {
         budget = SchemaBudget(steps: isQuick ? SchemaBudget.quickSteps : SchemaBudget.checkSteps)
     }
 
-    /// Lent: a copy would count each of its rows.
+    /// Borrowed: a copy would count each of its rows.
     var graph: SchemaGraph {
         @inline(__always) _read { yield schema.graph }
     }

@@ -80,7 +80,7 @@ extension SchemaCompiler {
         let names = try names(node, path).map { tape.string($0) }
         var known: Set<ExactKey> = []
         for name in names where !known.insert(ExactKey(text: name)).inserted {
-            throw failure(path, "the name \(JSON.string(Self.shown(name)).text) stands there twice")
+            throw failure(path, "the name \(JSON.string(Self.shown(name)).text) occurs twice")
         }
         return names
     }

@@ -86,7 +86,7 @@ struct PatternSet {
         default: throw PatternError("backreferences are not supported")
         }
         guard let code, let scalar = Unicode.Scalar(code) else {
-            throw PatternError("an escape \\\(kind) stands for no character")
+            throw PatternError("an escape \\\(kind) names no character")
         }
         return scalar
     }
@@ -141,7 +141,7 @@ struct PatternSet {
         let escape = try Self.readEscape(&reader)
         guard case .set(let set) = escape else { return escape }
         guard !set.isNegated else {
-            throw PatternError("a negated property of several categories cannot stand in a class")
+            throw PatternError("a negated property of several categories cannot be part of a class")
         }
         content += set.content
         weight = max(weight, set.weight)

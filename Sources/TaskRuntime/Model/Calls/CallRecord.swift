@@ -89,7 +89,7 @@ final class CallExtras {
     var completion: ((CallOutcome) -> Void)?
     var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
     var heldProgress: (sequence: UInt64, value: [UInt8])?
-    /// Options that wait for their turn, where the task's bound of calls at once was reached.
+    /// Options that wait for their turn, where the task's maximum of parallel calls was reached.
     var heldOptions: [UInt8] = []
     /// Whether these have not been held against what the task takes: it took another one's place meanwhile.
     var isUnchecked = false

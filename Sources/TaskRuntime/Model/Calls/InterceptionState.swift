@@ -22,7 +22,7 @@ final class InterceptionState {
         if !isHeld { self.options = Array(options) + repeatElement(0, count: Self.padding) }
     }
 
-    /// Lends the options that are held.
+    /// The held options, borrowed.
     func withOptions(_ body: (UnsafeRawBufferPointer) -> Void) {
         // Kept alive here: the call, and this with it, may end within `body`.
         let options = options

@@ -14,7 +14,7 @@ public struct RuntimeStatistics: Sendable {
     public var sessionsOpened: UInt64 = 0
 }
 
-/// The counters of the runtime, which its rooms count in. Loop thread only.
+/// The counters of the runtime, which its components count in. Loop thread only.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class RuntimeCounters {

@@ -237,8 +237,8 @@ public final class Session {
 
     /// What a session speaks for that never named anything else.
     public static let localOrigin = PolicySubject.localOrigin
-    /// So much output of a session is not looked at: a socket takes it at once, or few turns later. What is counted is
-    /// exact for sessions that have more.
+    /// So much output of a session is not looked at: a socket takes it immediately, or few turns later. What is counted
+    /// is exact for sessions that have more.
     @inlinable public static var uncountedBytes: Int { 64 * 1024 }
     /// From this many unread bytes on, progress and events wait: half of what a socket's own buffer holds by default.
     static var slowReaderBytes: Int { 96 * 1024 }

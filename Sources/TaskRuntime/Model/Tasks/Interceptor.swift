@@ -48,8 +48,8 @@ final class Interceptor {
         return true
     }
 
-    /// Whether calls of the task come to it. The daemon's own tasks are what an operator mends the rest with, and what
-    /// is private is for its plugin alone: neither is shown to any interceptor.
+    /// Whether calls of the task come to it. An operator repairs the rest with the daemon's own tasks, and a private
+    /// task is for its plugin alone: no interceptor sees either.
     func matches(_ task: TaskEntry) -> Bool {
         guard !task.isInternal, !task.description.isPrivate, !task.provider.isDaemon else { return false }
         return patterns.contains { $0.matches(task.name) }

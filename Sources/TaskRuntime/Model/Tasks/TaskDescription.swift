@@ -24,7 +24,7 @@ public struct TaskDescription: Sendable {
     public var optionPermissions: [String: PolicyVerb]
     /// How long a call may take.
     public var deadline: TaskDeadline
-    /// How many calls may run at once; nil: any number.
+    /// How many calls may run in parallel; nil: any number.
     public var concurrency: Int?
     /// How long options may be, in bytes of JSON; longer ones are refused before anything reads them.
     public var optionBytes: Int

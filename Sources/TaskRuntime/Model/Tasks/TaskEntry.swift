@@ -1,7 +1,7 @@
 import BridgeJSON
 
 /// A task as lists show it: text that holds until the task's interceptors change. Only of tasks whose schemas are known
-/// for good; nil: it is to be made anew.
+/// for good; nil: it is to be made again.
 struct ShownTask {
     var description: [UInt8]?
     var method: [UInt8]?
@@ -43,7 +43,7 @@ final class TaskEntry {
     let isInterceptor: Bool
     /// What it does with a stream; nil: nothing.
     let stream: StreamTask?
-    /// How many of its calls may run at once; `Int.max`: any number.
+    /// How many of its calls may run in parallel; `Int.max`: any number.
     let maximumRunning: Int
     /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
     let timeoutNanoseconds: UInt64?

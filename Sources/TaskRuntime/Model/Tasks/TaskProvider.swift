@@ -22,7 +22,7 @@ protocol TaskProvider: AnyObject {
     ///
     /// - Parameter caller: whose calls it is to be right for; nil: those of a plugin or the daemon.
     func schemaTexts(of task: TaskEntry, for caller: Session?) -> SchemaTexts
-    /// Answers what is known of a task's options and results, at once or later.
+    /// Answers what is known of a task's options and results, immediately or later.
     ///
     /// - Parameter caller: as above.
     func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void)

@@ -1,10 +1,10 @@
-/// How many calls there may be at once, and in a second. 0 stands for any number.
+/// How many calls there may be at a time, and in a second. 0 stands for any number.
 public struct CallQuota: Sendable, Hashable {
     /// Calls that have not ended.
     public var callsInFlight: Int
     /// Calls that begin, on the average.
     public var callsPerSecond: Int
-    /// Calls that may begin at once where there were none for a while; 0: as many as in a second.
+    /// Calls that may begin together after a pause; 0: as many as in a second.
     public var burst: Int
 
     /// By default any number.
@@ -63,7 +63,7 @@ public struct QuotaLimits: Sendable, Equatable {
     public var sessionSubscriptions = 256
     /// Tasks that one session provides.
     public var sessionTasks = 256
-    /// Streams of one session: as many downloads as a page has at once, several times over.
+    /// Streams of one session: as many downloads as a page has in parallel, several times over.
     public var sessionStreams = 64
     /// What the sessions of one uid may take together.
     public var user = UserQuota()

@@ -2,7 +2,7 @@ import DequeModule
 
 /// Work whose size a client decides, cut into steps: the end of a session, output to many sessions, a registration.
 ///
-/// A job runs at once as far as its user's share of the turn goes. The rest waits in the user's queue, before the
+/// A job runs immediately as far as its user's share of the turn goes. The rest waits in the user's queue, before the
 /// user's input (``StepScheduler/run(of:forNanoseconds:)``). Loop thread only.
 protocol StepJob: AnyObject {
     /// The session whose further input waits for the end of the job; nil: no input waits.

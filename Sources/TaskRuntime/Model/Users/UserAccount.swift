@@ -95,7 +95,7 @@ struct UserAccounts {
 
     private var accounts: [Key: UserAccount] = [:]
     /// From so many on those that are no longer needed are given up before another one is made: an account outlives its
-    /// last session, because its rate must not begin anew with each connection.
+    /// last session, because its rate must not begin again with each connection.
     private var crowd = 64
 
     var all: some Collection<UserAccount> { accounts.values }

@@ -29,9 +29,9 @@ struct LoadPluginCommand: BridgeCommand {
         commandName: "load",
         abstract: "Loads a plugin into the running daemon.",
         discussion: """
-            A library, a manifest, or a project's folder, which is built first; the daemon must be able to read the \
-            plugin, and it must belong to root or to the daemon's user. Until the daemon ends: `trestle plugin install` \
-            brings one in for good.
+            The plugin is a library, a manifest, or a project's folder, which is built first. The daemon must be able \
+            to read it, and it must belong to root or to the daemon's user. It stays until the daemon ends; \
+            `trestle plugin install` installs a plugin permanently.
 
             EXAMPLES
               trestle plugin load .
@@ -52,7 +52,7 @@ struct LoadPluginCommand: BridgeCommand {
         try await perform("bridge.plugin.load", ["path": .string(String(cString: real))]) { result in
             guard result["permanent"] == false else { return }
             News.note(
-                "note: it is loaded until the daemon ends; `trestle plugin install \(named)` installs it for good")
+                "note: it is loaded until the daemon ends; `trestle plugin install \(named)` installs it permanently")
         }
     }
 }
@@ -82,9 +82,9 @@ struct ReloadPluginCommand: BridgeCommand {
         commandName: "reload",
         abstract: "Replaces a plugin by the present version of its files, without losing a call.",
         discussion: """
-            The new version is started before it takes over; calls that are under way end where they began. Where it \
-            is no good, the one before stays, and the status is 1. A plugin that was refused is loaded, once it was \
-            mended.
+            The new version is started before it takes over; calls that are under way end where they began. If it \
+            fails, the version before stays, and the status is 1. A plugin that was refused is loaded once it is \
+            corrected.
 
             EXAMPLES
               trestle plugin reload scanner

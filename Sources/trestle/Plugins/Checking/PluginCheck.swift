@@ -170,7 +170,7 @@ struct PluginCheck {
             status["plugins"]?.arrayValue?.first { $0["name"]?.stringValue == name }?["restarts"]?.int64Value ?? 0
         if restarts > 0 {
             let times = restarts == 1 ? "once" : "\(restarts) times"
-            say(nil, "crash", .failed, "its process ended while it was checked, and was started anew \(times)")
+            say(nil, "crash", .failed, "its process ended while it was checked, and was started again \(times)")
         }
     }
 

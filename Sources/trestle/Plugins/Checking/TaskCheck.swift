@@ -223,7 +223,7 @@ struct TaskCheck {
             fail(
                 "cancel",
                 "its call was cancelled, and it had not answered \(HumanDuration.text(timeout)) later; an answer "
-                    + "nobody waits for says that the work is over, and until then it counts as running")
+                    + "nobody waits for says that the work has ended, and until then it counts as running")
             return false
         }
     }

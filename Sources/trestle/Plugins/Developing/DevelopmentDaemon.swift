@@ -96,7 +96,7 @@ final class DevelopmentDaemon {
     /// The plugin's name.
     var name: String { plugin["name"]?.stringValue ?? "" }
 
-    /// Has the plugin start anew with what its files say now.
+    /// Has the plugin start again with what its files say now.
     ///
     /// - Throws: `BridgeError` where the new one is no good; the old one goes on then.
     func reload() async throws {

@@ -85,7 +85,7 @@ final class DevelopmentRun {
         } while !Task.isCancelled && !isToBeLoaded()
     }
 
-    /// Whether what was saved is a reason to load the plugin anew.
+    /// Whether what was saved is a reason to load the plugin again.
     private func isToBeLoaded() -> Bool {
         guard let (paths, first) = saved.take() else { return false }
         switch ownWrites.take(paths, at: first, content: OwnWrites.content) {

@@ -35,7 +35,7 @@ struct PluginTemplate: Sendable {
                 "holds it against all that a plugin must do"
             ),
             ("\(shell(paths.program)) plugin dev", "runs it, and builds and reloads it with every save"),
-            ("sudo \(shell(paths.program)) plugin install .", "builds it for release, and installs it for good"),
+            ("sudo \(shell(paths.program)) plugin install .", "builds it for release, and installs it permanently"),
         ]
     }
 

@@ -1,8 +1,8 @@
 import BridgeJSON
 import EventLoop
 
-/// Shows alerts as notifications of the user's desktop, any number at once. Each ends once: by what the service says of
-/// its notification, by its caller, or with the presenter.
+/// Shows alerts as notifications of the user's desktop, any number in parallel. Each ends once: by what the service
+/// says of its notification, by its caller, or with the presenter.
 @LoopActor
 final class DesktopPresenter {
     /// An alert whose answer is waited for.
