@@ -234,7 +234,7 @@ typedef struct trestle_stream_use {
     void (*done)(void *context, const trestle_stream_answer *answer, const trestle_error *error);
     uint32_t side;      /* Of `stream_attach` and `stream_close`: the end that is meant, TRESTLE_STREAM_WRITER or
                            TRESTLE_STREAM_READER. 0: the one that the plugin has, the writer's where it has both. */
-    uint32_t reserved;  /* 0 */
+    uint32_t flags;     /* Of `stream_new`: 0 or TRESTLE_STREAM_ATTACH. Else 0. */
 } trestle_stream_use;
 
 /* The sides of a stream, and who else may end one. */
@@ -248,6 +248,8 @@ enum {
 #define TRESTLE_STREAM_END 1u
 /* Of an answer to a side that closes: the reader has all bytes. */
 #define TRESTLE_STREAM_COMPLETE 2u
+/* Of a stream that is made: the plugin's end is to be a pipe, as if `stream_attach` were called behind `stream_new`. */
+#define TRESTLE_STREAM_ATTACH 4u
 /* A number of bytes that is not known. */
 #define TRESTLE_STREAM_UNKNOWN UINT64_MAX
 
@@ -329,7 +331,9 @@ typedef struct trestle_host {
        LOOP THREAD. Makes a stream and holds the end `side`, TRESTLE_STREAM_WRITER or TRESTLE_STREAM_READER. `type`
        (a media type of at most 256 bytes, or empty) and `total` (how many bytes there will be, or
        TRESTLE_STREAM_UNKNOWN) are for the reader. With `call` in `use` the stream is for that call, and ends where
-       it fails. `name` of `use` has no meaning. The answer has `name` and `room`. */
+       it fails. `name` of `use` has no meaning. The answer has `name` and `room`. With TRESTLE_STREAM_ATTACH in `flags`
+       of `use` it has `descriptor`, too, as that of `stream_attach`; -1: there can be none at present, or the daemon is
+       older than the flag, and the end is as without it. */
     trestle_call (*stream_new)(const struct trestle_host *host, const trestle_stream_use *use, uint32_t side,
                                trestle_bytes type, uint64_t total);
     /* LOOP THREAD. Writes bytes, which are taken before this returns; `flags` is 0 or TRESTLE_STREAM_END: these are the
