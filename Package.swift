@@ -12,7 +12,8 @@ let strict: [SwiftSetting] = [
 
 /// Of code that runs on a plugin's executor and has no actors: an `async` function goes on where its caller is, without
 /// looking up the executor and passing it a job for each call and return. Not of TaskKit: it changes the types of
-/// closures, and a method with one no longer implements a protocol of a module without it, or silently not at all.
+/// closures, so that a method that takes one no longer meets a requirement of a protocol from a module without it.
+/// Where the protocol has a default, the compiler does not say so.
 let nonsending = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 // Each package from elsewhere hangs on traits: a plugin's package that asks for none of them, or for "Testing" alone,
