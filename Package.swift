@@ -10,6 +10,12 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Of code that runs on a plugin's executor and has no actors: an `async` function goes on where its caller is, without
+/// looking up the executor and passing it a job for each call and return. Not of TaskKit: it changes the types of
+/// closures, so that a method that takes one no longer meets a requirement of a protocol from a module without it.
+/// Where the protocol has a default, the compiler does not say so.
+let nonsending = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 // Each package from elsewhere hangs on traits: a plugin's package that asks for none of them, or for "Testing" alone,
 // resolves nothing of what only the daemon needs. Everyone enables one trait, and none enables another: each becomes a
 // flag of the compiler, and SwiftPM puts several in another order each time, which builds everything again.
@@ -29,6 +35,7 @@ struct PluginFolder {
     var name: String
     var dependencies: [Target.Dependency] = []
     var testDependencies: [Target.Dependency] = []
+    var settings = strict
 
     var product: Product { .library(name: "\(name)Plugin", type: .dynamic, targets: ["\(name)Plugin"]) }
 
@@ -36,7 +43,7 @@ struct PluginFolder {
         [
             .target(
                 name: "\(name)Tasks", dependencies: ["TaskKit"] + dependencies, path: "Plugins/\(name)/Tasks",
-                swiftSettings: strict),
+                swiftSettings: settings),
             .target(
                 name: "\(name)Plugin", dependencies: ["TaskKit", .target(name: "\(name)Tasks")],
                 path: "Plugins/\(name)/Entry", swiftSettings: strict),
@@ -59,7 +66,7 @@ let plugins = [
             "CCompression", "CCurl", "CThread", "DurableDatabase", "HTTPRules", "NetworkAccess", "OfflinePackages",
             "Sodium", grdb,
         ],
-        testDependencies: ["CookiesTasks", "DiskTestSupport"]),
+        testDependencies: ["CookiesTasks", "DiskTestSupport"], settings: nonsending),
     PluginFolder(
         name: "Cookies", dependencies: ["DurableDatabase", "HTTPRules", grdb, sqlite],
         testDependencies: ["DiskTestSupport"]),

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A small file beside a database that says whether its contents have changed, for processes that keep answers about
 /// them and do not open the database. Each change puts another random number into it.
@@ -7,12 +8,17 @@ import Glibc
 /// then; the answer holds as long as the mark is the same. This is also true while one process replaces another, and
 /// after the file was removed, because writer and reader share only its path.
 ///
-/// Safe on any thread. Reading takes three system calls and does not wait for the disk.
-public struct ChangeMark: Sendable {
+/// Safe on any thread. Reading takes two short system calls and does not wait for the disk: the file stays open, and is
+/// opened again where it was removed or replaced. It must not be moved while somebody reads.
+public final class ChangeMark: Sendable {
     private let path: String
+    /// The file that is read; -1: none is open.
+    private let file = Mutex<Int32>(-1)
 
     /// - Parameter database: The path of the database.
     public init(of database: String) { path = database + ".changed" }
+
+    deinit { file.withLock { if $0 >= 0 { close($0) } } }
 
     /// Says that the contents have changed.
     ///
@@ -30,11 +36,22 @@ public struct ChangeMark: Sendable {
 
     /// What is read again for as long as nothing changes; nil: there is no mark, and no answer may be kept.
     public var value: UInt64? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var number: UInt64 = 0
-        let size = MemoryLayout.size(ofValue: number)
-        return read(file, &number, size) == size ? number : nil
+        file.withLock { file in
+            if file >= 0, !Self.hasName(file) {
+                close(file)
+                file = -1
+            }
+            if file < 0 { file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+            guard file >= 0 else { return nil }
+            var number: UInt64 = 0
+            let size = MemoryLayout.size(ofValue: number)
+            return pread(file, &number, size, 0) == size ? number : nil
+        }
+    }
+
+    /// Whether an open file has not been removed.
+    private static func hasName(_ file: Int32) -> Bool {
+        var status = stat()
+        return fstat(file, &status) == 0 && status.st_nlink > 0
     }
 }

@@ -9,8 +9,11 @@ extension HostVTable {
         ) -> trestle_call = { vtable, use, side, type, total in
             let isReader = side == UInt32(TRESTLE_STREAM_READER)
             let type = type.buffer.isEmpty ? nil : type.string
+            let attaches = use.map { $0.pointee.flags & TRESTLE_STREAM_ATTACH != 0 } ?? false
             return perform(
-                .make(isReader: isReader, type: type, totalBytes: total == .max ? nil : total), use, vtable)
+                .make(
+                    isReader: isReader, type: type, totalBytes: total == .max ? nil : total, attaches: attaches), use,
+                vtable)
         }
 
     static let writeStream:

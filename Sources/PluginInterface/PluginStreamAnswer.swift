@@ -22,8 +22,8 @@ final class PluginStreamUses {
 public final class PluginStreamAnswer {
     /// What the call gets.
     public enum Value {
-        /// The stream was made.
-        case made(name: String, roomBytes: Int)
+        /// The stream was made. With a descriptor the plugin's end is a pipe.
+        case made(name: String, roomBytes: Int, PassedDescriptor?)
         /// A write was taken: so many bytes may be unanswered.
         case room(bytes: Int)
         /// Bytes were read.
@@ -71,8 +71,9 @@ extension PluginStreamAnswer.Value {
         answer.total = .max
         answer.descriptor = -1
         switch self {
-        case .made(let name, let room):
+        case .made(let name, let room, let end):
             answer.room = UInt64(room)
+            if let end { answer.descriptor = end.release() }
             withBytes(name) {
                 answer.name = $0
                 body(&answer)

@@ -6,7 +6,8 @@ public struct PluginStreamUse {
     /// What is to be done.
     public enum Work {
         /// Makes a stream. The plugin holds the reader's end, or the writer's.
-        case make(isReader: Bool, type: String?, totalBytes: UInt64?)
+        /// `attaches`: it is to be a pipe, where it can.
+        case make(isReader: Bool, type: String?, totalBytes: UInt64?, attaches: Bool)
         /// Writes bytes.
         case write(UnsafeRawBufferPointer, isEnd: Bool)
         /// Reads so many bytes at most; nil: as many as is usual.
@@ -21,8 +22,8 @@ public struct PluginStreamUse {
     public let work: Work
     /// The call on whose behalf it is done; 0: none.
     public let call: trestle_call
-    /// The stream's name.
-    public let name: String
+    /// The stream's name. Of one that is made, it is not known yet.
+    public var name: String
     /// TRESTLE_STREAM_WRITER or TRESTLE_STREAM_READER: the end that is meant; 0: the one that the plugin has.
     public let side: Int
     /// How long it may take; nil: any time.

@@ -54,11 +54,18 @@ public struct Call: Sendable {
     /// The caller asked for progress. `reportProgress` may be called without it, and does nothing then.
     public var wantsProgress: Bool { flags & TRESTLE_REQUEST_PROGRESS != 0 }
 
-    /// The daemon has ended the call: by the caller's word, its deadline or its leaving. Unlike `Task.isCancelled` it
-    /// is right on every thread, so also in `blocking` and in raw tasks.
+    /// The daemon has ended the call, by the caller's word, its deadline or its leaving, or ``cancel()`` was called.
+    /// Unlike `Task.isCancelled` it is right on every thread, so also in `blocking` and in raw tasks.
     public var isCancelled: Bool {
         if let cancelMark { return cancelMark.isSet.load(ordering: .relaxed) }
         return runtime.rawCalls.isCancelled(handle)
+    }
+
+    /// Cancels the task of this call, as the daemon does where nobody waits for its answer any more. What it returns or
+    /// throws then is the answer. Nothing where it has answered. Any thread.
+    public func cancel() {
+        let (runtime, handle) = (runtime, handle)
+        runtime.host.onLoopThread { runtime.cancel(handle) }
     }
 
     /// Throws where the daemon has ended the call. Unlike `Task.checkCancellation` it is right on every thread.

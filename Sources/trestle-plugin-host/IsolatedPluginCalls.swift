@@ -21,8 +21,8 @@ final class IsolatedPluginCalls {
     private var lastID: UInt64 = 0
     /// Descriptors that came, in the order of the results that they belong to.
     private var descriptors: [PassedDescriptor] = []
-    /// The task whose result has a descriptor beside it.
-    private static let attachTask = "bridge.stream.attach"
+    /// The tasks whose results have a descriptor beside them: the second one where the plugin wants that.
+    private static let (attachTask, newTask) = ("bridge.stream.attach", "bridge.stream.new")
 
     init(_ host: IsolatedPluginHost) { self.host = host }
 
@@ -43,8 +43,9 @@ final class IsolatedPluginCalls {
                 case .failure(let error): error.withForeign { done?(context, trestle_bytes(), $0) }
                 }
             })
-        if request.pointee.task.string == Self.attachTask {
-            let reason = "the result of this task has a descriptor beside it: use the function stream_attach"
+        if Self.wantsDescriptor(request.pointee.task.string, options) {
+            let reason =
+                "the result of this task has a descriptor beside it: use the functions stream_attach and stream_new"
             end(id, .failure(BridgeError(.streamInvalid, reason)))
             return id
         }
@@ -68,6 +69,12 @@ final class IsolatedPluginCalls {
             send(call, id, for: request.pointee.parent)
         }
         return id
+    }
+
+    /// Whether a descriptor may come with the result, which only calls about streams can take.
+    private static func wantsDescriptor(_ task: String, _ options: UnsafeRawBufferPointer) -> Bool {
+        if task == newTask { return (try? JSON(parsing: options))?["attach"]?.boolValue == true }
+        return task == attachTask
     }
 
     /// Makes a call of a task with options of the host's own.

@@ -17,11 +17,12 @@ struct IsolatedPluginStreams {
     /// - Returns: its handle.
     func make(_ use: PluginStreamUse) -> UInt64 {
         switch use.work {
-        case .make(let isReader, let type, let totalBytes):
+        case .make(let isReader, let type, let totalBytes, let attaches):
             var options: JSONObject = ["side": isReader ? "read" : "write"]
             options["type"] = type.map(JSON.string)
             options["bytes"] = totalBytes.map { .number(JSONNumber($0)) }
-            return call("new", JSON.object(options).bytes, use, made)
+            if attaches { options["attach"] = true }
+            return call("new", JSON.object(options).bytes, use) { result, answer in made(result, use, answer) }
         case .write(let bytes, let isEnd): return write(bytes, isEnd, use)
         case .read(let maximumBytes):
             let wanted = maximumBytes.map { ["bytes": .number(JSONNumber($0))] as JSONObject }
@@ -33,13 +34,15 @@ struct IsolatedPluginStreams {
     }
 
     private func attached(_ result: JSON, _ use: PluginStreamUse, _ answer: PluginStreamAnswer) {
-        guard let end = host.own.takeDescriptor() else {
-            let error = BridgeError(.streamClosed, "the system passed no descriptor for the stream")
-            _ = close(nil, error, use) { _, _ in answer.give(.failure(error)) }
-            return
-        }
+        guard let end = host.own.takeDescriptor() else { return noDescriptor(use, answer) }
         let totalBytes = result["totalBytes"].map(Self.count)
         answer.give(.success(.attached(end, type: result["type"]?.stringValue, totalBytes: totalBytes)))
+    }
+
+    /// The daemon has passed an end of a pipe that did not come: the stream is of no use.
+    private func noDescriptor(_ use: PluginStreamUse, _ answer: PluginStreamAnswer) {
+        let error = BridgeError(.streamClosed, "the system passed no descriptor for the stream")
+        _ = close(nil, error, use) { _, _ in answer.give(.failure(error)) }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, _ isEnd: Bool, _ use: PluginStreamUse) -> UInt64 {
@@ -106,8 +109,16 @@ struct IsolatedPluginStreams {
 
     // MARK: Results
 
-    private func made(_ result: JSON, _ answer: PluginStreamAnswer) {
-        answer.give(.success(.made(name: result["stream"]?.stringValue ?? "", roomBytes: roomBytes(result))))
+    private func made(_ result: JSON, _ use: PluginStreamUse, _ answer: PluginStreamAnswer) {
+        let name = result["stream"]?.stringValue ?? ""
+        let isAttached = result["attached"] == true
+        let end = isAttached ? host.own.takeDescriptor() : nil
+        if isAttached, end == nil {
+            var made = use
+            made.name = name
+            return noDescriptor(made, answer)
+        }
+        answer.give(.success(.made(name: name, roomBytes: roomBytes(result), end)))
     }
 
     private func room(_ result: JSON, _ answer: PluginStreamAnswer) {

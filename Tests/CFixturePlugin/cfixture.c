@@ -32,7 +32,7 @@ typedef struct use {
     int64_t total;          /* How many bytes are said to be there; negative: not said. */
     int64_t timeout;        /* Milliseconds; 0: none. */
     int64_t side;           /* The end that is meant. */
-    bool is_end, is_reader, is_nameless, is_typed;
+    bool is_end, is_reader, is_nameless, is_typed, is_piped;
     unsigned ended;         /* How often `done` was called. */
     uint64_t read;          /* How many bytes were read. */
 } use;
@@ -90,7 +90,8 @@ static void begin(use *use) {
     const trestle_stream_use stream = {
         .size = sizeof stream, .abi = TRESTLE_ABI, .call = use->parent,
         .name = use->is_nameless ? (trestle_bytes){0} : text(use->name),
-        .timeout_ns = use->timeout * 1000000, .context = use, .done = done, .side = (uint32_t)use->side};
+        .timeout_ns = use->timeout * 1000000, .context = use, .done = done, .side = (uint32_t)use->side,
+        .flags = use->is_piped ? TRESTLE_STREAM_ATTACH : 0};
     const trestle_bytes reason = {.data = bytes, .size = 60000};
     const trestle_error error = {.size = sizeof error, .abi = TRESTLE_ABI, .code = text(use->error),
                                  .message = use->is_long ? reason : text("the test says so"), .retry_after_ns = -1};
@@ -173,6 +174,7 @@ static void call(void *context, const trestle_request *request) {
     trestle_json_bool(options, "reader", &use->is_reader);
     trestle_json_bool(options, "nameless", &use->is_nameless);
     trestle_json_bool(options, "typed", &use->is_typed);
+    trestle_json_bool(options, "piped", &use->is_piped);
     trestle_json_bool(options, "long", &use->is_long);
     trestle_json_bool(options, "own", &is_own);
     trestle_json_bool(options, "thread", &is_thread);

@@ -43,6 +43,22 @@ struct ChangeMarkTests {
         #expect(mark.value != nil && mark.value != before)
     }
 
+    @Test("has the value of the file that has taken the place of the one that was read before")
+    func replaced() throws {
+        let reader = mark
+        try mark.change()
+        let before = reader.value
+        try ChangeMark(of: folder.file("other.sqlite")).change()
+        rename(folder.file("other.sqlite") + ".changed", path + ".changed")
+        #expect(reader.value != nil && reader.value != before && reader.value == mark.value)
+        unlink(path + ".changed")
+        #expect(reader.value == nil)
+        try mark.change()
+        #expect(reader.value != nil && reader.value == mark.value)
+        truncate(path + ".changed", 3)
+        #expect(reader.value == nil)
+    }
+
     @Test("follows no link, and does not wait for who writes a pipe")
     func others() throws {
         symlink(folder.file("elsewhere"), path + ".changed")

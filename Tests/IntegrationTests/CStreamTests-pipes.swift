@@ -37,6 +37,24 @@ extension CStreamTests {
         }
     }
 
+    @Test("It gets the pipe of a stream with the answer that says its name", arguments: isolations)
+    func madeWithPipe(isolation: String) throws {
+        try withPlugin(isolation) { _, client in
+            for count in [5_000, 6_000] {
+                let made = try use(client, "new", .null, ["piped": true])
+                let stream = made["name"] ?? .null
+                #expect(made["attached"] == true && made["room"] != nil)
+                #expect(try use(client, "writePipe", .null, ["count": .number(JSONNumber(count))])["read"] != nil)
+                try begin(client, "close", stream, ["own": true, "total": .number(JSONNumber(count))], id: "closed")
+                let (bytes, end) = try client.read(stream)
+                #expect(bytes == Array(repeating: UInt8(ascii: "x"), count: count))
+                #expect(end["result"] == ["end": true, "bytes": .number(JSONNumber(count))])
+                #expect(try answer(client, to: "closed")["flags"] == 2)
+            }
+            try expectAllEnded(client)
+        }
+    }
+
     @Test("A writer whose pipe brought fewer bytes than it counts breaks the stream", arguments: isolations)
     func fewer(isolation: String) throws {
         try withPlugin(isolation) { _, client in

@@ -84,6 +84,20 @@ struct CancellationTests {
         #expect(await host.answer(to: handle) == .result("done"))
     }
 
+    @Test("of which the plugin itself cancels the task is answered with what that throws, and later ones run")
+    func own() async {
+        let task = Prompt()
+        let action = task.action
+        let host = FakeHost(Plugin("hasty", version: "1.0.0") { task })
+        action.body.withLock { $0 = { action.calls.withLock { $0 }.first?.cancel() } }
+        let first = await host.onLoop { $0.request(.call(0), "true") }
+        #expect(await host.answer(to: first) == .result([true, true]))
+        // It has answered: nothing is left that could be cancelled.
+        action.calls.withLock { $0 }.first?.cancel()
+        let second = await host.onLoop { $0.request(.call(0), "true") }
+        #expect(await host.answer(to: second) == .result([false, false]))
+    }
+
     @Test("cancels the calls that it made")
     func nested() async {
         let handle = await start(.bridge)

@@ -62,8 +62,24 @@ struct StreamPipeHolderTests {
     }
 
     private func make() throws -> String {
-        guard case .made(let name, _) = try call(.make(.writer, type: "a/b", totalBytes: 5), "") else { return "" }
+        let work = PluginStreamCall.Work.make(.writer, type: "a/b", totalBytes: 5, attaches: false)
+        guard case .made(let name, _, nil) = try call(work, "") else { return "" }
         return name
+    }
+
+    @Test("A plugin in the daemon's process gets the end of a stream that it makes with it, where it wants that")
+    func madeInDaemon() throws {
+        let work = PluginStreamCall.Work.make(.writer, type: "a/b", totalBytes: 5, attaches: true)
+        guard case .made(let stream, 262_144, .some) = try call(work, "") else {
+            Issue.record("the writer's end is no pipe")
+            return
+        }
+        #expect(throws: BridgeError.self) { try call(.attach, stream, .writer) }
+        guard case .attached(_, "a/b", 5) = try call(.attach, stream, .reader) else {
+            Issue.record("the reader's end is no pipe")
+            return
+        }
+        #expect(pipes.made.count == 1 && pipes.made[0].given == [.writer, .reader])
     }
 
     @Test("A plugin in the daemon's process gets its end itself, with what the maker said of the bytes")

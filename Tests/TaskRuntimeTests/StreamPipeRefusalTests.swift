@@ -20,6 +20,36 @@ final class StreamPipeRefusalTests: StreamPipeBench {
         #expect(writer.call("write", ["stream": stream, "base64": hello]) == ["room": 262_139])
     }
 
+    @Test("A stream is made without the pipe that is wanted with it, where its maker could not attach either")
+    func madeWithout() {
+        let wish: JSON = ["attach": true]
+        writer.client.transport.unread = nil
+        #expect(writer.call("new", wish)["attached"] == nil)
+        writer.client.transport.unread = 0
+        writer.client.send(
+            #"[{"jsonrpc":"2.0","method":"bridge.stream.new","params":{"attach":true},"id":1}]"#)
+        let batch = writer.client.readOne()?[0]?["result"]
+        #expect(batch?["stream"] != nil && batch?["attached"] == nil)
+        let own = StreamPlugin(bench, bench.instance).call("new", wish)
+        #expect(own["stream"] != nil && own["attached"] == nil)
+        pipes.refusal = BridgeError(.busy, "no descriptor is left")
+        let made = writer.call("new", wish)
+        #expect(made["stream"] != nil && made["attached"] == nil)
+        #expect(writer.call("write", ["stream": made["stream"] ?? .null, "base64": hello]) == ["room": 262_139])
+        #expect(pipes.made.isEmpty)
+    }
+
+    @Test("A stream is made without the pipe where a rule denies its maker bridge.stream.attach")
+    func denied() {
+        let all = PolicyRule(.allow, [.call], file: "10-all.toml", line: 1)
+        var denial = PolicyRule(.deny, [.call], file: "50-test.toml", line: 7)
+        denial.names = ["bridge.stream.attach"].compactMap { PolicyName($0) }
+        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [all, denial]))
+        let made = writer.call("new", ["attach": true])
+        #expect(made["stream"] != nil && made["attached"] == nil && pipes.made.isEmpty)
+        #expect(attach(writer, made["stream"] ?? .null, "write").errorCode == "permission.denied")
+    }
+
     @Test("A side for which no pipe can be made uses messages, and the other side may still attach")
     func noneLeft() {
         let stream = make()

@@ -20,6 +20,22 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0 && pipes.made[0].isClosed)
     }
 
+    @Test("Who makes a stream gets a pipe with it, where it wants one, and may not attach once more")
+    func madeWithPipe() {
+        for (side, other) in [("write", "read"), ("read", "write")] {
+            let made = writer.call("new", ["side": .string(side), "attach": true])
+            let stream = made["stream"] ?? .null
+            #expect(made == ["stream": stream, "room": 262_144, "attached": true])
+            #expect(attach(writer, stream, .string(side)).errorCode == "stream.invalid")
+            #expect(attach(reader, stream, .string(other)) == [:])
+            #expect(pipes.made.last?.given == (side == "write" ? [.writer, .reader] : [.reader, .writer]))
+            _ = writer.call("close", ["stream": stream, "error": ["code": "a.b", "message": "enough"]])
+            _ = reader.call("close", ["stream": stream, "error": ["code": "a.b", "message": "enough"]])
+        }
+        #expect(writer.call("new", ["attach": false])["attached"] == nil)
+        #expect(pipes.made.count == 2)
+    }
+
     @Test("A reader may attach when its writer has closed the stream, or is gone, and gets what is in the pipe")
     func lateReader() {
         let stream = make()

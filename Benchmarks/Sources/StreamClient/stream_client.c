@@ -27,11 +27,22 @@ void write_all(int descriptor, const char *bytes, size_t count) {
     }
 }
 
+static void add_line(client *client, const char *line, int count) {
+    if (client->unsent + (size_t)count > sizeof client->output) flush(client);
+    memcpy(client->output + client->unsent, line, (size_t)count);
+    client->unsent += (size_t)count;
+}
+
+void flush(client *client) {
+    write_all(client->socket, client->output, client->unsent);
+    client->unsent = 0;
+}
+
 void begin_task(client *client, const char *task, const char *options) {
-    static char line[64 << 10];
+    static char line[OUTPUT_BYTES];
     int count = snprintf(line, sizeof line, "{\"task\":\"%s\",\"options\":{%s},\"callbackId\":%d}\n", task, options,
         ++client->id);
-    write_all(client->socket, line, (size_t)count);
+    add_line(client, line, count);
 }
 
 void begin(client *client, const char *task, const char *stream, const char *more) {
@@ -41,7 +52,16 @@ void begin(client *client, const char *task, const char *stream, const char *mor
     begin_task(client, name, options);
 }
 
+void notify(client *client, const char *task, const char *stream, const char *more) {
+    char line[512];
+    int count = snprintf(line, sizeof line, "{\"task\":\"bridge.stream.%s\",\"options\":{\"stream\":\"%s\"%s}}\n", task,
+        stream, more);
+    add_line(client, line, count);
+}
+
 static void receive(client *client) {
+    flush(client);
+
     struct iovec vector = {client->input + client->count, sizeof client->input - client->count - 1};
     union {
         struct cmsghdr header;
@@ -76,13 +96,17 @@ const char *answer(client *client) {
     return client->input;
 }
 
+static int passed(client *client) {
+    answer(client);
+    if (client->passed < 0) errx(1, "no descriptor came");
+    return client->passed;
+}
+
 int attach(client *client, const char *stream, const char *side) {
     char more[32];
     snprintf(more, sizeof more, ",\"side\":\"%s\"", side);
     begin(client, "attach", stream, more);
-    answer(client);
-    if (client->passed < 0) errx(1, "no descriptor came");
-    return client->passed;
+    return passed(client);
 }
 
 void copy_name(const char *answer, char stream[static 40]) {
@@ -93,8 +117,9 @@ void copy_name(const char *answer, char stream[static 40]) {
 
 void read_pipe(client *client, const char *stream) {
     static char bytes[COPY_BYTES];
-    int descriptor = attach(client, stream, "read");
-    begin(client, "read", stream, "");
+    begin(client, "attach", stream, ",\"side\":\"read\"");
+    begin(client, "read", stream, ""); /* Both in one write: this one is answered at the end. */
+    int descriptor = passed(client);
     size_t total = 0;
     ssize_t count;
     while ((count = read(descriptor, bytes, sizeof bytes)) > 0) total += (size_t)count;
@@ -104,8 +129,8 @@ void read_pipe(client *client, const char *stream) {
     if (!end || strtoull(end + 8, NULL, 10) != total) errx(1, "%zu bytes came", total);
     char more[48];
     snprintf(more, sizeof more, ",\"bytes\":%zu", total);
-    begin(client, "close", stream, more);
-    answer(client);
+    notify(client, "close", stream, more);
+    flush(client);
 }
 
 void read_messages(client *client, const char *stream) {

@@ -5,6 +5,7 @@
 
 #include <curl/curl.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/socket.h>
 
 typedef size_t (*ccurl_data_function)(char *bytes, size_t size, size_t count, void *context);
@@ -34,6 +35,15 @@ static inline bool ccurl_set_text(CURL *handle, CURLoption option, const char *v
 /* The library uses these until the transfer is over. */
 static inline bool ccurl_set_url(CURL *handle, CURLU *url) {
     return curl_easy_setopt(handle, CURLOPT_CURLU, url) == CURLE_OK;
+}
+
+/* Whether a part of a URL, its port also where it is the scheme's own, is this text. */
+static inline bool ccurl_part_is(CURLU *url, CURLUPart part, const char *expected) {
+    char *text = NULL;
+    if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return false;
+    bool is_same = strcmp(text, expected) == 0;
+    curl_free(text);
+    return is_same;
 }
 
 static inline bool ccurl_set_header_lines(CURL *handle, struct curl_slist *lines) {

@@ -19,8 +19,8 @@ extension PluginStreamCall.Work {
     fileprivate init(_ work: PluginStreamUse.Work) {
         self =
             switch work {
-            case .make(let isReader, let type, let totalBytes):
-                .make(isReader ? .reader : .writer, type: type, totalBytes: totalBytes)
+            case .make(let isReader, let type, let totalBytes, let attaches):
+                .make(isReader ? .reader : .writer, type: type, totalBytes: totalBytes, attaches: attaches)
             case .write(let bytes, let isEnd): .write(bytes, isEnd: isEnd)
             case .read(let maximumBytes): .read(maximumBytes: maximumBytes)
             case .attach: .attach

@@ -42,7 +42,7 @@ extension PluginStreamAnswer {
     fileprivate func end(_ result: Result<StreamResult, BridgeError>) {
         switch result {
         case .failure(let error): give(.failure(error))
-        case .success(.made(let name, let room)): give(.success(.made(name: name, roomBytes: room)))
+        case .success(.made(let name, let room, let end)): give(.success(.made(name: name, roomBytes: room, end)))
         case .success(.room(let bytes)): give(.success(.room(bytes: bytes)))
         case .success(.bytes(let bytes, let type, let totalBytes)):
             bytes.withUnsafeBytes { give(.success(.bytes($0, type: type, totalBytes: totalBytes))) }

@@ -89,10 +89,12 @@ extension Sender {
         _ type: String?, _ totalBytes: Int?
     ) async throws(BridgeError) -> ByteStream {
         let address = StreamCall.Address(stream: "", side: .write, parent: parent)
-        let making = StreamCall(.make(type: type, totalBytes: totalBytes), address)
+        let attaches = StreamWriting.isWorthPipe(totalBytes)
+        let making = StreamCall(.make(type: type, totalBytes: totalBytes, attaches: attaches), address)
         let made = try await making.outcome(runtime.host).get()
         let end = StreamEnd(made.name, .write, Sender(runtime: runtime, parent: 0))
-        return ByteStream(made.name, StreamWriting(end, roomBytes: made.roomBytes, totalBytes: totalBytes))
+        let writing = StreamWriting(end, roomBytes: made.roomBytes, totalBytes: totalBytes, made.pipe)
+        return ByteStream(made.name, writing)
     }
 
     /// Writes a stream beside the call.

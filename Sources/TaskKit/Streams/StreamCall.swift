@@ -47,8 +47,8 @@ struct StreamCallAnswer: Sendable {
 struct StreamCall: Sendable {
     /// What is to be done.
     enum Work: Sendable {
-        /// Makes a stream, and holds the writer's end.
-        case make(type: String?, totalBytes: Int?)
+        /// Makes a stream, and holds the writer's end. `attaches`: it is to be a pipe, where it can.
+        case make(type: String?, totalBytes: Int?, attaches: Bool)
         case write(ArraySlice<UInt8>)
         case read
         /// Makes the end a pipe.
@@ -120,8 +120,9 @@ extension Host {
     /// Calls the function for this work. Loop thread.
     fileprivate func use(_ use: inout trestle_stream_use, _ work: StreamCall.Work) -> trestle_call {
         switch work {
-        case .make(let type, let totalBytes):
+        case .make(let type, let totalBytes, let attaches):
             var type = type ?? ""
+            if attaches { use.flags = TRESTLE_STREAM_ATTACH }
             return type.withUTF8 {
                 makeStream(&use, trestle_bytes(UnsafeRawBufferPointer($0)), totalBytes.map { UInt64($0) } ?? .max)
             }

@@ -31,12 +31,17 @@ final class StreamWriting: ByteSink {
     /// - Parameters:
     ///   - roomBytes: 0: not known, the first answer says it.
     ///   - totalBytes: How many bytes there will be; nil: not known.
-    init(_ end: StreamEnd, roomBytes: Int, totalBytes: Int? = nil) {
+    ///   - pipe: The end, where it is one from the beginning.
+    init(_ end: StreamEnd, roomBytes: Int, totalBytes: Int? = nil, _ pipe: PluginPipe? = nil) {
         self.end = end
         bell = Bell(end.runtime.host)
-        state = Mutex(State(roomBytes: roomBytes))
-        isShort = totalBytes.map { $0 < Self.pieceBytes } ?? false
+        state = Mutex(State(hasBegun: pipe != nil, roomBytes: roomBytes))
+        isShort = !Self.isWorthPipe(totalBytes)
+        if let pipe { attach(pipe, end.begin(.write([]))) }
     }
+
+    /// Whether so many bytes are worth a pipe; nil: their number is not known.
+    static func isWorthPipe(_ totalBytes: Int?) -> Bool { totalBytes.map { $0 >= pieceBytes } ?? true }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {
         guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }

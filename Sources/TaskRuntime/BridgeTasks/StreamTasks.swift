@@ -62,6 +62,7 @@ extension TaskRuntime {
         var call: UInt64?
         var type: String?
         var bytes: UInt64?
+        var attach: Bool?
     }
 
     private struct StreamWriting: Decodable {
@@ -101,7 +102,8 @@ extension TaskRuntime {
     private func makeStream(_ call: Call, _ options: StreamMaking) throws(BridgeError) {
         let made = try streams.make(
             call, options.side?.side ?? .writer, for: options.call,
-            OpenStream.Announcement(type: options.type, totalBytes: options.bytes))
+            OpenStream.Announcement(type: options.type, totalBytes: options.bytes),
+            attaches: options.attach == true && rights.mayAttach(call, tasks))
         streams.answer(call, made)
     }
 

@@ -70,6 +70,14 @@ final class Rights {
         decide(.call, task.description.permission, isPublic: task.description.isPublic, by: session)
     }
 
+    /// Whether whoever has made a call could call this task with it. On behalf of another call, no rule is asked.
+    func mayCall(_ task: TaskEntry, as call: Call) -> Bool {
+        if call.origin == .session { return call.session.map { mayCall(task, $0) } ?? false }
+        guard call.record.pointee.extras?.parent == nil, let plugin = call.pluginName else { return true }
+        do throws(BridgeError) { try checkCall(of: task, byPlugin: plugin) } catch { return false }
+        return true
+    }
+
     /// Why the session may not call the task.
     func callDenial(_ task: TaskEntry, _ session: Session) -> BridgeError {
         denial(subject(session), "call \(task.name)", decision(onCallOf: task, by: session))

@@ -6,8 +6,8 @@ import BridgeMessage
 public struct PluginStreamCall {
     /// What is to be done.
     public enum Work {
-        /// Makes a stream, of which the plugin holds this end.
-        case make(StreamSide, type: String?, totalBytes: UInt64?)
+        /// Makes a stream, of which the plugin holds this end. `attaches`: it is to be a pipe, where it can.
+        case make(StreamSide, type: String?, totalBytes: UInt64?, attaches: Bool)
         /// Writes bytes, borrowed until the call has been made.
         case write(UnsafeRawBufferPointer, isEnd: Bool)
         /// Reads so many bytes at most; nil: as many as is usual.
@@ -100,7 +100,7 @@ extension PluginDirectory {
         calls.noteBegin(of: call, task, options: UnsafeRawBufferPointer(start: nil, count: 0))
         call.state = .running
         do throws(BridgeError) {
-            try streams.perform(request, call)
+            try streams.perform(request, call, mayAttach: rights.mayAttach(call, tasks))
         } catch {
             calls.end(call, .failure(error))
         }
@@ -111,12 +111,16 @@ extension PluginDirectory {
 
 extension StreamTable {
     /// Does what a plugin asks for; the call is answered now or later.
-    fileprivate func perform(_ request: PluginStreamCall, _ call: Call) throws(BridgeError) {
+    ///
+    /// - Parameter mayAttach: Whether the stream that it makes may have a pipe with it.
+    fileprivate func perform(
+        _ request: PluginStreamCall, _ call: Call, mayAttach: @autoclosure () -> Bool
+    ) throws(BridgeError) {
         let (stream, chosen) = (request.stream, request.side)
         switch request.work {
-        case .make(let side, let type, let totalBytes):
-            let made = try make(call, side, for: nil, OpenStream.Announcement(type: type, totalBytes: totalBytes))
-            answer(call, made)
+        case .make(let side, let type, let totalBytes, let attaches):
+            let announcement = OpenStream.Announcement(type: type, totalBytes: totalBytes)
+            answer(call, try make(call, side, for: nil, announcement, attaches: attaches && mayAttach()))
         case .write(let bytes, let isEnd): try write(call, to: stream, for: nil, bytes, isEnd: isEnd)
         case .read(let maximumBytes): try read(call, from: stream, for: nil, maximumBytes: maximumBytes)
         case .attach: answer(call, try attach(call, to: stream, chosen, for: nil))

@@ -31,10 +31,13 @@ final class StreamTable {
 
     /// Makes a stream of which the caller holds one end.
     ///
-    /// - Parameter id: The call that the session works on, and that the stream is for; nil: it names none.
+    /// - Parameters:
+    ///   - id: The call that the session works on, and that the stream is for; nil: it names none.
+    ///   - attaches: Whether the caller's end is to be a pipe, where it can.
     /// - Throws: `daemon.stopping`, `call.not_found`, `options.invalid`, `quota.exceeded` or `busy`.
     func make(
-        _ call: Call, _ side: StreamSide, for id: UInt64?, _ announcement: OpenStream.Announcement
+        _ call: Call, _ side: StreamSide, for id: UInt64?, _ announcement: OpenStream.Announcement,
+        attaches: Bool = false
     ) throws(BridgeError) -> StreamResult {
         try announcement.check()
         guard !isDraining else { throw .streamsStopping }
@@ -57,7 +60,8 @@ final class StreamTable {
         maker.worked?.note(stream.name) { [streams] in streams[$0] != nil }
         count(stream.charge, 1)
         times.waitForClaim(of: stream.name) { [streams] in streams[$0]?.isClaimed == false }
-        return .made(name: stream.name.text, roomBytes: stream.charge.windowBytes)
+        let end = attaches ? try? attach(stream, side, for: call) : nil
+        return .made(name: stream.name.text, roomBytes: stream.charge.windowBytes, end)
     }
 
     private func count(_ charge: OpenStream.Charge, _ sign: Int) {
@@ -87,7 +91,7 @@ final class StreamTable {
     /// - Parameter side: nil: the side that the caller has, else the one that is free.
     /// - Throws: `stream.not_found`, whether there is none or it is another's; `stream.invalid`, where the caller has
     ///   the other end.
-    private func find(
+    func find(
         _ text: String, _ side: StreamSide?, _ call: Call, _ id: UInt64?
     ) throws(BridgeError) -> (stream: OpenStream, waiter: StreamWaiter) {
         let caller = try StreamCaller(call, workingOn: id, calls)
@@ -141,32 +145,6 @@ final class StreamTable {
             if waiter.side == .writer { return $0.complete(bytes, waiter) }
             return $0.confirm(bytes, waiter) ?? $0.close(.reader, nil, waiter)
         }
-    }
-
-    /// Has the caller's end be a pipe, whose other end is the other side's or the daemon's. The call is to be answered
-    /// with what this returns.
-    ///
-    /// - Parameter side: nil: the side that the caller has, else the one that is free.
-    /// - Throws: as ``StreamPipes/attach(_:_:for:_:)`` does.
-    func attach(
-        _ call: Call, to text: String, _ side: StreamSide?, for id: UInt64?
-    ) throws(BridgeError) -> StreamResult {
-        guard let receiver = call.pipeReceiver else { throw .noDescriptors }
-        let (stream, waiter) = try find(text, side, call, id)
-        // Also where it throws: a side that is answered that the stream is broken has left it.
-        defer { update(stream) { $0.serve() } }
-        let end = try pipes.attach(stream, waiter.side, for: receiver, pipeEvents(of: stream.name))
-        let announcement = waiter.side == .reader ? stream.takeAnnouncement() : nil
-        return .attached(end, type: announcement?.type, totalBytes: announcement?.totalBytes)
-    }
-
-    private func pipeEvents(of name: StreamName) -> StreamPipeEvents {
-        func change(_ change: (inout StreamState<StreamWaiter>) -> Answers) {
-            if let stream = streams[name] { update(stream, change) }
-        }
-        return StreamPipeEvents(
-            bytes: { bytes in change { $0.pour(bytes) } }, room: { change { $0.serve() } },
-            broken: { change { $0.leave(.reader, BridgeError(.streamClosed, "the reader closed its pipe")) } })
     }
 
     // MARK: What happens to a stream
@@ -231,7 +209,7 @@ final class StreamTable {
     /// Ends a call about a stream: with JSON text, unless it takes the result as it is.
     func answer(_ call: Call, _ result: StreamResult) {
         guard let reply = call.record.pointee.extras?.streamReply else {
-            if case .attached(let end, _, _) = result { call.extras.passed = end }
+            if let end = result.passed { call.extras.passed = end }
             return calls.answer(call.handle, text: .success(StreamText.text(result)))
         }
         reply.result = result

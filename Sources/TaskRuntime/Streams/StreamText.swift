@@ -22,13 +22,19 @@ enum StreamText {
     /// What a call gets.
     static func text(_ result: StreamResult) -> [UInt8] {
         switch result {
-        case .made(let name, let room): object(["stream": .string(name), "room": .number(JSONNumber(room))])
+        case .made(let name, let room, let end): made(name, room, isAttached: end != nil)
         case .room(let bytes): object(["room": .number(JSONNumber(bytes))])
         case .bytes(let bytes, let type, let totalBytes): read(bytes, type, totalBytes)
         case .attached(_, let type, let totalBytes): attached(type, totalBytes)
         case .end(let bytes): object(["end": true, "bytes": .number(JSONNumber(bytes))])
         case .receipt(let bytes, let fault): receipt(bytes, fault)
         }
+    }
+
+    private static func made(_ name: String, _ room: Int, isAttached: Bool) -> [UInt8] {
+        var result: JSONObject = ["stream": .string(name), "room": .number(JSONNumber(room))]
+        if isAttached { result["attached"] = true }
+        return object(result)
     }
 
     private static func object(_ object: JSONObject) -> [UInt8] { JSON.object(object).bytes }

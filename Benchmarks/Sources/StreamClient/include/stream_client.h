@@ -6,6 +6,7 @@
 enum {
     COPY_BYTES = 128 << 10, /* As cat does. */
     LINE_BYTES = 1 << 20,
+    OUTPUT_BYTES = 64 << 10,
 };
 
 typedef struct {
@@ -15,17 +16,25 @@ typedef struct {
     size_t count; /* Bytes of the input. */
     size_t used;  /* Of those, the answer that was looked at last. */
     char input[LINE_BYTES];
+    size_t unsent; /* Bytes of the output. */
+    char output[OUTPUT_BYTES];
 } client;
 
 void connect_to(client *client, const char *path);
 
 void write_all(int descriptor, const char *bytes, size_t count);
 
-/* Sends a call of a task. */
+/* Makes a call of a task. It is sent with the next answer that is waited for, or by `flush`. */
 void begin_task(client *client, const char *task, const char *options);
 
-/* Sends a call of a task about a stream; `more` are further options, each behind a comma. */
+/* Makes a call of a task about a stream; `more` are further options, each behind a comma. */
 void begin(client *client, const char *task, const char *stream, const char *more);
+
+/* The same without an answer. */
+void notify(client *client, const char *task, const char *stream, const char *more);
+
+/* Sends the calls that were made. */
+void flush(client *client);
 
 /* The next answer, without its line end. Valid until the next one. */
 const char *answer(client *client);

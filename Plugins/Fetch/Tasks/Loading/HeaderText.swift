@@ -49,12 +49,35 @@ enum HeaderText {
     ]
 }
 
+extension JSONMismatch {
+    fileprivate static func unknown(_ key: String, _ path: String, _ known: [String]) -> JSONMismatch {
+        JSONMismatch(path: "\(path).\(key)", expected: "no such key", got: "one", knownKeys: known)
+    }
+}
+
+extension Decoder {
+    /// - Throws: Where an object has a member that is not known. No value is made of what it has.
+    func refuseUnknown(_ known: [String]) throws {
+        for key in try container(keyedBy: AnyKey.self).allKeys where !known.contains(key.stringValue) {
+            throw JSONMismatch.unknown(key.stringValue, "$", known)
+        }
+    }
+}
+
+/// A key that is not known beforehand.
+private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+
+    init?(intValue: Int) { nil }
+}
+
 extension JSON {
     /// - Throws: Where an object has a member that is not known: what is asked for must not be passed over.
     func refuseUnknown(_ known: [String], _ path: String) throws(JSONMismatch) {
-        for key in objectValue?.keys ?? [] where !known.contains(key) {
-            throw JSONMismatch(path: "\(path).\(key)", expected: "no such key", got: "one", knownKeys: known)
-        }
+        for key in objectValue?.keys ?? [] where !known.contains(key) { throw .unknown(key, path, known) }
     }
 
     /// Bytes as text where they are UTF-8, else in base 64.

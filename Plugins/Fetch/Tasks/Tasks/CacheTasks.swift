@@ -68,7 +68,7 @@ struct CacheFilter: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let fields = try Fields(from: decoder)
-        try JSON(from: decoder).refuseUnknown(["profile", "site", "url", "origins", "since", "all", "after"], "$")
+        try decoder.refuseUnknown(["profile", "site", "url", "origins", "since", "all", "after"])
         (site, url, origins, since) = (fields.site, fields.url, fields.origins, fields.since)
         (all, after) = (fields.all, fields.after)
         profile = try fields.profile.map { (text) throws(JSONMismatch) in try ProfileName(option: text) }

@@ -24,29 +24,23 @@ final class FetchDeadline: Sendable {
         }
     }
 
-    /// Does the work of a call.
+    /// Does the work of a call, in its Swift task.
     ///
     /// - Parameter left: The time that the call has.
     /// - Throws: What `work` throws; `call.timeout`, where the call is past its deadline.
     func bound(
-        _ call: Call, _ left: Duration, _ work: @escaping @Sendable () async throws(BridgeError) -> JSON
+        _ call: Call, _ left: Duration, _ work: () async throws(BridgeError) -> JSON
     ) async throws(BridgeError) -> JSON {
-        let task = Task<Result<JSON, BridgeError>, Never>(executorPreference: call.plugin.executor) {
-            do throws(BridgeError) { return .success(try await work()) } catch { return .failure(error) }
-        }
         // A short time is not taken up by the margin.
         let timer = call.plugin.timer(after: left - min(Self.margin, left / 4)) {
             self.state.withLock { $0.isOver = true }
-            task.cancel()
+            call.cancel()
         }
         defer { timer.cancel() }
-        let result = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
+        do throws(BridgeError) { return try await work() } catch {
+            if error.code == .callCancelled, let timeout { throw timeout }
+            throw error
         }
-        if case .failure(let error) = result, error.code == .callCancelled, let timeout { throw timeout }
-        return try result.get()
     }
 
     /// The error of a call past its deadline; nil: it is not.

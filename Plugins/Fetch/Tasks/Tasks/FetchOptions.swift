@@ -77,7 +77,7 @@ struct FetchOptions: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let fields = try Fields(from: decoder)
-        try JSON(from: decoder).refuseUnknown(Self.known, "$")
+        try decoder.refuseUnknown(Self.known)
         url = fields.url
         method = try RequestCheck.method(fields.method ?? "GET")
         headers = try HeaderText.pairs(fields.headers)

@@ -116,7 +116,7 @@ struct LoadOptions: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let fields = try Fields(from: decoder)
-        try JSON(from: decoder).refuseUnknown(Self.known, "$")
+        try decoder.refuseUnknown(Self.known)
         id = fields.id
         method = try RequestCheck.method(fields.method ?? "GET")
         url = fields.url

@@ -72,4 +72,14 @@ extension IPAddress {
         default: return nil
         }
     }
+    /// The address of a text of libcurl's, in which a zone may follow; nil: it is none.
+    init?(remote text: UnsafePointer<CChar>) {
+        var address = in_addr()
+        // Each request asks: this is shorter than a text of Swift's.
+        if inet_pton(AF_INET, text, &address) == 1 {
+            self = .v4(UInt32(bigEndian: address.s_addr))
+        } else {
+            self.init(String(cString: text).prefix { $0 != "%" })
+        }
+    }
 }

@@ -82,9 +82,9 @@ final class NetworkThread: Sendable {
         while true {
             for command in inbox.withLock({ inbox in inbox.commands.takeAll() }) { running.obey(command) }
             if running.isStopped { break }
-            running.advance()
-            if !running.isEmpty { idleSince = .now }
-            let idleLeft = Self.idleTime - (.now - idleSince)
+            let now = running.advance()
+            if !running.isEmpty { idleSince = now }
+            let idleLeft = Self.idleTime - (now - idleSince)
             if running.isEmpty, idleLeft <= .zero, close(onlyIfEmpty: true) { break }
             running.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.patience)
         }

@@ -14,6 +14,8 @@ final class RunningTransfers {
     private let lookups = OpenLookups()
     /// What has news for its reader since the last turn.
     private var changed: [ResponseChannel] = []
+    /// How long, from the last turn on, until the next transfer has waited too long.
+    private(set) var patience = NetworkThread.idleTime
     private(set) var isStopped = false
 
     init(_ multi: MultiHandle, wake: @escaping @Sendable (UInt64) -> Void) { (self.multi, self.wake) = (multi, wake) }
@@ -69,7 +71,7 @@ final class RunningTransfers {
     private func goOn(_ transfer: Transfer) {
         if transfer.isReceivingPaused {
             transfer.isReceivingPaused = false
-            transfer.lastActivity = .now
+            transfer.isActive = true
             _ = transfer.drain()
         }
         noteNews(transfer)
@@ -80,7 +82,7 @@ final class RunningTransfers {
         }
         if transfer.isSendingPaused {
             transfer.isSendingPaused = false
-            transfer.lastActivity = .now
+            transfer.isActive = true
         }
         // Calls the callbacks that were held back.
         curl_easy_pause(transfer.handle, transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
@@ -88,22 +90,29 @@ final class RunningTransfers {
     }
 
     /// One turn: what can be done is done, and readers learn of it.
-    func advance() {
+    ///
+    /// - Returns: When it was over.
+    func advance() -> ContinuousClock.Instant {
         multi.perform { transfer, result in
             transfer.result = result
             finish(transfer, result)
         }
         let now = ContinuousClock.now
+        patience = NetworkThread.idleTime
         for transfer in transfers.values {
-            if transfer.isOverdue(at: now) {
+            transfer.noteActivity(at: now)
+            let left = transfer.patience(at: now)
+            if left <= .zero {
                 end(transfer, .failure(transfer.timeout()))
             } else {
+                patience = min(patience, left)
                 if transfer.hasNews { noteNews(transfer) }
                 transfer.report(at: now)
             }
         }
         for channel in changed { channel.wake() }
         changed.removeAll(keepingCapacity: true)
+        return now
     }
 
     private func noteNews(_ transfer: Transfer) {
@@ -124,6 +133,8 @@ final class RunningTransfers {
     }
 
     private func end(_ transfer: Transfer, _ result: Result<TransferSummary, BridgeError>) {
+        // Also where it has begun and ended in one turn.
+        transfer.reportPhase()
         multi.remove(transfer)
         transfers[transfer.number] = nil
         let easy = transfer.leaveHandle()
@@ -139,21 +150,10 @@ final class RunningTransfers {
         for channel in changed { channel.wake() }
         changed = []
     }
-
-    /// How long until the next transfer has waited too long.
-    var patience: Duration {
-        let now = ContinuousClock.now
-        var left = NetworkThread.idleTime
-        for transfer in transfers.values { left = min(left, transfer.patience(at: now)) }
-        return max(left, .zero)
-    }
 }
 
 extension Transfer {
-    /// Whether nothing has come or gone for too long.
-    fileprivate func isOverdue(at now: ContinuousClock.Instant) -> Bool { patience(at: now) <= .zero }
-
-    /// How long it may still wait. Where it waits for its own reader, or for the request's body, nobody is late; the
+    /// How long it may still wait; zero: nothing has come or gone for too long. Where it waits for its own reader, or for the request's body, nobody is late; the
     /// time until it is connected is libcurl's to watch.
     fileprivate func patience(at now: ContinuousClock.Instant) -> Duration {
         let untilReport = request.onProgress == nil ? NetworkThread.idleTime : NetworkThread.progressInterval
@@ -167,12 +167,16 @@ extension Transfer {
             wireBytes: progress.received, decodedBytes: pipeline?.decodedBytes ?? 0, total: .now - start)
     }
 
+    /// Reports the phase, where somebody wants it and it is another one.
+    fileprivate func reportPhase() {
+        guard let onPhase = request.onPhase, reportedPhase != progress.phase else { return }
+        reportedPhase = progress.phase
+        onPhase(progress.phase)
+    }
+
     /// Reports the phase and the progress, where somebody wants them and there is some.
     fileprivate func report(at now: ContinuousClock.Instant) {
-        if let onPhase = request.onPhase, reportedPhase != progress.phase {
-            reportedPhase = progress.phase
-            onPhase(progress.phase)
-        }
+        reportPhase()
         guard let onProgress = request.onProgress, reported?.progress != progress else { return }
         if let reported, reported.progress.phase == progress.phase,
             now - reported.at < NetworkThread.progressInterval

@@ -4,15 +4,14 @@ import TaskKit
 
 /// One request of libcurl's. The thread of its network only.
 final class Transfer {
-    /// How many bytes are received in one call. libcurl waits for the socket once for each.
-    private static let receivedBytes = 32 << 10
-
     let number: UInt64
     let request: TransferRequest
     let channel: ResponseChannel
     /// libcurl's handle, which another request gets after this one.
     let easy: EasyHandle
     private var hasLeft = false
+    /// How many connections were to carry the request: libcurl sends it again where one was lost before it answered.
+    var attempts = 0
     private let lookups: OpenLookups
     private let url: OpaquePointer
     private var lines: UnsafeMutablePointer<curl_slist>?
@@ -42,13 +41,20 @@ final class Transfer {
     /// What was reported last, and when.
     var reported: (progress: TransferProgress, at: ContinuousClock.Instant)?
     let start = ContinuousClock.now
-    var lastActivity = ContinuousClock.now
+    /// Whether something came or went since ``lastActivity`` was noted.
+    var isActive = false
+    private(set) var lastActivity: ContinuousClock.Instant
 
     /// Whether its name may be looked up.
     var mayLookUp: Bool { lookups.hasRoom(at: .now) }
 
     /// Whether a byte of the request may have been sent.
     var hasStarted: Bool { !progress.phase.isBeforeRequest }
+
+    /// Notes when something came or went last: to the turn of its thread, whose time costs one look at the clock.
+    func noteActivity(at now: ContinuousClock.Instant) {
+        if isActive { (isActive, lastActivity) = (false, now) }
+    }
 
     /// libcurl's name for ``easy``.
     var handle: UnsafeMutableRawPointer { easy.pointer }
@@ -62,6 +68,7 @@ final class Transfer {
         _ number: UInt64, _ request: TransferRequest, _ channel: ResponseChannel, on easy: EasyHandle,
         _ lookups: OpenLookups, onBody: @escaping @Sendable () -> Void
     ) throws(BridgeError) {
+        lastActivity = start
         self.lookups = lookups
         self.number = number
         self.request = request
@@ -80,7 +87,7 @@ final class Transfer {
         hasLeft = true
         if progress.phase == .resolving, result == nil || result == CURLE_OPERATION_TIMEDOUT { lookups.add(at: .now) }
         // It has the lines and the URL.
-        easy.forget()
+        easy.leave(keepsOptions: isOrdinary && result == CURLE_OK && attempts == 1)
         curl_slist_free_all(lines)
         curl_url_cleanup(url)
         return easy
@@ -88,22 +95,15 @@ final class Transfer {
 
     // MARK: Setting up
 
-    private func setUp() -> Bool {
-        setURL() && setMethod() && setLines() && setLimits() && request.tls.apply(to: handle, request.url.host)
-            && setCallbacks()
+    /// Whether it sets no more options than those that each request sets anew.
+    private var isOrdinary: Bool {
+        request.method == "GET" && request.body == nil && !request.tls.hasPins(for: request.url.host)
     }
 
-    private func setURL() -> Bool {
-        ccurl_set_url(handle, url) && ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
-            && ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0) && ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1)
-            // Not those of the environment either.
-            && ccurl_set_text(handle, CURLOPT_PROXY, request.proxy ?? "") && ccurl_set_text(handle, CURLOPT_NOPROXY, "")
-            // The request's own fields are not for the proxy.
-            && ccurl_set_long(handle, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
-            && ccurl_set_long(handle, CURLOPT_NETRC, 0)
-            && ccurl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-            && ccurl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0)
-            && ccurl_set_long(handle, CURLOPT_HTTP_CONTENT_DECODING, 0)
+    private func setUp() -> Bool {
+        easy.prepare(StandingOptions(request)) && ccurl_set_url(handle, url) && setMethod() && setLines()
+            && request.tls.setPins(of: request.url.host, on: handle)
+            && ccurl_set_context(handle, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// A request with a body is an upload to libcurl, whatever its method.
@@ -145,26 +145,6 @@ final class Transfer {
         lines = added
         return true
     }
-
-    private func setLimits() -> Bool {
-        // Refused where the handle's last transfer ended before it had a connection, and has left its buffer.
-        _ = ccurl_set_long(handle, CURLOPT_BUFFERSIZE, Self.receivedBytes)
-        return ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-            && ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
-            && ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
-            // Without this, the end of a transfer whose name is looked up waits for the resolver, and all others too.
-            && ccurl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
-    }
-
-    private func setCallbacks() -> Bool {
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        return ccurl_set_context(handle, context)
-            && ccurl_set_response_functions(handle, TransferCallbacks.header, TransferCallbacks.body)
-            && ccurl_set_request_functions(handle, TransferCallbacks.read, TransferCallbacks.seek)
-            && ccurl_set_address_functions(
-                handle, TransferCallbacks.resolve, TransferCallbacks.socket, TransferCallbacks.secure,
-                TransferCallbacks.request)
-    }
 }
 
 extension BridgeError {
@@ -191,20 +171,13 @@ enum CheckedURL {
         guard let parsed = curl_url() else { throw BridgeError(.internal, "there is no memory for a URL") }
         let isSame =
             curl_url_set(parsed, CURLUPART_URL, url.text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
-            && part(CURLUPART_HOST, of: parsed) == url.host.text
-            && part(CURLUPART_PORT, of: parsed) == String(url.port)
-            && part(CURLUPART_SCHEME, of: parsed) == url.scheme.rawValue
+            && ccurl_part_is(parsed, CURLUPART_HOST, url.host.text)
+            && ccurl_part_is(parsed, CURLUPART_PORT, String(url.port))
+            && ccurl_part_is(parsed, CURLUPART_SCHEME, url.scheme.rawValue)
         guard isSame else {
             curl_url_cleanup(parsed)
             throw .invalidOption("$.url", expected: "a URL", got: "one that can be read in two ways")
         }
         return parsed
-    }
-
-    private static func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {
-        var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(url, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text else { return nil }
-        defer { curl_free(text) }
-        return String(cString: text)
     }
 }

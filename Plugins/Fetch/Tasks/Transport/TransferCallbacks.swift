@@ -60,9 +60,7 @@ enum TransferCallbacks {
     /// A connection is about to carry the request.
     static let request: ccurl_request_function = { context, remote, _, _, _ in
         guard let remote, let transfer = transfer(context) else { return Int32(CURL_PREREQFUNC_ABORT) }
-        let text = String(cString: remote)
-        let address = IPAddress(text.prefix { $0 != "%" })
-        guard transfer.mayReach(address) else { return Int32(CURL_PREREQFUNC_ABORT) }
+        guard transfer.mayReach(IPAddress(remote: remote)) else { return Int32(CURL_PREREQFUNC_ABORT) }
         transfer.noteConnected()
         return Int32(CURL_PREREQFUNC_OK)
     }
@@ -113,12 +111,13 @@ extension Transfer {
     fileprivate func noteConnected() {
         // A candidate that was refused does not count where another was reached.
         fault = nil
-        lastActivity = .now
+        isActive = true
+        attempts += 1
         progress.phase = request.body == nil ? .waiting : .sending
     }
 
     fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        lastActivity = .now
+        isActive = true
         return doing { () throws(BridgeError) in
             guard let head = try headers.take(line) else { return }
             try begin(head)
@@ -147,7 +146,7 @@ extension Transfer {
         if isDropping { return drop(bytes.count) }
         // What was fed before is passed on first.
         guard drain() else { return fault == nil ? .full : .refused }
-        lastActivity = .now
+        isActive = true
         progress.received += Int64(bytes.count)
         if pipeline.isPlain {
             _ = doing { () throws(BridgeError) in
@@ -218,7 +217,7 @@ extension Transfer {
 
     fileprivate func giveBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard let body = request.body else { return 0 }
-        lastActivity = .now
+        isActive = true
         switch body.next(upTo: buffer.count) {
         case .bytes(let bytes):
             buffer.copyBytes(from: bytes)

@@ -19,21 +19,18 @@ struct TLSSettings: Sendable, Hashable {
         func covers(_ other: Host) -> Bool { isBelow ? other.isBelow(host) : other == host }
     }
 
-    /// Sets up a transfer to a host.
-    func apply(to handle: UnsafeMutableRawPointer, _ host: Host) -> Bool {
+    /// Whether a host is to have one of some keys.
+    func hasPins(for host: Host) -> Bool { pins.contains { $0.covers(host) } }
+
+    /// Sets up a transfer to a host that has pins. The rest is of ``StandingOptions``.
+    func setPins(of host: Host, on handle: UnsafeMutableRawPointer) -> Bool {
         // Of several tables each has to hold: what one of them lacks is not taken.
         let sets = pins.filter { $0.covers(host) }.map { Set($0.keys) }
-        if let first = sets.first {
-            let keys = sets.dropFirst().reduce(first) { $0.intersection($1) }.sorted()
-            // Without any, no key is right.
-            let text = keys.isEmpty ? "sha256//none" : keys.map { "sha256//\($0)" }.joined(separator: ";")
-            guard ccurl_set_text(handle, CURLOPT_PINNEDPUBLICKEY, text) else { return false }
-        }
-        let isSet =
-            ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1) && ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2)
-            && ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        guard isSet, let authorityFile else { return isSet }
-        return ccurl_set_text(handle, CURLOPT_CAINFO, authorityFile) && ccurl_set_text(handle, CURLOPT_CAPATH, nil)
+        guard let first = sets.first else { return true }
+        let keys = sets.dropFirst().reduce(first) { $0.intersection($1) }.sorted()
+        // Without any, no key is right.
+        let text = keys.isEmpty ? "sha256//none" : keys.map { "sha256//\($0)" }.joined(separator: ";")
+        return ccurl_set_text(handle, CURLOPT_PINNEDPUBLICKEY, text)
     }
 }
 

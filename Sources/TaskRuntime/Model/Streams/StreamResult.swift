@@ -11,8 +11,8 @@ public enum StreamSide: String, Sendable {
 
 /// What a call about a stream gets where it succeeds.
 public enum StreamResult {
-    /// The stream was made.
-    case made(name: String, roomBytes: Int)
+    /// The stream was made. With a descriptor its maker's end is a pipe.
+    case made(name: String, roomBytes: Int, PassedDescriptor?)
     /// A write was taken. The writer may have so many bytes unanswered from now on.
     case room(bytes: Int)
     /// What a read gets. The first one says what the maker said of the bytes.
@@ -23,6 +23,15 @@ public enum StreamResult {
     case end(bytes: UInt64)
     /// To the side that closes: how many bytes the reader got, and why the stream is not complete; nil: it is.
     case receipt(bytes: UInt64, StreamFault?)
+
+    /// The end of a pipe that the caller gets; nil: none.
+    var passed: PassedDescriptor? {
+        switch self {
+        case .made(_, _, let end): end
+        case .attached(let end, _, _): end
+        case .room, .bytes, .end, .receipt: nil
+        }
+    }
 }
 
 /// Why a stream is not complete, as its sides learn it.

@@ -92,7 +92,9 @@ typedef struct trestle_host {
        LOOP THREAD. Makes a stream and holds the end `side`, TRESTLE_STREAM_WRITER or TRESTLE_STREAM_READER. `type`
        (a media type of at most 256 bytes, or empty) and `total` (how many bytes there will be, or
        TRESTLE_STREAM_UNKNOWN) are for the reader. With `call` in `use` the stream is for that call, and ends where
-       it fails. `name` of `use` has no meaning. The answer has `name` and `room`. */
+       it fails. `name` of `use` has no meaning. The answer has `name` and `room`. With TRESTLE_STREAM_ATTACH in `flags`
+       of `use` it has `descriptor`, too, as that of `stream_attach`; -1: there can be none at present, or the daemon is
+       older than the flag, and the end is as without it. */
     trestle_call (*stream_new)(const struct trestle_host *host, const trestle_stream_use *use, uint32_t side,
                                trestle_bytes type, uint64_t total);
     /* LOOP THREAD. Writes bytes, which are taken before this returns; `flags` is 0 or TRESTLE_STREAM_END: these are the

@@ -47,7 +47,7 @@ typedef struct trestle_stream_use {
     void (*done)(void *context, const trestle_stream_answer *answer, const trestle_error *error);
     uint32_t side;      /* Of `stream_attach` and `stream_close`: the end that is meant, TRESTLE_STREAM_WRITER or
                            TRESTLE_STREAM_READER. 0: the one that the plugin has, the writer's where it has both. */
-    uint32_t reserved;  /* 0 */
+    uint32_t flags;     /* Of `stream_new`: 0 or TRESTLE_STREAM_ATTACH. Else 0. */
 } trestle_stream_use;
 
 /* The sides of a stream, and who else may end one. */
@@ -61,6 +61,8 @@ enum {
 #define TRESTLE_STREAM_END 1u
 /* Of an answer to a side that closes: the reader has all bytes. */
 #define TRESTLE_STREAM_COMPLETE 2u
+/* Of a stream that is made: the plugin's end is to be a pipe, as if `stream_attach` were called behind `stream_new`. */
+#define TRESTLE_STREAM_ATTACH 4u
 /* A number of bytes that is not known. */
 #define TRESTLE_STREAM_UNKNOWN UINT64_MAX
 
