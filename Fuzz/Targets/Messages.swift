@@ -227,7 +227,8 @@ private func readID(_ id: CallbackID?) throws(Violation) {
     try checkJSON(id.text)
     _ = id.number
     let json = try? JSON(parsing: id.text)
-    // What bears the name of a page's function has members; its content is the id among them, or of the daemon's making.
+    // What bears the name of a page's function has members; its content is the id among them, or of the daemon's
+    // making.
     if json?.objectValue != nil { return }
     if id.isString {
         try require(

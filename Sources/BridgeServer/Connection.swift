@@ -30,7 +30,7 @@ final class Connection {
     @exclusivity(unchecked) var unownedSession: Unmanaged<Session>?
 
     /// Input that was read and not yet handled: lines.
-    @exclusivity(unchecked) var pendingInput: [UInt8] = []
+    @exclusivity(unchecked) var pendingInput = HeldInput()
     /// The line that is being handled over several turns, before all other input.
     @exclusivity(unchecked) var lineAtWork: LineAtWork?
     @exclusivity(unchecked) var isPaused = false
@@ -154,7 +154,7 @@ final class Connection {
         guard !isClosed else { return }
         closesWhenWritten = true
         stream.stopReading()
-        pendingInput = []
+        pendingInput = HeldInput()
         lineAtWork = nil
         server.watchStalled()
         if let session { runtime.markDirty(session) }
@@ -198,7 +198,7 @@ final class Connection {
         isClosed = true
         isParked = false
         stream.close()
-        pendingInput = []
+        pendingInput = HeldInput()
         lineAtWork = nil
         if let session { runtime.hangUp(session) }
         server.didClose(self)

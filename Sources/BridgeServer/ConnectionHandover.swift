@@ -166,7 +166,8 @@ extension Connection {
         return HeldConnection(
             descriptor: stream.descriptor,
             record: ConnectionRecord(
-                socket: socket, session: sessionRecord, input: HandoverBytes((lineAtWork?.rest ?? []) + pendingInput),
+                socket: socket, session: sessionRecord,
+                input: HandoverBytes((lineAtWork?.rest ?? []) + pendingInput.copy),
                 unfinishedLine: HandoverBytes(line.bytes), discardedBytes: line.discardedBytes,
                 output: HandoverBytes(session.output.copy())))
     }
@@ -181,7 +182,7 @@ extension Connection {
     func resume(_ record: ConnectionRecord, _ peer: PeerIdentity) {
         isHeld = true
         isPaused = true
-        pendingInput = record.input?.bytes ?? []
+        pendingInput = HeldInput(record.input?.bytes ?? [])
         splitter.resume(
             UnfinishedLine(bytes: record.unfinishedLine?.bytes ?? [], discardedBytes: record.discardedBytes))
         stream.delegate = self

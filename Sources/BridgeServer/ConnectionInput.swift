@@ -8,10 +8,17 @@ import TaskRuntime
 extension Connection {
     /// Handles what came, until the client has too much to read.
     func handle(_ bytes: UnsafeRawBufferPointer) {
-        unownedSession?.withUnowned { handle(bytes, from: $0) }
+        unownedSession?.withUnowned { session in
+            let takenBytes = take(bytes, from: session)
+            if takenBytes < bytes.count, !isClosed { pendingInput.append(bytes[takenBytes...]) }
+            countInput(of: session)
+        }
     }
 
-    private func handle(_ bytes: UnsafeRawBufferPointer, from session: Session) {
+    /// Handles lines as far as the user's share goes.
+    ///
+    /// - Returns: how many bytes were taken; the others have to wait.
+    private func take(_ bytes: UnsafeRawBufferPointer, from session: Session) -> Int {
         runtime.beginInput()
         let share = scheduler.share
         var takenBytes = 0
@@ -24,8 +31,7 @@ extension Connection {
         }
         runtime.endInput()
         if splitter.heldBytes > MemoryTrimmer.largeBytes { server.memory.noteFreed() }
-        if takenBytes < bytes.count, !isClosed { pendingInput.append(contentsOf: bytes[takenBytes...]) }
-        countInput(of: session)
+        return takenBytes
     }
 
     func countInput(of session: Session) {
@@ -175,12 +181,11 @@ extension Connection {
     /// Handles what was read and had to wait.
     private func handlePending() {
         if lineAtWork != nil, !resumeLine() { return }
-        guard !pendingInput.isEmpty else { return }
-        var input = pendingInput
-        pendingInput = []
-        let count = input.count
-        input.append(contentsOf: repeatElement(0, count: MessageSplitter.paddingBytes))
-        input.withUnsafeBytes { handle(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        guard !pendingInput.isEmpty, let session else { return }
+        var input = pendingInput.take()
+        input.removeFirst(input.withBytes { take($0, from: session) })
+        if !isClosed { pendingInput.putBack(input) }
+        countInput(of: session)
     }
 
     func endInput() {

@@ -23,8 +23,8 @@ public final class FairScheduler {
     /// The share where several users send: about ten small calls, each of which is written to as well. A shorter one
     /// costs more, because each turn looks at all descriptors.
     nonisolated static let contendedShareNanoseconds: UInt64 = 20_000
-    /// The share where others are connected and send nothing, and of a plugin that answers the only user: the first call
-    /// of another user waits for it, those that follow do not.
+    /// The share where others are connected and send nothing, and of a plugin that answers the only user: the first
+    /// call of another user waits for it, those that follow do not.
     nonisolated static let quietShareNanoseconds: UInt64 = 200_000
     /// How many shares a plugin has at most.
     nonisolated static let maximumPluginShares = 8

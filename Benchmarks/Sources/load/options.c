@@ -7,8 +7,8 @@
 static const char help[] =
     "usage: load --socket PATH --message TEMPLATE --reply TEMPLATE [options]\n"
     "\n"
-    "Sends calls over connections to a Unix socket, checks every reply to the last byte, and prints one line of figures:\n"
-    "calls, calls_per_second, latencies in microseconds, CPU time of the server in microseconds for each call.\n"
+    "Sends calls over connections to a Unix socket, checks every reply to the last byte, and prints one line of\n"
+    "figures: calls, calls_per_second, latencies in microseconds, CPU time of the server for each call.\n"
     "\n"
     "  --connections N   connections that call (1)\n"
     "  --in-flight N     calls in flight on each (1)\n"

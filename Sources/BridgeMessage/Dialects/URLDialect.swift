@@ -2,8 +2,8 @@ import BridgeJSON
 
 /// A URL as a call, as pages navigate to it: `{"url": "jxaction://scan?method=aaa&x=%E5%BC%B9", "callbackId": "c1"}`.
 /// Host and path, joined by dots, name the task; the query's names and values are options, strings all of them. Only
-/// URLs of the schemes that the configuration lists are calls. It is answered in the native dialect, with the function's
-/// name that `callback` or `callbackFunction` of the query bears.
+/// URLs of the schemes that the configuration lists are calls. It is answered in the native dialect, with the name of
+/// the function that `callback` or `callbackFunction` of the query has.
 struct URLDialect: NamedCallbackDialect {
     /// A URL is decoded byte by byte: longer options, and more of them, go into a message.
     private static let maximumURLBytes = ForeignReader.maximumBytes
@@ -106,7 +106,8 @@ private struct QueryPairs {
     private var pairs: [(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)] = []
     /// Up to so many names are compared each with all, which costs less than their hashes.
     private static let maximumComparedNames = 8
-    /// The hashes of more: only a name whose hash is known is compared. The seed is the process's, which no client knows.
+    /// The hashes of more: only a name whose hash is known is compared. The seed is the process's, and no client knows
+    /// it.
     private var hashes: Set<Int> = []
 
     init() { pairs.reserveCapacity(Self.maximumComparedNames) }

@@ -43,7 +43,7 @@ package final class MessageChannel {
     private var shareEnd = UInt64.max
     /// What was read and has to wait: a long line or the rest of a batch, then lines.
     private var lineAtWork: OpenLine?
-    private var pending: [UInt8] = []
+    private var pending = HeldInput()
 
     /// Gets the descriptors that the peer sends, ahead of the message beside which they come; nil: they are lost.
     package var onDescriptor: ((consuming UnixSocket) -> Void)? {
@@ -113,7 +113,7 @@ package final class MessageChannel {
         turnEnd?.remove()
         turns?.close()
         lineAtWork = nil
-        pending = []
+        pending = HeldInput()
         stream.close()
     }
 
@@ -162,18 +162,21 @@ package final class MessageChannel {
 
     private func handle(_ bytes: UnsafeRawBufferPointer) {
         beginShare()
-        takeLines(of: bytes)
+        let takenBytes = takeLines(of: bytes)
         guard !isOver else { return }
+        pending.append(bytes[takenBytes...])
         // Not only at its end, which may never come.
         if splitter.isDiscarding { return end(.garbage("a line that is longer than \(lineBytes) bytes")) }
         if lineAtWork != nil || !pending.isEmpty { turns?.wait() }
     }
 
-    /// Handles lines as far as the share goes; the rest has to wait.
-    private func takeLines(of bytes: UnsafeRawBufferPointer) {
+    /// Handles lines as far as the share goes.
+    ///
+    /// - Returns: how many bytes were taken; the others have to wait.
+    private func takeLines(of bytes: UnsafeRawBufferPointer) -> Int {
         var takenBytes = 0
         while let line = splitter.nextLine(of: bytes, from: &takenBytes), take(line) {}
-        if !isOver { pending.append(contentsOf: bytes[takenBytes...]) }
+        return takenBytes
     }
 
     private func beginShare() {
@@ -185,13 +188,9 @@ package final class MessageChannel {
         beginShare()
         if !continueLine() { return isOver }
         guard !pending.isEmpty else { return true }
-        var input = pending
-        pending = []
-        let count = input.count
-        input.append(contentsOf: repeatElement(0, count: MessageSplitter.paddingBytes))
-        input.withUnsafeBytes { bytes in
-            takeLines(of: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-        }
+        var input = pending.take()
+        input.removeFirst(input.withBytes { takeLines(of: $0) })
+        if !isOver { pending.putBack(input) }
         return isOver || lineAtWork == nil && pending.isEmpty
     }
 }

@@ -1,4 +1,5 @@
-/// The one moment at which the clock wakes the runtime: the earliest of those that components ask for. Loop thread only.
+/// The one moment at which the clock wakes the runtime: the earliest of those that components ask for. Loop thread
+/// only.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class Alarm {

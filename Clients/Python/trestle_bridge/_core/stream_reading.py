@@ -33,8 +33,8 @@ class Reading(Generic[Pending]):
             self._take()
 
     def _take(self) -> None:
-        """Asks for a pipe, and in the same message for what is needed with it and without: the read ends with the stream, or has
-        the first bytes."""
+        """Asks for a pipe, and in the same message for what is needed with it and without: the read ends with the
+        stream, or has the first bytes."""
         self._is_taken = True
         self._attaching = self._end.attach()
         try:

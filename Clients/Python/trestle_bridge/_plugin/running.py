@@ -1,5 +1,5 @@
-"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop. So many in parallel;
-of the calls that wait, users take turns."""
+"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop. So many in
+parallel; of the calls that wait, users take turns."""
 
 from __future__ import annotations
 

@@ -153,8 +153,8 @@ final class RunningTransfers {
 }
 
 extension Transfer {
-    /// How long it may still wait; zero: nothing has come or gone for too long. Where it waits for its own reader, or for the request's body, nobody is late; the
-    /// time until it is connected is libcurl's to watch.
+    /// How long it may still wait; zero: nothing has come or gone for too long. Where it waits for its own reader, or
+    /// for the request's body, nobody is late; the time until it is connected is libcurl's to watch.
     fileprivate func patience(at now: ContinuousClock.Instant) -> Duration {
         let untilReport = request.onProgress == nil ? NetworkThread.idleTime : NetworkThread.progressInterval
         guard hasStarted, result == nil, !isReceivingPaused, !isSendingPaused else { return untilReport }

@@ -1,6 +1,7 @@
 import TaskKit
 
-/// The data of the event `cursor.expired`: a table was replaced as a whole, and has to be read again. The watch goes on.
+/// The data of the event `cursor.expired`: a table was replaced as a whole, and has to be read again. The watch
+/// continues.
 struct CursorExpired: Codable, Sendable, Equatable {
     static let event = "cursor.expired"
 
