@@ -7,8 +7,7 @@ internal import DequeModule
 /// nothing until they are called. Where there are several, the input of each is handled for a share of
 /// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
 /// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long
-/// while one user alone sends, shorter while plugins answer that user, and short as soon as another user is there and
-/// anyone else sends.
+/// while one user alone sends, and short as soon as another does.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 @LoopActor
@@ -23,8 +22,8 @@ public final class FairScheduler {
     /// The share where several users send: about ten small calls, each of which is written to as well. A shorter one
     /// costs more, because each turn looks at all descriptors.
     nonisolated static let contendedShareNanoseconds: UInt64 = 20_000
-    /// The share where others are connected and send nothing, and of a plugin that answers the only user: the first
-    /// call of another user waits for it, those that follow do not.
+    /// The share where others are connected and send nothing: the first call of another user waits for it, those that
+    /// follow do not.
     nonisolated static let quietShareNanoseconds: UInt64 = 200_000
     /// How many shares a plugin has at most.
     nonisolated static let maximumPluginShares = 8
@@ -114,8 +113,7 @@ public final class FairScheduler {
     /// The user sends, or is served.
     private func note(_ user: FairUser) {
         guard lastUser !== user else { return }
-        // A plugin that answers the only user competes with nobody.
-        if lastUser != nil, hasSeveralClients { contendedUntil = turnStart &+ Self.contentionNanoseconds }
+        if lastUser != nil { contendedUntil = turnStart &+ Self.contentionNanoseconds }
         lastUser = user
         isPluginLast = user.isPlugin
     }
