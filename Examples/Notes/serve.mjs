@@ -1,6 +1,6 @@
-// serve.mjs: shows the page in a plain browser, for those who try it out. It hands out the page, and carries the
-// messages of each tab to a connection of its own to the daemon. It listens to this machine alone, and connects the
-// daemon only to those who have the token; they may do what the user may who runs this.
+// serve.mjs: shows the page in a plain browser, to try it out. It serves the page, and opens one connection to the
+// daemon for each tab, which carries the tab's messages. It listens on the loopback address alone, and takes messages
+// only with the token; who has it, has the rights of the user who runs this.
 //
 //   node serve.mjs --socket /run/user/1000/trestle/bridge.sock [--port 8091]
 

@@ -110,7 +110,7 @@ extension PoolTests {
         }
     }
 
-    @Test("never has more processes than the most, however they are worn and whoever waits")
+    @Test("never has more processes than the maximum, also while processes are replaced and calls wait")
     func neverMore() throws {
         var process = pluginProcess("min = 1\nmax = 3\nuses = 1")
         let folder = try TemporaryFolder()

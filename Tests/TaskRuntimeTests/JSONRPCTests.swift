@@ -202,7 +202,7 @@ struct JSONRPCTests {
         Policy(daemonUID: Bench.daemonUID, rules: [PolicyRule(.allow, verbs, file: "p.toml", line: 1)])
     }
 
-    @Test("Who gets a call says what its positional parameters are called, nobody else, whoever registered last")
+    @Test("Only the provider that gets a call names its positional parameters, also where another registered later")
     func namer() {
         let bench = Bench()
         bench.runtime.apply(Self.everybody(.call, .register))

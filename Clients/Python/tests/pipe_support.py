@@ -33,7 +33,8 @@ class PipeTestCase(SyncTestCase):
 
     def pipes(self) -> list[int]:
         """The ends of pipes that streams hold."""
-        return [number for number in open_files("pipe:") if number not in self.pipes_before]
+        # A pipe that was open before may have ended, and its number be another's.
+        return [number for number, pipe in open_files("pipe:").items() if self.pipes_before.get(number) != pipe]
 
     def start(self, work: Any) -> threading.Thread:
         """Does work on a thread, which must have ended when the test has."""

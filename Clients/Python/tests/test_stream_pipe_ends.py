@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from typing import Any
 
 from trestle_bridge import BridgeError, ByteWriter
@@ -62,9 +63,9 @@ class EndTests(PipeTestCase):
         self.assertEqual((receipt["complete"], receipt["by"]), (False, "reader"))
         self.assertEqual(self.pipes(), [])
 
-    def test_a_writer_that_waits_for_room_learns_that_the_reader_has_closed(self) -> None:
-        writer, reader = self.pair()
-        raised = []
+    def start_long_write(self, writer: ByteWriter) -> tuple[threading.Thread, list[BridgeError]]:
+        """Writes more than a pipe holds on another thread; the list gets the error of the write."""
+        raised: list[BridgeError] = []
 
         def write() -> None:
             try:
@@ -72,7 +73,11 @@ class EndTests(PipeTestCase):
             except BridgeError as error:
                 raised.append(error)
 
-        thread = self.start(write)
+        return self.start(write), raised
+
+    def test_a_writer_that_waits_for_room_learns_that_the_reader_has_closed(self) -> None:
+        writer, reader = self.pair()
+        thread, raised = self.start_long_write(writer)
         # The pipe is full: the writer waits, or is about to.
         self.assertTrue(reader.read(100_000))
         reader.close()
@@ -92,19 +97,11 @@ class EndTests(PipeTestCase):
 
     def test_a_writer_is_aborted_by_another_thread_while_it_waits_for_room(self) -> None:
         writer, reader = self.pair()
-        raised = []
-
-        def write() -> None:
-            try:
-                writer.write(bytes(1_000_000))
-            except BridgeError as error:
-                raised.append(error.code)
-
-        thread = self.start(write)
+        thread, raised = self.start_long_write(writer)
         self.assertTrue(reader.read(100_000))
         writer.abort(BridgeError("disk.full", "the disk is full"))
         self.joined(thread)
-        self.assertEqual(raised, ["stream.closed"])
+        self.assertEqual([error.code for error in raised], ["stream.closed"])
         with self.assertRaises(BridgeError) as read:
             reader.readall()
         self.assertEqual(read.exception.data["error"]["code"], "disk.full")
@@ -183,8 +180,9 @@ class EndTests(PipeTestCase):
         for end in ("close", "abort"):
             writer, reader = self.pair()
             if end == "close":
-                self.start(writer.close)
+                closing = self.start(writer.close)
                 self.assertEqual(reader.readall(), b"lf")
+                self.joined(closing)
             else:
                 writer.abort()
                 with self.assertRaises(BridgeError):

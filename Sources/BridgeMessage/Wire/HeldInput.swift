@@ -1,5 +1,5 @@
-/// Input that was read and has to wait for its turn. It is taken from the front and stays where it is, so that to handle
-/// a little of much costs no more than that.
+/// Input that was read and has to wait for its turn. It is taken from the front, and the rest stays where it is: a turn
+/// costs what it takes, however much waits.
 public struct HeldInput: Sendable {
     /// What waits, behind what has been taken, and padding.
     private var storage: [UInt8] = []

@@ -70,7 +70,7 @@ final class Rights {
         decide(.call, task.description.permission, isPublic: task.description.isPublic, by: session)
     }
 
-    /// Whether whoever has made a call could call this task with it. On behalf of another call, no rule is asked.
+    /// Whether the maker of a call may call this task. Where the call is made on behalf of another, no rule is asked.
     func mayCall(_ task: TaskEntry, as call: Call) -> Bool {
         if call.origin == .session { return call.session.map { mayCall(task, $0) } ?? false }
         guard call.record.pointee.extras?.parent == nil, let plugin = call.pluginName else { return true }

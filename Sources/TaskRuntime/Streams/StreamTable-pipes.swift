@@ -39,7 +39,7 @@ extension StreamTable {
 }
 
 extension Rights {
-    /// Whether whoever has made a call may have a pipe with it: as if it called `bridge.stream.attach`, too.
+    /// Whether the maker of a call may get a pipe with it: the right is that of `bridge.stream.attach`.
     func mayAttach(_ call: Call, _ tasks: TaskRegistry) -> Bool {
         tasks.find("bridge.stream.attach").map { mayCall($0, as: call) } ?? false
     }

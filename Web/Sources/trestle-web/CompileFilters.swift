@@ -27,8 +27,8 @@ struct CompileFilters: ParsableCommand {
     }
 
     private func limit() {
-        // SIGXCPU at the first limit says why; SIGKILL at the second would be that of anybody. Whoever started the
-        // program may have blocked it, or ignored it.
+        // SIGXCPU at the first limit shows why the process ended; SIGKILL at the second could come from any process. The
+        // parent may have blocked or ignored SIGXCPU.
         signal(SIGXCPU, SIG_DFL)
         var signals = sigset_t()
         sigemptyset(&signals)
