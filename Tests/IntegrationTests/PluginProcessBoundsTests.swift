@@ -55,13 +55,20 @@ struct PluginProcessBoundsTests {
         }
     }
 
-    @Test("wait where 65,536 of them are unanswered, and go on when these are answered")
+    @Test("wait where 65,536 of them are unanswered, though it reads on, and go on when these are answered")
     func unanswered() throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
         var process = PluginInPython()
         process.start = "(held, keeps) = ([], [True])"
+        // It stops reading with more unread than its socket holds, so that the daemon waits for it to read, too.
         process.call = """
             if keeps[0]:
                 held.append(id)
+                if len(held) == 50_000:
+                    \(gate.python)
+                if len(held) == 65_536:
+                    say({"callbackId": held[0], "progress": 1})
             else:
                 say({"callbackId": id, "result": "later"})
             """
@@ -72,12 +79,15 @@ struct PluginProcessBoundsTests {
                     say({"callbackId": each, "result": len(held)})
             """
         let limits = "plugin_timeout = \"1m\"\n[limits]\ncalls_in_flight = 100000"
-        try withPluginProcess(process, limits, in: TemporaryFolder()) { _, client in
+        try withPluginProcess(process, limits, in: folder) { _, client in
             let count = 65_600
-            let calls = (1...count).map { #"{"task":"specimen","callbackId":\#($0)}"# + "\n" }.joined()
+            try client.send(#"{"task":"specimen","callbackId":1,"progress":true}"#)
+            let calls = (2...count).map { #"{"task":"specimen","callbackId":\#($0)}"# + "\n" }.joined()
             try client.send(bytes: Array(calls.utf8))
             // Once this is answered, all of them have come.
             _ = try client.result("bridge.ping")
+            gate.open()
+            #expect(try client.receive()["progress"] == 1)
             try client.send(#"{"cancel":1}"#)
             let callbacks = try callbacks(count, client)
             #expect(callbacks[1]?["error"]?["code"] == "call.cancelled")

@@ -223,9 +223,9 @@ final class PluginProcessHost: TaskHost {
 
     func giveUp(because reason: String) { for link in links { link.giveUp(because: reason) } }
 
-    /// The process has read, or answered, what had to wait.
+    /// The process has read, or answered, what had to wait. One that has read all may still have too much to answer.
     func drained() {
-        guard isStalled else { return }
+        guard isStalled, leases != nil || current?.isFull != true else { return }
         isStalled = false
         if leases == nil { instance?.resume(.unread) } else { instance?.roomWasMade() }
     }
