@@ -301,7 +301,7 @@ let package = Package(
             name: "TaskHostsTests",
             dependencies: [
                 "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EchoTasks", "EventLoop", "PluginInterface", "TaskHosts",
-                "TaskKit", "TaskKitTesting", "TestSupport",
+                "TaskKit", "TaskKitTesting", "TaskRuntime", "TestSupport", logging,
             ],
             swiftSettings: strict),
         .testTarget(

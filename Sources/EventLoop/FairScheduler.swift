@@ -7,7 +7,8 @@ internal import DequeModule
 /// nothing until they are called. Where there are several, the input of each is handled for a share of
 /// time in a turn; what is left waits in the user's queue. At the end of each turn the queues are served user by user,
 /// again for a share. So a call of another user waits for about a share, however much one user sends. The share is long
-/// while one user alone sends, and short as soon as another does.
+/// while one user alone sends, shorter while a plugin's process answers that user and sends nothing else, and short as
+/// soon as another user sends.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 @LoopActor
@@ -22,8 +23,8 @@ public final class FairScheduler {
     /// The share where several users send: about ten small calls, each of which is written to as well. A shorter one
     /// costs more, because each turn looks at all descriptors.
     nonisolated static let contendedShareNanoseconds: UInt64 = 20_000
-    /// The share where others are connected and send nothing: the first call of another user waits for it, those that
-    /// follow do not.
+    /// The share where others are connected and send nothing, and of a process that answers the only user: the first
+    /// call of another user waits for it, those that follow do not.
     nonisolated static let quietShareNanoseconds: UInt64 = 200_000
     /// How many shares a plugin has at most.
     nonisolated static let maximumPluginShares = 8
@@ -113,9 +114,20 @@ public final class FairScheduler {
     /// The user sends, or is served.
     private func note(_ user: FairUser) {
         guard lastUser !== user else { return }
-        if lastUser != nil { contendedUntil = turnStart &+ Self.contentionNanoseconds }
+        if let lastUser, hasSeveralClients || competes(user) && competes(lastUser) { beginContention() }
         lastUser = user
         isPluginLast = user.isPlugin
+    }
+
+    private func beginContention() { contendedUntil = turnStart &+ Self.contentionNanoseconds }
+
+    /// All users but processes that answer and send nothing else: how much those send, their callers have decided.
+    private func competes(_ user: FairUser) -> Bool { turnStart < user.competesUntil }
+
+    /// The user's process has sent what is no answer. To be called with each message of the kind.
+    public func noteUnasked(by user: FairUser) {
+        if !competes(user), clientUsers > 0 { beginContention() }
+        user.competesUntil = max(user.competesUntil, turnStart &+ Self.contentionNanoseconds)
     }
 
     // MARK: Users
@@ -268,10 +280,13 @@ public final class FairUser {
     @exclusivity(unchecked) fileprivate var spentNanoseconds: UInt64 = 0
     @exclusivity(unchecked) fileprivate var queue = Deque<any FairScheduler.Work>()
 
+    /// Until when it counts as one who sends unasked.
+    @exclusivity(unchecked) fileprivate var competesUntil: UInt64
     fileprivate let isPlugin: Bool
 
     fileprivate init(_ name: Name) {
         self.name = name
         isPlugin = if case .uid = name { false } else { true }
+        competesUntil = if case .process = name { 0 } else { .max }
     }
 }

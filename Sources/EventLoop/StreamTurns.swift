@@ -24,6 +24,9 @@ public final class StreamTurns: FairScheduler.Work {
         return false
     }
 
+    /// What was read is no answer to anything: ``FairScheduler/noteUnasked(by:)``.
+    public func noteUnasked() { scheduler.noteUnasked(by: user) }
+
     /// Reads nothing until the user's next turn.
     public func wait() {
         stream.suspendReading()

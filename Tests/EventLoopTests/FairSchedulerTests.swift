@@ -22,28 +22,63 @@ struct FairSchedulerTests {
         #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
     }
 
-    @Test("A process counts as a user while it sends, and no longer")
-    func silentProcess() {
+    @Test("A process that answers the only user competes with nobody: all shares are long, its own 200 µs")
+    func answeringProcess() {
         let time = ManualTime()
         let scheduler = FairScheduler { time.nanoseconds }
         defer { scheduler.close() }
         let client = scheduler.add(.uid(1))
         let process = scheduler.add(.process(1))
         #expect(scheduler.mayRead(client))
-        time.nanoseconds += FairScheduler.contentionNanoseconds
-        #expect(scheduler.mayRead(client))
         #expect(!scheduler.isShared)
         #expect(scheduler.mayRead(process))
         #expect(scheduler.isShared)
+        #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
+        scheduler.charge(FairScheduler.quietShareNanoseconds, to: process)
+        #expect(!scheduler.mayRead(process))
+        #expect(scheduler.mayRead(client))
+        #expect(scheduler.share == FairScheduler.soleShareNanoseconds)
+    }
+
+    @Test("A process that sends what nobody asked for counts as a user while it does, and no longer")
+    func unaskedProcess() {
+        let time = ManualTime()
+        let scheduler = FairScheduler { time.nanoseconds }
+        defer { scheduler.close() }
+        let client = scheduler.add(.uid(1))
+        let process = scheduler.add(.process(1))
+        #expect(scheduler.mayRead(process))
+        #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
+        scheduler.noteUnasked(by: process)
         #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
         scheduler.charge(FairScheduler.contendedShareNanoseconds, to: process)
         #expect(!scheduler.mayRead(process))
-        time.nanoseconds += FairScheduler.contentionNanoseconds
-        #expect(scheduler.mayRead(process))
-        #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
+        time.nanoseconds += FairScheduler.contentionNanoseconds - 1
+        scheduler.noteUnasked(by: process)
+        time.nanoseconds += FairScheduler.contentionNanoseconds - 1
         #expect(scheduler.mayRead(client))
+        #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
         time.nanoseconds += FairScheduler.contentionNanoseconds
         #expect(scheduler.share == FairScheduler.soleShareNanoseconds)
+        #expect(scheduler.mayRead(process))
+        #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
+    }
+
+    @Test("Beside clients of several users a process that answers makes all shares short, too")
+    func processAmongUsers() {
+        let time = ManualTime()
+        let scheduler = FairScheduler { time.nanoseconds }
+        defer { scheduler.close() }
+        let client = scheduler.add(.uid(1))
+        _ = scheduler.add(.uid(2))
+        let process = scheduler.add(.process(1))
+        time.nanoseconds += FairScheduler.contentionNanoseconds
+        #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
+        #expect(scheduler.mayRead(client))
+        #expect(scheduler.mayRead(process))
+        #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
+        time.nanoseconds += FairScheduler.contentionNanoseconds
+        #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
     }
 
     @Test(
@@ -55,9 +90,8 @@ struct FairSchedulerTests {
         defer { scheduler.close() }
         let plugin = scheduler.add(name)
         let first = scheduler.add(.uid(1))
+        #expect(scheduler.share(of: plugin) == scheduler.share(of: first))
         let share = FairScheduler.contendedShareNanoseconds
-        #expect(scheduler.share(of: first) == share)
-        #expect(scheduler.share(of: plugin) == share)
         for uid in 2...3 as ClosedRange<UInt32> { _ = scheduler.add(.uid(uid)) }
         #expect(scheduler.share(of: first) == share)
         #expect(scheduler.share(of: plugin) == 3 * share)

@@ -19,6 +19,7 @@ private final class CountedPeer {
         channel = try MessageChannel(UnixSocket(adopting: ours), lineBytes: 1 << 20, output: OutputBuffer())
         channel.share(scheduler, as: name)
         channel.receive = { [weak self] _ in
+            self?.channel.noteUnasked()
             clock.nanoseconds += 5_000
             self?.received += 1
             self?.onMessage?()

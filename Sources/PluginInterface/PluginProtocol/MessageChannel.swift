@@ -73,6 +73,9 @@ package final class MessageChannel {
         self.turns = turns
     }
 
+    /// The message at hand is no answer to anything: the peer competes with the other users of the loop.
+    package func noteUnasked() { turns?.noteUnasked() }
+
     /// Writes now what the socket takes.
     package func flush() {
         guard !isOver, !output.isEmpty else { return }

@@ -65,6 +65,7 @@ final class PluginProcess {
         channel.receive = { [unowned channel] in link.receive($0, isDeep: channel.isDeep) }
         channel.ended = { [weak self] in self?.channelEnded($0) }
         channel.drained = { host.drained() }
+        link.sentUnasked = { [weak channel] in LoopActor.assumeIsolated { channel?.noteUnasked() } }
         link.descriptorReceiver = channel
         link.fault = { [weak self] reason in
             guard let self else { return }

@@ -67,6 +67,8 @@ final class PluginProcessLink {
     var tookEnd: (() -> Void)?
     /// Called when the caller of a call that it works on has gone, of a process of a pool.
     var callerLeft: (() -> Void)?
+    /// Called with each message that answers nothing.
+    var sentUnasked: (() -> Void)?
     /// Ends the process, because it has done what it must not: the end of a sentence says what.
     var fault: ((String) -> Void)?
 
@@ -216,15 +218,23 @@ final class PluginProcessLink {
             return
         }
         if let instance = host.instance { host.runtime.noteStep(of: instance) }
+        if case .message(let message) = item, case .callback(let callback) = message.pointee {
+            receive(callback)
+        } else {
+            receiveUnasked(item)
+        }
+    }
+
+    private func receiveUnasked(_ item: DecodedItem) {
+        sentUnasked?()
         switch item {
         case .call(let call): own.receive(call.pointee)
         case .message(let message):
             switch message.pointee {
-            case .callback(let callback): receive(callback)
             case .progress(let progress): receive(progress)
             case .cancel(let id): own.cancel(id)
-            // It hears events; to publish one is a call.
-            case .event, .listening: break
+            // It hears events; to publish one is a call. Callbacks are no matter of this.
+            case .event, .listening, .callback: break
             }
         // The channel has seen to it.
         case .problem: break
@@ -240,6 +250,7 @@ final class PluginProcessLink {
 
     private func receive(_ callback: CallbackMessage) {
         guard let id = callback.callbackID.number, let waiting = leave(id) else {
+            sentUnasked?()
             return host.noteStrayAnswer(callback.callbackID)
         }
         answerCount &+= 1
@@ -248,19 +259,19 @@ final class PluginProcessLink {
         case .lifecycle(let handle):
             if callback.isValid, callback.result != nil {
                 host.lifecycleSucceeded(handle)
-            } else if Self.error(of: callback).code == .taskNotFound {
+            } else if callback.pluginError.code == .taskNotFound {
                 Self.nothing.withUnsafeBytes { host.instance?.reply(handle, $0, isChecked: true) }
                 break
             }
             answer(handle, callback)
-        case .request(let done): done(Self.outcome(callback))
+        case .request(let done): done(callback.pluginOutcome)
         }
         noteIdle()
     }
 
     private func answer(_ handle: CallHandle, _ callback: CallbackMessage) {
         guard callback.isValid, let result = callback.result else {
-            host.instance?.fail(handle, Self.error(of: callback))
+            host.instance?.fail(handle, callback.pluginError)
             return
         }
         // A part of a line, which has been checked whole.
@@ -268,27 +279,6 @@ final class PluginProcessLink {
     }
 
     private static let nothing = Array("{}".utf8)
-
-    private static func outcome(_ callback: CallbackMessage) -> Result<[UInt8], BridgeError> {
-        guard callback.isValid, let result = callback.result else { return .failure(error(of: callback)) }
-        return .success(Array(result))
-    }
-
-    /// The error of a callback that has no result.
-    private static func error(of callback: CallbackMessage) -> BridgeError {
-        guard callback.isValid, let text = callback.error else {
-            return BridgeError(.replyInvalid, "the callback must have exactly one of result and error")
-        }
-        guard text.count <= PluginProtocol.newsBytes else {
-            return BridgeError(
-                .replyInvalid, "the callback's error has more than \(PluginProtocol.newsBytes) bytes")
-        }
-        guard let json = try? JSON(parsing: text), var error = BridgeError(json: json) else {
-            return BridgeError(.replyInvalid, "the callback's error has no code and message")
-        }
-        error.isUnforeseen = json["unforeseen"] == true
-        return error
-    }
 
     private func receive(_ progress: ProgressMessage) {
         guard let id = progress.callbackID.number, let handle = call(ofID: id) else { return }

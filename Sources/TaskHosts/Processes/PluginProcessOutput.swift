@@ -39,7 +39,9 @@ final class PluginProcessOutput: UnixStreamDelegate {
     func mayRead() -> Bool { turns?.mayRead() ?? true }
 
     func read(bytes: UnsafeRawBufferPointer) {
-        if let turns { turns.charged { take(bytes) } } else { take(bytes) }
+        guard let turns else { return take(bytes) }
+        turns.noteUnasked()
+        turns.charged { take(bytes) }
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) {

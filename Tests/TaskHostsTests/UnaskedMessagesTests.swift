@@ -1,0 +1,56 @@
+import BridgeJSON
+import BridgeMessage
+import Logging
+import TaskRuntime
+import Testing
+
+@testable import TaskHosts
+
+/// A plugin's process as the daemon speaks with it, which says what the test says.
+private final class Specimen {
+    let runtime: TaskRuntime
+    let host: PluginProcessHost
+    let link: PluginProcessLink
+    private let decoder = MessageDecoder()
+    private(set) var unaskedCount = 0
+
+    init() {
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        runtime = TaskRuntime(
+            limits: RuntimeLimits(), policy: Policy(daemonUID: 1), daemon: DaemonDescription(version: "1", pid: 1),
+            clock: ManualRuntimeClock(), log: log)
+        host = PluginProcessHost(runtime: runtime, log: HostLog(log, plugin: "specimen"))
+        link = PluginProcessLink(host)
+        link.sentUnasked = { [unowned self] in unaskedCount += 1 }
+    }
+
+    /// Whether a line of the process is one that nobody asked for.
+    func isUnasked(_ line: String) -> Bool {
+        let before = unaskedCount
+        let padding = String(repeating: "\n", count: MessageSplitter.paddingBytes)
+        Array((line + padding).utf8).withUnsafeBytes { bytes in
+            _ = decoder.decode(.line(UnsafeRawBufferPointer(rebasing: bytes[..<line.utf8.count]))) {
+                link.receive($0)
+                return true
+            }
+        }
+        return unaskedCount > before
+    }
+}
+
+@Suite("What a plugin's process sends unasked")
+struct UnaskedMessagesTests {
+    @Test("is everything but the first answer to what it was asked")
+    func unasked() {
+        let specimen = Specimen()
+        let first = specimen.link.request("plugin.ping", [:]) { _ in }
+        let second = specimen.link.request("plugin.describe", [:]) { _ in }
+        #expect(!specimen.isUnasked(#"{"callbackId":\#(first),"result":{}}"#))
+        #expect(specimen.isUnasked(#"{"callbackId":\#(first),"result":{}}"#))
+        #expect(specimen.isUnasked(#"{"callbackId":\#(second),"progress":1}"#))
+        #expect(specimen.isUnasked(#"{"task":"plugin.log","options":{"level":"info","message":"x"}}"#))
+        #expect(specimen.isUnasked(#"{"task":"bridge.ping","callbackId":1}"#))
+        #expect(specimen.isUnasked(#"{"cancel":1}"#))
+        #expect(!specimen.isUnasked(#"{"callbackId":\#(second),"error":{"code":"x.y","message":"x"}}"#))
+    }
+}
