@@ -27,8 +27,11 @@ struct DevelopmentTests {
 
         /// From now on nobody reads what it says.
         func stopReading() {
-            if isRead { close(output) }
+            guard isRead else { return }
             isRead = false
+            // A process that another test starts has the descriptor until its exec: with that, writes would go on.
+            shutdown(output, Int32(SHUT_RDWR))
+            close(output)
         }
 
         /// Reads on until a line has one of these in it, which is returned.
