@@ -271,7 +271,7 @@ let package = Package(
         .testTarget(
             name: "DurableDatabaseTests", dependencies: ["DiskTestSupport", "DurableDatabase", "TestSupport", grdb],
             swiftSettings: strict),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: strict),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "FileTrustTests", dependencies: ["FileTrust"], swiftSettings: strict),
         .testTarget(name: "HTTPRulesTests", dependencies: ["HTTPRules", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "NetworkAccessTests", dependencies: ["NetworkAccess"], swiftSettings: strict),

@@ -1,5 +1,4 @@
 import CLibuv
-internal import DequeModule
 import Glibc
 
 /// The epoll set that the loop waits for: the descriptors of streams, the bell, and libuv's own set, which has all
@@ -8,6 +7,10 @@ import Glibc
 /// Not one `uv_poll_t` for each stream, because libuv hands out up to 48 times 1,024 events in a turn and looks through
 /// all of them with each change. Here a turn hands out few, and the others stay in the kernel until the next one.
 ///
+/// Each event of a stream is reported once (epoll's edges): a stream that does not use it up has itself be watched anew.
+/// The kernel does not ask each stream after its event whether there is more: 3 to 10% of the processor time of a call
+/// (Echo, 2026-11-28). What streams that wait for their turn have to be read is reported once, too.
+///
 /// Loop thread only. `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class StreamPoll {
     /// What a stream can wait for, in epoll's bits.
@@ -15,6 +18,8 @@ final class StreamPoll {
         let rawValue: UInt32
 
         static let readable = Interest(rawValue: clibuv_epoll_readable)
+        /// The peer will send nothing more. Reported with what is readable.
+        static let inputEnd = Interest(rawValue: clibuv_epoll_input_end)
         static let writable = Interest(rawValue: clibuv_epoll_writable)
         /// The other end is gone. Reported with the others too.
         static let hangUp = Interest(rawValue: clibuv_epoll_hang_up)
@@ -30,12 +35,6 @@ final class StreamPoll {
 
     /// How many events a turn hands out.
     private static let eventsPerTurn = 256
-    /// How many turns a stream stays watched: most wait for fewer, and are read again without a system call.
-    private static let turnsToSuspension: UInt64 = 8
-    /// How many of them a turn takes.
-    private static let suspensionsPerTurn = 32
-    /// How many streams stay watched; further ones are suspended immediately. Each poll finds all of them.
-    private static let maximumWatchedInVain = 64
 
     private let descriptor = clibuv_epoll_create()
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: eventsPerTurn)
@@ -43,13 +42,8 @@ final class StreamPoll {
     @exclusivity(unchecked) private(set) var isHandingOut = false
     /// Streams that are to be watched for something else, from the next poll on.
     @exclusivity(unchecked) private var changed: [UnixStream] = []
-    /// Streams that are no longer to be watched, and the turn in which that began, the first one first. Until the set
-    /// is changed their events are ignored, which costs a tenth of the system calls that end and begin the watch.
-    @exclusivity(unchecked) private var suspended = Deque<(stream: UnixStream, turn: UInt64)>()
     /// Streams that were closed while events were handed out, which may be of them.
     @exclusivity(unchecked) private var closed: [UnixStream] = []
-    /// Turns so far: at every end of one.
-    @exclusivity(unchecked) private var turns: UInt64 = 0
 
     init() {
         precondition(descriptor >= 0, "The loop has no epoll set: error \(errno)")
@@ -66,7 +60,8 @@ final class StreamPoll {
         precondition(status == 0, "The loop cannot watch a descriptor: error \(errno)")
     }
 
-    /// Has a stream be watched, for what it waits for instead of what it waited for before; nothing: no longer.
+    /// Has a stream be watched, for what it waits for instead of what it waited for before; nothing: no longer. What is
+    /// there of it already is reported, too, be it for the second time.
     ///
     /// - Parameter stream: Is to be alive until it is watched for nothing, or ``keepUntilHandedOut(_:)`` was called.
     /// - Returns: 0, or -1 with `errno`.
@@ -74,7 +69,8 @@ final class StreamPoll {
     func change(_ stream: UnixStream, from old: Interest, to new: Interest) -> Int32 {
         let operation = old.isEmpty ? EPOLL_CTL_ADD : new.isEmpty ? EPOLL_CTL_DEL : EPOLL_CTL_MOD
         return clibuv_epoll_change(
-            descriptor, operation, stream.descriptor, new.rawValue, Unmanaged.passUnretained(stream).toOpaque())
+            descriptor, operation, stream.descriptor, new.rawValue | clibuv_epoll_once,
+            Unmanaged.passUnretained(stream).toOpaque())
     }
 
     /// The stream was closed: it lives as long as there may be an event for it.
@@ -120,29 +116,12 @@ final class StreamPoll {
     /// The stream is asked at the end of the turn what it waits for.
     func changeAtTurnEnd(_ stream: UnixStream) { changed.append(stream) }
 
-    /// The stream is no longer to be watched, if nothing reads it within some turns.
-    ///
-    /// - Returns: Whether it stays watched until then.
-    func suspend(_ stream: UnixStream) -> Bool {
-        guard suspended.count < Self.maximumWatchedInVain else { return false }
-        suspended.append((stream, turns))
-        return true
-    }
-
     /// The turn ends.
     func endTurn() {
-        turns &+= 1
-        guard !changed.isEmpty || !suspended.isEmpty else { return }
+        guard !changed.isEmpty else { return }
         LoopActor.assumeIsolated(passing: self) { poll in
             for stream in poll.changed { stream.endTurn() }
             poll.changed.removeAll(keepingCapacity: true)
-            var budget = StreamPoll.suspensionsPerTurn
-            while budget > 0, let first = poll.suspended.first,
-                first.turn &+ StreamPoll.turnsToSuspension <= poll.turns
-            {
-                poll.suspended.removeFirst()
-                if first.stream.endSuspension() { budget -= 1 }
-            }
         }
     }
 }

@@ -26,6 +26,7 @@ extension UnixStream {
             }
         }
         wantsWritable = true
+        noteFull()
         watch()
         return max(count, 0)
     }

@@ -39,11 +39,15 @@ public final class UnixStream {
     var isOver = false
     /// A write failed: no further one is tried.
     var isOutputBroken = false
-    /// Whether it is to be asked at the turn's end what it waits for, and whether it is to be suspended later.
+    /// Whether it is to be asked at the turn's end what it waits for.
     private var isWatchPending = false
-    private var isSuspensionPending = false
     /// What it is watched for at present.
     private var watched: StreamPoll.Interest = []
+    /// What was reported since and has not been used up: it is not reported again.
+    @exclusivity(unchecked) private var reported: StreamPoll.Interest = []
+
+    private static let input: StreamPoll.Interest = [.readable, .inputEnd]
+    private static let broken: StreamPoll.Interest = [.hangUp, .failure]
 
     /// Takes over a connected socket, or the end of a pipe. It is not read before `startReading`, but a hang-up is
     /// seen.
@@ -91,7 +95,7 @@ public final class UnixStream {
     }
 
     /// Reads nothing for a moment, until `startReading`, and does not look for a hang-up either: it will be found
-    /// behind what the peer had still sent.
+    /// behind what the peer had still sent. It stays watched, which costs nothing.
     public func suspendReading() {
         isReading = false
         isSuspended = true
@@ -131,21 +135,20 @@ public final class UnixStream {
     /// The descriptor can do what is watched for, or is broken.
     func ready(_ found: StreamPoll.Interest) {
         guard isOpen else { return }
+        reported.formUnion(found)
         let isBroken = found.contains(.failure)
         // Of a hang-up or a failure alone, the stream learns by the reading or writing that it waits for.
-        let events = found.isSubset(of: [.hangUp, .failure]) ? found.union(watched) : found
-        // A failure would be reported in each turn.
-        if isBroken { unwatch() }
+        let events = found.isSubset(of: Self.broken) ? found.union(watched) : found
         if isSuspended {
             // What the peer had still sent comes first, and the hang-up behind it.
             if isBroken { wantsWritable = false }
-            if awaitsHangUp, !found.isDisjoint(with: [.hangUp, .failure]) {
+            if awaitsHangUp, !found.isDisjoint(with: Self.broken) {
                 awaitsHangUp = false
                 if !hasUnread { end(nil) }
             }
         } else if isReading && !isAtEnd {
             if isBroken || events.contains(.readable), delegate?.mayRead() ?? true { readOnce() }
-        } else if !found.isDisjoint(with: [.hangUp, .failure]) {
+        } else if !found.isDisjoint(with: Self.broken) {
             end(nil)
         }
         if !isBroken, events.contains(.writable), wantsWritable, isOpen, !isOver {
@@ -159,6 +162,7 @@ public final class UnixStream {
     /// side, so that what the peer had sent by then is not lost.
     /// - Parameter limitBytes: where to stop with a peer that sends without end.
     public func readAvailable(limitBytes: Int) {
+        defer { watch() }
         var leftBytes = limitBytes
         while isReading, !isAtEnd, !isOver, isOpen, leftBytes > 0 {
             let count = readOnce()
@@ -169,18 +173,19 @@ public final class UnixStream {
 
     /// Reads once, here and now, if the stream is being read: where the delegate had let its turn pass.
     public func readNow() {
-        if isReading, !isAtEnd, !isOver, isOpen { readOnce() }
+        guard isReading, !isAtEnd, !isOver, isOpen else { return }
+        readOnce()
+        watch()
     }
 
     /// Returns the number of bytes delivered; 0 where there was none.
     @discardableResult
     private func readOnce() -> Int {
         let buffer = Loop.shared.readBuffer
-        let count = uninterrupted {
-            if onDescriptor != nil { return receive(buffer, readBytes) }
-            return isSocket
-                ? clibuv_receive(descriptor, buffer, readBytes) : clibuv_read(descriptor, buffer, readBytes)
-        }
+        // Bytes of a terminal or a pipe may come in parts, too.
+        var isCut = !isSocket
+        let count = uninterrupted { receive(into: buffer, isCut: &isCut) }
+        noteRead(count, isCut: isCut)
         if count > 0 {
             delegate?.read(bytes: UnsafeRawBufferPointer(start: buffer, count: count))
         } else if count == 0 {
@@ -194,6 +199,29 @@ public final class UnixStream {
         return max(count, 0)
     }
 
+    @inline(__always)
+    private func receive(into buffer: UnsafeMutableRawPointer, isCut: inout Bool) -> Int {
+        if onDescriptor != nil { return receive(buffer, readBytes, isCut: &isCut) }
+        guard isSocket else { return clibuv_read(descriptor, buffer, readBytes) }
+        var isPart: Int32 = 0
+        let count = clibuv_receive(descriptor, buffer, readBytes, &isPart)
+        isCut = isPart != 0
+        return count
+    }
+
+    /// A read has brought so many bytes, 0 at the end of input, or less where there are none: whether there may be more,
+    /// of which no event comes.
+    private func noteRead(_ count: Int, isCut: Bool) {
+        if count > 0, count == readBytes || isCut {
+            reported.insert(.readable)
+        } else if count <= 0 || reported.isDisjoint(with: [.inputEnd, .hangUp, .failure]) {
+            reported.subtract(Self.input)
+        }
+    }
+
+    /// There is no room for output: when there is some, an event comes.
+    func noteFull() { reported.remove(.writable) }
+
     /// A hang-up (nil) or another failure: reported once.
     func end(_ error: SystemError?) {
         guard isOpen, !isOver else { return }
@@ -202,57 +230,43 @@ public final class UnixStream {
         if let error { delegate?.failed(error) } else { delegate?.hangUp() }
     }
 
-    /// Has what is wanted now be watched for, where that changed. While events are handed out, the change waits for the
-    /// turn's end: most changes are revoked by then.
+    /// Has what is wanted now be watched for, where that changed, or where it was reported and not used up. While
+    /// events are handed out, the change waits for the turn's end: most changes are revoked by then.
     func watch() {
-        guard isOpen else { return }
+        guard isOpen, !isWatchPending else { return }
+        let isChanged = wanted != watched
+        guard isChanged || isToBeReportedAgain else { return }
         let streams = Loop.shared.streams
-        if !streams.isHandingOut {
-            applyWatch()
-        } else if isSuspended, wanted.isEmpty {
-            guard !isSuspensionPending else { return }
-            isSuspensionPending = streams.suspend(self)
-            if !isSuspensionPending { applyWatch() }
-        } else if !isWatchPending, wanted != watched {
-            isWatchPending = true
-            streams.changeAtTurnEnd(self)
-        }
+        if isChanged, !streams.isHandingOut { return applyWatch() }
+        isWatchPending = true
+        streams.changeAtTurnEnd(self)
     }
 
     /// The turn ends.
     func endTurn() {
         isWatchPending = false
-        applyWatch()
-    }
-
-    /// As ``endTurn()``, for one that is suspended. Returns whether the system had to be called.
-    func endSuspension() -> Bool {
-        isSuspensionPending = false
-        return applyWatch()
+        if isOpen, wanted != watched || isToBeReportedAgain { applyWatch() }
     }
 
     /// What is to be watched for now. Where there is nothing to read or reading is paused, a hang-up alone.
     private var wanted: StreamPoll.Interest {
         guard !isOver else { return [] }
-        var wanted: StreamPoll.Interest = []
-        if !isSuspended || awaitsHangUp { wanted = isReading && !isAtEnd ? .readable : .hangUp }
+        let wanted = (isReading || isSuspended) && !isAtEnd ? Self.input : .hangUp
         return wantsWritable ? wanted.union(.writable) : wanted
     }
 
-    @discardableResult
-    private func applyWatch() -> Bool {
-        guard isOpen else { return false }
+    private var isToBeReportedAgain: Bool {
+        guard !reported.isEmpty, !isOver else { return false }
+        if wantsWritable, reported.contains(.writable) { return true }
+        if isSuspended { return awaitsHangUp && !reported.isDisjoint(with: Self.broken) }
+        return !reported.isDisjoint(with: isReading && !isAtEnd ? Self.input.union(Self.broken) : Self.broken)
+    }
+
+    private func applyWatch() {
         let wanted = wanted
-        guard wanted != watched else { return false }
         // Fails for want of memory alone: what is open and was watched before can be watched.
         require(Loop.shared.streams.change(self, from: watched, to: wanted), "epoll_ctl")
         watched = wanted
-        return true
-    }
-
-    private func unwatch() {
-        guard !watched.isEmpty else { return }
-        Loop.shared.streams.change(self, from: watched, to: [])
-        watched = []
+        reported = []
     }
 }

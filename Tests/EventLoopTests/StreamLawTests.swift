@@ -1,0 +1,124 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+/// A stream whose peer sends, and which does anything that a stream may do meanwhile.
+@LoopActor
+private final class RestlessStream {
+    let pair: StreamPair
+    private(set) var sent: [UInt8] = []
+    private var random: SeededGenerator
+    /// Something to send beside bytes.
+    private let passed: Int32
+
+    init(_ seed: UInt64, _ passed: Int32) throws {
+        pair = try StreamPair()
+        random = SeededGenerator(seed: seed)
+        self.passed = passed
+        pair.their.onReport = { [unowned self] _ in if oneOf(3) { change() } }
+    }
+
+    private func oneOf(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+
+    private func send() {
+        let count = Int.random(in: 1...(oneOf(4) ? 60_000 : 300), using: &random)
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: sent.count &+ $0) }
+        let taken =
+            oneOf(3) ? bytes.withUnsafeBytes { pair.ours.write($0, with: passed) } : pair.ours.write(bytes)
+        sent += bytes.prefix(taken)
+    }
+
+    private func change() {
+        let stream = pair.theirs
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0, 1, 2: stream.startReading()
+        case 3: stream.stopReading()
+        case 4: stream.suspendReading()
+        case 5: stream.awaitHangUp()
+        case 6: stream.readNow()
+        case 7: stream.maximumReadBytes = Int.random(in: 1...9_000, using: &random)
+        default: stream.awaitRoom()
+        }
+    }
+
+    func step() async {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1: send()
+        case 2: pair.theirs.write([UInt8](repeating: 1, count: Int.random(in: 1...50_000, using: &random)))
+        case 3: if oneOf(2) { pair.ours.startReading() } else { pair.ours.stopReading() }
+        case 4: change()
+        default: await turns(1)
+        }
+    }
+
+    /// The peer sends a last time and goes; the stream reads.
+    func end() async {
+        pair.their.onReport = nil
+        if oneOf(2) { pair.theirs.startReading() }
+        if oneOf(2) { send() }
+        if oneOf(2) { await turns(1) }
+        pair.theirs.startReading()
+        if oneOf(2) { pair.ours.shutdownWrite() } else { pair.ours.close() }
+        await pair.their.wait { $0.ends.contains(.endOfInput) || $0.ends.contains(.hangUp) }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) @LoopActor struct StreamLawTests {
+    @Test("Whatever a stream does while its peer sends, it has read all of it in the end, and learns of the peer's end")
+    func reading() async throws {
+        let passed = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(passed) }
+        for seed in 0..<60 {
+            for takesDescriptors in [false, true] {
+                let restless = try RestlessStream(UInt64(seed), passed)
+                defer { restless.pair.close() }
+                if takesDescriptors { restless.pair.theirs.onDescriptor = { _ in } }
+                for _ in 0..<30 { await restless.step() }
+                await restless.end()
+                #expect(restless.pair.their.received == restless.sent, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test("A stream that does not want descriptors reads on behind those that came, though nothing is sent later")
+    func unwantedDescriptors() async throws {
+        let pair = try StreamPair()
+        defer { pair.close() }
+        let passed = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(passed) }
+        for _ in 0..<20 { #expect(Array("a".utf8).withUnsafeBytes { pair.ours.write($0, with: passed) } == 1) }
+        pair.ours.write("b")
+        pair.theirs.startReading()
+        await pair.their.wait { $0.received == Array("aaaaaaaaaaaaaaaaaaaab".utf8) }
+    }
+
+    @Test("Room is reported each time that it is waited for, also inside the report before")
+    func room() async throws {
+        let pair = try StreamPair()
+        defer { pair.close() }
+        pair.their.onReport = { [their = pair.their, theirs = pair.theirs] _ in
+            if their.ends.count < 10 { theirs.awaitRoom() }
+        }
+        pair.theirs.awaitRoom()
+        await pair.their.wait { $0.ends.count == 10 }
+        await turns(3)
+        #expect(pair.their.ends.count == 10)
+        pair.their.onReport = nil
+        pair.theirs.awaitRoom()
+        await pair.their.wait { $0.ends.count == 11 }
+    }
+
+    @Test("A hang-up that came while nobody looked for it is seen when somebody does, where nothing was sent before it")
+    func lateHangUp() async throws {
+        let pair = try StreamPair()
+        defer { pair.close() }
+        pair.theirs.startReading()
+        pair.theirs.suspendReading()
+        pair.ours.close()
+        await turns(4)
+        #expect(pair.their.reports.isEmpty)
+        pair.theirs.awaitHangUp()
+        await pair.their.wait { $0.ends == [.hangUp] }
+    }
+}
