@@ -3,7 +3,6 @@ check` sees it."""
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import io
 import json
@@ -14,12 +13,10 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 import zlib
 from pathlib import Path
-from typing import Any, Iterator, Optional
-from unittest import mock
+from typing import Any, Iterator
 
 FOLDER = Path(__file__).resolve().parent
 PACKAGE = FOLDER.parent.parent / "Clients/Python"
@@ -248,82 +245,6 @@ class WireTests(unittest.TestCase):
 
     def test_it_stops(self) -> None:
         self.assertEqual(self.daemon.stop(), 0)
-
-
-class CancelTests(unittest.TestCase):
-    def test_it_ends_at_the_next_step(self) -> None:
-        for at in ("decoded", "scaled"):
-            call, file = CancelledAt(at), io.BytesIO(encoded(Image.new("RGB", (80, 60))))
-            with self.assertRaises(BridgeError):
-                thumbnail.make_thumbnail(file, {"width": 10, "height": 10}, call)  # type: ignore[arg-type]
-            self.assertEqual(call.said, at)
-
-    def test_a_cancelled_call_ends_with_its_step(self) -> None:
-        asyncio.run(self.cancel_at_work())
-
-    async def cancel_at_work(self) -> None:
-        begun, may_end = threading.Event(), threading.Event()
-
-        def work() -> None:
-            begun.set()
-            may_end.wait(TEST_TIMEOUT)
-
-        call = asyncio.create_task(thumbnail.run_to_end(work))
-        await asyncio.to_thread(begun.wait, TEST_TIMEOUT)
-        call.cancel()
-        # What is due in the loop now comes before this.
-        await asyncio.to_thread(lambda: None)
-        self.assertFalse(call.done())
-        may_end.set()
-        with self.assertRaises(asyncio.CancelledError):
-            await call
-
-
-class ByteLimitTests(unittest.TestCase):
-    def test_a_picture_beyond_it_is_refused_before_it_is_read_whole(self) -> None:
-        photo = Chunks([bytes(100)] * 5)
-        with mock.patch.object(thumbnail, "MAX_BYTES", 250), self.assertRaises(BridgeError) as raised:
-            asyncio.run(thumbnail.read(photo))  # type: ignore[arg-type]
-        error = raised.exception
-        self.assertEqual((error.code, error.data), ("thumbnail.too_large", {"mostBytes": 250}))
-        self.assertIn("more than 250 bytes", error.message)
-        self.assertEqual(len(photo.rest), 2)
-
-    def test_a_picture_of_just_as_many_bytes_is_read(self) -> None:
-        with mock.patch.object(thumbnail, "MAX_BYTES", 500):
-            file = asyncio.run(thumbnail.read(Chunks([bytes(100)] * 5)))  # type: ignore[arg-type]
-        self.assertEqual(file.read(), bytes(500))
-
-
-class Chunks:
-    """A stream of these."""
-
-    def __init__(self, chunks: list[bytes]) -> None:
-        self.rest = chunks
-
-    def __aiter__(self) -> Chunks:
-        return self
-
-    async def __anext__(self) -> bytes:
-        if not self.rest:
-            raise StopAsyncIteration
-        return self.rest.pop(0)
-
-
-class CancelledAt:
-    """A call whose result is no longer wanted from some step on."""
-
-    def __init__(self, at: str) -> None:
-        self.at = at
-        self.said: Optional[str] = None
-
-    def report_progress(self, value: Any) -> bool:
-        self.said = value["step"]
-        return True
-
-    def check_cancelled(self) -> None:
-        if self.said == self.at:
-            raise BridgeError("call.cancelled", "it was")
 
 
 class ManifestTests(unittest.TestCase):

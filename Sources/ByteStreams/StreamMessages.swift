@@ -5,8 +5,11 @@ package import BridgeJSON
 /// The options of `bridge.stream.` and a task, without `stream` and `call`.
 package enum StreamOptions {
     /// Of `new`, by the writer.
-    package static func new(type: String?, totalBytes: Int?) -> JSONObject {
+    ///
+    /// - Parameter attaches: Whether its end is to be a pipe, where the daemon can pass one.
+    package static func new(type: String?, totalBytes: Int?, attaches: Bool) -> JSONObject {
         var options: JSONObject = ["side": "write"]
+        if attaches { options["attach"] = true }
         options["type"] = type.map(JSON.string)
         options["bytes"] = totalBytes.map { .number(JSONNumber($0)) }
         return options

@@ -16,6 +16,9 @@ package struct MadeStream: Sendable {
         }
         self.init(name: name, roomBytes: Int(clamping: room))
     }
+
+    /// Whether the maker's end is a pipe, whose descriptor comes with this result.
+    package static func isAttached(_ result: JSON) -> Bool { result["attached"] == true }
 }
 
 /// The result of a writer's `write`.

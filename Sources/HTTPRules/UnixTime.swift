@@ -1,5 +1,5 @@
 // HTTPRules: what the standards of HTTP say about dates, caching, cookies, addresses and public suffixes, as values and
-// functions without input, output or clock. Whoever asks gives the time.
+// functions without input, output or clock. The caller gives the time.
 
 /// A moment, in whole seconds since the beginning of 1970 in UTC: what dates in HTTP can say.
 public struct UnixTime: Hashable, Comparable, Sendable {

@@ -10,8 +10,8 @@ struct TestStreams: Sendable {
 
     /// Makes a stream; the bytes are written while the test goes on.
     func make(_ bytes: [UInt8], type: String?) async throws -> TestStream {
-        let made = try MadeStream(
-            try await call("bridge.stream.new", .object(StreamOptions.new(type: type, totalBytes: bytes.count))))
+        let options = StreamOptions.new(type: type, totalBytes: bytes.count, attaches: false)
+        let made = try MadeStream(try await call("bridge.stream.new", .object(options)))
         return TestStream(name: made.name, writing: Task { try await write(bytes, to: made) })
     }
 

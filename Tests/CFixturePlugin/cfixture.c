@@ -112,6 +112,25 @@ static void begin(use *use) {
                            use->error[0] == 0 ? NULL : &error);
 }
 
+static void called(void *context, trestle_bytes result, const trestle_error *error) {
+    use *use = context;
+    char line[1024];
+    if (error != NULL)
+        snprintf(line, sizeof line, "{\"error\":\"%.*s\"}", (int)error->code.size, error->code.data);
+    else
+        snprintf(line, sizeof line, "%.*s", (int)result.size, result.data);
+    answer(use, line);
+    free(use);
+}
+
+/* Makes a stream as any task is called, with the wish for a pipe. */
+static void call_task(use *use) {
+    const trestle_outgoing_call outgoing = {
+        .size = sizeof outgoing, .abi = TRESTLE_ABI, .task = text("bridge.stream.new"),
+        .options = text("{\"attach\":true}"), .context = use, .done = called};
+    host->call(host, &outgoing);
+}
+
 static void end_pipe(use *use) {
     close(pipe_end);
     pipe_end = -1;
@@ -182,6 +201,7 @@ static void call(void *context, const trestle_request *request) {
     use->parent = is_own ? 0 : request->call;
     if (strcmp(use->operation, "readPipe") == 0) return read_pipe(use, 0);
     if (strcmp(use->operation, "writePipe") == 0) return write_pipe(use);
+    if (strcmp(use->operation, "callNew") == 0) return call_task(use);
     if (is_thread) return host->blocking(host, begin_there, nothing, use);
     /* Answered after the function was called: it holds the end by then. */
     const trestle_call self = use->call;

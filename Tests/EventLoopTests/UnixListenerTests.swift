@@ -12,7 +12,7 @@ import Testing
 
     @Test("A connection is accepted with the peer's identity, and bytes go both ways")
     func accept() async throws {
-        let server = try Server(path)
+        let server = try KeepingServer(path)
         defer { server.close() }
         let client = try UnixStream.connect(path: path)
         defer { client.close() }
@@ -71,7 +71,7 @@ import Testing
 
     @Test("A second server is refused, in words, and the first one lives on")
     func live() async throws {
-        let server = try Server(path)
+        let server = try KeepingServer(path)
         defer { server.close() }
         let error = #expect(throws: SystemError.self) { try UnixListener.bind(path: path) }
         #expect(error?.code == EADDRINUSE)
@@ -95,7 +95,7 @@ import Testing
     func stale() async throws {
         try leaveStaleSocket()
         #expect(throws: SystemError.self) { try UnixStream.connect(path: path) }
-        let server = try Server(path)
+        let server = try KeepingServer(path)
         defer { server.close() }
         let client = try UnixStream.connect(path: path)
         defer { client.close() }
@@ -145,7 +145,7 @@ import Testing
 
     @Test("What waits in the kernel's queue is taken by drainBacklog, also while not accepting")
     func drain() async throws {
-        let server = try Server(path)
+        let server = try KeepingServer(path)
         defer { server.close() }
         server.listener.stopAccepting()
         let clients = try (0..<100).map { _ in try UnixStream.connect(path: path) }
@@ -158,7 +158,7 @@ import Testing
 
     @Test("More connections than one turn takes are all accepted")
     func many() async throws {
-        let server = try Server(path)
+        let server = try KeepingServer(path)
         defer { server.close() }
         let clients = try (0..<300).map { _ in try UnixStream.connect(path: path) }
         defer { for client in clients { client.close() } }
@@ -196,20 +196,6 @@ import Testing
         #expect(access(path, F_OK) == 0)
     }
 
-    @Test("Out of descriptors, connections are turned away at once instead of hanging, and accepted again later")
-    func noDescriptors() async {
-        await #expect(processExitsWith: .success) {
-            try await outOfDescriptors()
-        }
-    }
-
-    @Test("Connections never take the last descriptors: who serves them can still open files")
-    func headroom() async {
-        await #expect(processExitsWith: .success) {
-            try await manyConnections()
-        }
-    }
-
     private func mode(_ path: String) throws -> mode_t {
         var status = stat()
         try #require(lstat(path, &status) == 0)
@@ -233,139 +219,5 @@ import Testing
         }
         try #require(status == 0)
         return descriptor
-    }
-}
-
-/// In a process of its own: uses up every descriptor, connects, frees them, connects.
-@LoopActor
-private func outOfDescriptors() async throws {
-    // The loop's thread goes on with a table of its own: libdispatch's threads end the process where they find theirs
-    // full.
-    typealias Unshare = @convention(c) (_ flags: CInt) -> CInt
-    // `unshare` is looked up by name because Glibc's module does not show it; 0x400 is CLONE_FILES.
-    guard let unshare = dlsym(nil, "unshare"), unsafeBitCast(unshare, to: Unshare.self)(0x400) == 0 else { exit(3) }
-    let directory = try TemporaryDirectory()
-    let server = try Server(directory.file("s"))
-    server.listener.rejection = Array("full\n".utf8)
-    let troubles = Troubles(of: server.listener)
-    // The client's descriptor is made first; connecting needs no other.
-    let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    limitDescriptors(waiting + 8)
-    var fillers: [Int32] = []
-    while true {
-        let filler = dup(0)
-        if filler < 0 { break }
-        fillers.append(filler)
-    }
-    await troubles.next { connectRaw(waiting, directory.file("s")) }
-    // Turned away: the client reads why, and an end of input.
-    var words = [UInt8](repeating: 0, count: 16)
-    guard read(waiting, &words, words.count) == 5, words.starts(with: Array("full\n".utf8)),
-        read(waiting, &words, words.count) == 0, troubles.errors.map(\.code) == [EMFILE], troubles.turnedAway == 1,
-        server.peers.isEmpty
-    else { exit(2) }
-    for filler in fillers { close(filler) }
-    limitDescriptors(waiting + 64)
-    let client = try UnixStream.connect(path: directory.file("s"))
-    await server.wait(for: 1)
-    client.close()
-    server.close()
-}
-
-/// In a process of its own: connects until the listener takes no more, and looks at what is left.
-@LoopActor
-private func manyConnections() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try Server(directory.file("s"))
-    let troubles = Troubles(of: server.listener)
-    // The clients' descriptors are made first, below those that the listener's side will have.
-    let clients = (0..<64).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
-    let limit = clients[63] + 1 + 64
-    limitDescriptors(limit)
-    await troubles.next {
-        for client in clients { connectRaw(client, directory.file("s")) }
-    }
-    guard server.peers.count + troubles.turnedAway == 64, troubles.errors.map(\.code) == [EMFILE] else { exit(2) }
-    var left = 0
-    while dup(0) >= 0 { left += 1 }
-    // Less than the 32, because other threads of the process open some as well.
-    guard left >= 24 else { exit(4) }
-    for client in clients { close(client) }
-    server.close()
-}
-
-private func limitDescriptors(_ count: Int32) {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    limit.rlim_cur = rlim_t(count)
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-}
-
-/// What a listener says when it turns connections away.
-@LoopActor
-private final class Troubles {
-    private(set) var errors: [SystemError] = []
-    private(set) var turnedAway = 0
-    private var waiting: CheckedContinuation<Void, Never>?
-
-    init(of listener: UnixListener) {
-        listener.onTrouble = { error, count in
-            self.errors.append(error)
-            self.turnedAway += count
-            self.waiting?.resume()
-            self.waiting = nil
-        }
-    }
-
-    /// Does `body`, then waits until the listener has said something.
-    func next(_ body: () -> Void) async {
-        await withCheckedContinuation { continuation in
-            waiting = continuation
-            body()
-        }
-    }
-}
-
-private func connectRaw(_ descriptor: Int32, _ path: String) {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    _ = withUnsafePointer(to: address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-        }
-    }
-}
-
-/// A listener that keeps what it accepts.
-@LoopActor
-private final class Server {
-    let listener: UnixListener
-    private(set) var streams: [UnixStream] = []
-    private(set) var peers: [PeerCredentials] = []
-    private var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
-
-    init(_ path: String) throws {
-        listener = try UnixListener.bind(path: path)
-        listener.onAccept = { [weak self] socket, peer in
-            guard let self, let stream = try? UnixStream(adopting: socket) else { return }
-            streams.append(stream)
-            peers.append(peer)
-            if let waiting, peers.count >= waiting.count {
-                self.waiting = nil
-                waiting.continuation.resume()
-            }
-        }
-        listener.startAccepting()
-    }
-
-    func wait(for count: Int) async {
-        if peers.count >= count { return }
-        await withCheckedContinuation { waiting = (count, $0) }
-    }
-
-    func close() {
-        listener.close()
-        for stream in streams { stream.close() }
     }
 }

@@ -55,6 +55,34 @@ extension CStreamTests {
         }
     }
 
+    @Test("No descriptor comes where it calls bridge.stream.new by the function for any task")
+    func calledAsTask() throws {
+        for isolation in Self.isolations {
+            try withPlugin(isolation) { daemon, client in
+                _ = try use(client, "callNew", .null)
+                let before = try daemon.descriptorCount()
+                for _ in 0..<20 {
+                    let made = try use(client, "callNew", .null)
+                    #expect(made["attached"] == nil)
+                    if isolation == "process" {
+                        #expect(made == ["error": "stream.invalid"])
+                    } else {
+                        let stream = made["stream"] ?? .null
+                        _ = try use(client, "close", stream, ["own": true, "side": 1, "error": "cfixture.over"])
+                    }
+                }
+                try daemon.awaitDescriptors(before, client)
+                // Its own functions get the right descriptors afterwards.
+                let made = try use(client, "new", .null, ["piped": true])
+                #expect(made["attached"] == true)
+                #expect(try use(client, "writePipe", .null, ["count": 5_000])["read"] == 5_000)
+                try begin(client, "close", made["name"] ?? .null, ["own": true, "total": 5_000], id: "closed")
+                #expect(try client.read(made["name"] ?? .null).bytes.count == 5_000)
+                #expect(try answer(client, to: "closed")["flags"] == 2)
+            }
+        }
+    }
+
     @Test("A writer whose pipe brought fewer bytes than it counts breaks the stream", arguments: isolations)
     func fewer(isolation: String) throws {
         try withPlugin(isolation) { _, client in

@@ -32,4 +32,43 @@ struct StreamDescriptorTests {
             try writer.result("bridge.status") { $0["sessions"] == 1 }
         }
     }
+
+    @Test("A client that makes streams with pipes and never reads gets 16 descriptors, and all are freed when it goes")
+    func made() throws {
+        try withDaemon { daemon in
+            let (deaf, other) = (try daemon.connect(), try daemon.connect())
+            let name = try deaf.result("bridge.hello", ["client": "deaf"])["session"]
+            _ = try other.result("bridge.ping")
+            let before = try daemon.descriptorCount()
+            for number in 1...200 {
+                try deaf.send([
+                    "task": "bridge.stream.new", "options": ["attach": true], "callbackId": .number(JSONNumber(number)),
+                ])
+            }
+            let isHandled = { (sessions: JSON) in
+                sessions["sessions"]?.arrayValue?.contains { $0["session"] == name && $0["calls"] == 201 } == true
+            }
+            try other.result("bridge.sessions", until: isHandled)
+            // Nobody else is held up.
+            let own = try other.result("bridge.stream.new", ["attach": true])
+            #expect(own["attached"] == true)
+            var streams = [own["stream"] ?? .null]
+            for number in 1...200 {
+                let answer = try deaf.receive()
+                #expect(answer["callbackId"] == .number(JSONNumber(number)))
+                #expect(answer["result"]?["attached"] == (number <= 16 ? true : nil), "\(answer.text)")
+                #expect(answer["error"]?["code"] == (number <= 64 ? nil : "quota.exceeded"), "\(answer.text)")
+                if let stream = answer["result"]?["stream"] { streams.append(stream) }
+            }
+            deaf.close()
+            try other.result("bridge.status") { $0["sessions"] == 1 }
+            for stream in streams {
+                // As their reader; the writer is gone. It has both ends of its own stream.
+                _ = try other.result("bridge.stream.close", ["stream": stream, "side": "read"])
+            }
+            _ = try other.call("bridge.stream.close", ["stream": streams[0], "side": "write"])
+            #expect(try other.result("bridge.status")["streams"] == 0)
+            try daemon.awaitDescriptors(before, other)
+        }
+    }
 }

@@ -238,44 +238,6 @@ struct StepTests {
         return Policy(daemonUID: Bench.daemonUID, rules: [PolicyRule(.allow, verbs, file: "t.toml", line: 1)])
     }
 
-    @Test("A long event is one line in memory, whoever gets it, and counts for each of its receivers")
-    func sharedLine() throws {
-        let clients = (0..<10).map { _ in bench.client(uid: 0) }
-        for client in clients {
-            client.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#)
-            _ = client.read()
-        }
-        bench.runtime.publish("e", data: .string(String(repeating: "x", count: 100_000)))
-        let first = try #require(clients[0].session.output.bytes.baseAddress)
-        for client in clients {
-            #expect(client.session.output.bytes.baseAddress == first)
-            #expect(client.session.countedBytes > 100_000)
-        }
-        #expect(clients[0].session.account.queuedBytes > 1_000_000)
-        for client in clients {
-            #expect(client.readOne()?["data"]?.stringValue?.utf8.count == 100_000)
-        }
-    }
-
-    @Test("An event that its receivers' user has no room for is dropped and counted, before it waits")
-    func noRoom() {
-        var quotas = QuotaLimits()
-        quotas.user.queuedBytes = 250_000
-        quotas.trustedFactor = 1
-        bench.runtime.apply(quotas)
-        let clients = (0..<10).map { _ in bench.client(uid: 0) }
-        for client in clients {
-            client.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#)
-            _ = client.read()
-        }
-        bench.runtime.publish("e", data: .string(String(repeating: "x", count: 100_000)))
-        #expect(clients[0].session.account.queuedBytes <= 250_000)
-        #expect(bench.runtime.statistics.droppedEvents == 8)
-        let messages = clients.map { $0.read() + $0.read() }
-        #expect(messages.count { $0.first?["event"] == "e" } == 2)
-        #expect(messages.count { $0.first?["event"] == "bridge.events_dropped" } == 8)
-    }
-
     @Test("A document of all tasks is made a few tasks at a time, and others are served in between")
     func discover() {
         let schema = #"{"enum":[\#(Array(repeating: "{}", count: 20_000).joined(separator: ","))]}"#

@@ -25,10 +25,10 @@ class PassedTests(CoreTestCase):
         os.close(writer)
         return Pipe(reader)
 
-    def attach(self, wants_pipe: bool = True) -> tuple[Call, Recorder, int]:
+    def attach(self, wants_pipe: bool = True, task: str = "attach") -> tuple[Call, Recorder, int]:
         """A call that was sent, and its id."""
         sink = Recorder()
-        call = Call(b'"bridge.stream.attach"', None, sink, wants_pipe=wants_pipe)
+        call = Call(encode(f"bridge.stream.{task}"), None, sink, wants_pipe=wants_pipe)
         self.core.submit(call)
         [message] = self.written()
         return call, sink, message["callbackId"]
@@ -68,6 +68,25 @@ class PassedTests(CoreTestCase):
         self.answer(call_id, wanted := self.pipe(), result={})
         self.assertEqual(refused.error.code, "busy")
         self.assertEqual((bare.result, sink.result), (Passed({}, None), Passed({}, wanted)))
+
+    def test_a_stream_is_made_with_an_end_where_its_result_says_so(self) -> None:
+        (_, without, without_id), (_, sink, call_id) = self.attach(task="new"), self.attach(task="new")
+        self.core.received(encode({"callbackId": without_id, "result": {"stream": "stream:1"}}) + b"\n")
+        self.answer(call_id, pipe := self.pipe(), result={"stream": "stream:2", "attached": True})
+        self.assertEqual(without.result, Passed({"stream": "stream:1"}, None))
+        self.assertEqual(sink.result, Passed({"stream": "stream:2", "attached": True}, pipe))
+
+    def test_a_program_that_makes_a_stream_with_an_end_itself_gets_the_result_alone(self) -> None:
+        _, own, own_id = self.attach(wants_pipe=False, task="new")
+        cancelled, _, cancelled_id = self.attach(task="new")
+        _, sink, call_id = self.attach()
+        self.core.calls.abandon(cancelled)
+        pipes = [self.pipe() for _ in range(3)]
+        self.answer(own_id, pipes[0], result={"attached": True})
+        self.answer(cancelled_id, pipes[1], result={"attached": True})
+        self.answer(call_id, pipes[2], result={})
+        self.assertEqual((own.result, sink.result), ({"attached": True}, Passed({}, pipes[2])))
+        self.assertEqual([pipe.fileno() for pipe in pipes[:2]], [-1, -1])
 
     def test_a_program_that_calls_attach_itself_gets_the_result_alone(self) -> None:
         _, own, own_id = self.attach(wants_pipe=False)

@@ -66,9 +66,9 @@ class PluginPipeTests(unittest.TestCase):
     def refuse(self, call: dict[str, Any]) -> None:
         self.daemon.send({"callbackId": call["callbackId"], "error": REFUSAL})
 
-    def pass_end(self, call: dict[str, Any], descriptor: int) -> None:
-        """Answers an attach."""
-        line = json.dumps({"callbackId": call["callbackId"], "result": {}}).encode() + b"\n"
+    def pass_end(self, call: dict[str, Any], descriptor: int, result: Any = None) -> None:
+        """Answers with an end beside the result."""
+        line = json.dumps({"callbackId": call["callbackId"], "result": result or {}}).encode() + b"\n"
         socket.send_fds(self.daemon.socket, [line], [descriptor])
         os.close(descriptor)
 
@@ -114,7 +114,20 @@ class PluginPipeTests(unittest.TestCase):
                 self.answer(self.about("read"), {"end": True, "bytes": 3})
                 self.assertEqual(self.daemon.result(call_id), "abc")
 
-    def test_a_writer_takes_a_pipe_where_there_is_one(self) -> None:
+    def test_a_writer_gets_its_pipe_with_the_stream(self) -> None:
+        call_id = self.daemon.start_call("write")
+        new = self.about("new")
+        self.assertEqual((new["options"], new["caller"]), ({"side": "write", "attach": True}, call_id))
+        reader, writer = os.pipe()
+        self.pass_end(new, writer, {"stream": "stream:1", "room": 1000, "attached": True})
+        leaving, close = self.about("write"), self.about("close")
+        self.assertEqual(leaving["options"], {"stream": "stream:1", "base64": ""})
+        self.assertEqual((close["options"]["bytes"], os.read(reader, 10), os.read(reader, 10)), (3, b"abc", b""))
+        os.close(reader)
+        self.answer(close, {"bytes": 3, "complete": True})
+        self.assertIsNone(self.daemon.result(call_id))
+
+    def test_a_writer_whose_daemon_makes_no_pipe_with_the_stream_attaches(self) -> None:
         call_id = self.daemon.start_call("write")
         self.answer(self.about("new"), {"stream": "stream:1", "room": 1000})
         attach, leaving = self.about("attach"), self.about("write")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from typing import Any
 
-from trestle_bridge import TaskDescription
+from trestle_bridge import BridgeError, TaskDescription
 
 from .pipe_support import PipeTestCase, open_files
 from .support import PACKAGE_FOLDER, TEST_TIMEOUT, daemon_folder
@@ -31,6 +31,10 @@ print(digest.hexdigest())
 
 
 class AttachedTests(PipeTestCase):
+    def forget(self, name: str) -> None:
+        """Takes the reader's end of a stream, and closes it: nothing of it is left in the daemon."""
+        self.other.call("bridge.stream.close", {"stream": name, "side": "read"})
+
     def test_both_ends_are_one_pipe_and_no_descriptor_is_left_open(self) -> None:
         before = open_files()
         data = os.urandom(200_000)
@@ -60,13 +64,51 @@ class AttachedTests(PipeTestCase):
         self.assertEqual(output.strip(), hashlib.sha256(data).hexdigest())
 
     def test_a_short_stream_whose_length_is_known_goes_in_messages(self) -> None:
-        short, long = self.bridge.make_stream(total_bytes=65_535), self.bridge.make_stream(total_bytes=65_536)
+        short = self.bridge.make_stream(total_bytes=65_535)
         short.write(b"a")
         self.assertEqual(self.pipes(), [])
-        long.write(b"a")
+        long = self.bridge.make_stream(total_bytes=65_536)
         self.assertEqual(len(self.pipes()), 1)
         short.abort()
         long.abort()
+        self.assertEqual(self.pipes(), [])
+
+    def test_who_makes_a_stream_gets_its_pipe_with_it(self) -> None:
+        writer, reader = self.bridge.make_stream(), self.bridge.make_stream_to_read()
+        self.assertEqual(len(self.pipes()), 2)
+        for name, side in ((writer.name, "write"), (reader.name, "read")):
+            with self.assertRaises(BridgeError) as raised:
+                self.bridge.call("bridge.stream.attach", {"stream": name, "side": side})
+            self.assertEqual(raised.exception.code, "stream.invalid")
+        self.start(writer.close)
+        self.assertEqual(self.other.read_stream(writer.name).readall(), b"")
+        other = self.other.write_stream(reader.name)
+        other.write(b"abc")
+        self.start(other.close)
+        self.assertEqual(reader.readall(), b"abc")
+        self.assertEqual(self.pipes(), [])
+
+    def test_streams_that_are_made_and_dropped_leave_no_descriptor(self) -> None:
+        before = open_files()
+        for _ in range(100):
+            writer, reader = self.bridge.make_stream(), self.bridge.make_stream_to_read()
+            writer.abort()
+            reader.close()
+            self.forget(writer.name)
+        self.assertEqual(open_files(), before)
+
+    def test_beyond_the_quota_of_pipes_bytes_go_in_messages(self) -> None:
+        made = [self.other.make_stream() for _ in range(64)]
+        writer = self.bridge.make_stream()
+        count = len(self.pipes())
+        self.assertLessEqual(count, 64)
+        writer.write(b"abc")
+        self.start(writer.close)
+        self.assertEqual(self.bridge.read_stream(writer.name).readall(), b"abc")
+        self.assertEqual(len(self.pipes()), count)
+        for other in made:
+            other.abort()
+            self.forget(other.name)
         self.assertEqual(self.pipes(), [])
 
     def test_descriptors_are_closed_in_programs_that_this_one_starts(self) -> None:
@@ -95,9 +137,13 @@ class AttachedTests(PipeTestCase):
         self.assertEqual(reader.readall(), b"all")
 
     def test_a_task_that_is_called_with_attach_in_its_own_right_does_not_mix_up_the_pipes(self) -> None:
-        first, second = self.bridge.make_stream(), self.bridge.make_stream()
+        first, second = self.bridge.make_stream(total_bytes=1), self.bridge.call("bridge.stream.new")
+        second = self.bridge.write_stream(second["stream"])
         options = {"stream": first.name, "side": "write"}
         self.assertEqual(self.bridge.call("bridge.stream.attach", options), {})
+        self.assertEqual(self.pipes(), [])
+        own = self.bridge.call("bridge.stream.new", {"attach": True})
+        self.assertTrue(own["attached"])
         self.assertEqual(self.pipes(), [])
         second.write(b"second")
         reader = self.other.read_stream(second.name)

@@ -30,7 +30,7 @@ enum CallKind {
     case plain
     /// Intermediate results are wanted.
     case withProgress
-    /// A descriptor comes with the result.
+    /// The descriptor that may come with the result is wanted.
     case withDescriptor
     /// It gets no answer: it ends when it is sent.
     case oneWay

@@ -16,8 +16,8 @@ final class CallsInFlight {
     /// Those that are made again after a pause, each with the error of its last attempt.
     private var pausing: [UInt64: (call: CallInFlight, error: BridgeError)] = [:]
     private var lastID: UInt64 = 0
-    /// Calls that have ended here, and whose results, which may still come, bear descriptors.
-    private var abandoned: Set<UInt64> = []
+    /// Calls that have ended here, and whose results, which may still come, may bear descriptors; with their tasks.
+    private var abandoned: [UInt64: PassingTask] = [:]
 
     init(_ link: Link) {
         self.link = link
@@ -222,7 +222,7 @@ final class CallsInFlight {
     /// Ends a call here, and at the daemon where that knows of it. Does nothing where it has ended.
     func cancel(_ call: CallInFlight, _ error: BridgeError) {
         if calls.removeValue(forKey: call.id) != nil {
-            if call.kind == .withDescriptor { abandoned.insert(call.id) }
+            abandoned[call.id] = PassingTask(call.request)
             call.connection?.send { MessageEncoder.cancel(id: call.id, to: $0) }
         } else if !waiting.remove(call) {
             pausing[call.id] = nil
@@ -238,7 +238,7 @@ final class CallsInFlight {
 
     /// Ends those that were sent over a connection that is gone.
     func lost(_ connection: ClientConnection, _ reason: BridgeError) {
-        abandoned = []
+        abandoned = [:]
         for call in calls.values where call.connection === connection {
             calls[call.id] = nil
             fail(call, reason.ending(call.request.task, started: call.mayHaveStarted))
@@ -274,11 +274,12 @@ final class CallsInFlight {
 
     /// Descriptors come in the order of their results, whether anyone waits for these or not.
     private func takeDescriptor(of callback: CallbackMessage, from connection: ClientConnection) {
-        guard let id = callback.callbackID.number else { return }
-        let isAbandoned = abandoned.remove(id) != nil
-        guard isAbandoned || calls[id]?.kind == .withDescriptor, callback.result != nil else { return }
+        guard let id = callback.callbackID.number, let result = callback.result else { return }
+        let task = abandoned.removeValue(forKey: id) ?? calls[id].flatMap { PassingTask($0.request) }
+        guard let task, task.passesDescriptor(with: result) else { return }
         let descriptor = connection.takeDescriptor()
-        if !isAbandoned { calls[id]?.descriptor = descriptor }
+        // One that nobody wants is closed.
+        if let call = calls[id], call.kind == .withDescriptor { call.descriptor = descriptor }
     }
 
     func receive(_ progress: ProgressMessage) {

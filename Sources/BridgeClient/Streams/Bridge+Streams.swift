@@ -17,10 +17,14 @@ extension Bridge {
     public func makeStream(
         type: String? = nil, totalBytes: Int? = nil, for call: IncomingCall? = nil
     ) async throws(BridgeError) -> ByteStream {
-        var options = StreamOptions.new(type: type, totalBytes: totalBytes)
+        let attaches = StreamWriting.isWorthPipe(totalBytes)
+        var options = StreamOptions.new(type: type, totalBytes: totalBytes, attaches: attaches)
         options["call"] = call?.id.map { .number(JSONNumber($0)) }
-        let made = try MadeStream(try await session.calls.call(CallRequest("bridge.stream.new", .object(options))))
-        return stream(StreamEnd(made.name, .write, for: nil, session.calls), roomBytes: made.roomBytes, totalBytes)
+        let request = CallRequest("bridge.stream.new", .object(options))
+        let (made, end, pipe) = try await StreamEnd.make(request, session.calls)
+        let writing = StreamWriting(end, roomBytes: made.roomBytes, messageBytes: messageBytes, totalBytes)
+        if let pipe { await writing.use(pipe) }
+        return ByteStream(made.name, writing)
     }
 
     /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call
@@ -41,13 +45,10 @@ extension Bridge {
     ///   - name: The stream's name.
     ///   - call: The call that a handler works on, and whose options have the name.
     public func writeStream(_ name: String, for call: IncomingCall? = nil) async -> ByteStream {
-        stream(StreamEnd(name, .write, for: call, session.calls), roomBytes: 0, nil)
+        let end = StreamEnd(name, .write, for: call, session.calls)
+        return ByteStream(name, StreamWriting(end, roomBytes: 0, messageBytes: messageBytes, nil))
     }
 
-    private func stream(_ end: StreamEnd, roomBytes: Int, _ totalBytes: Int?) -> ByteStream {
-        // A daemon may take shorter messages than most.
-        let messageBytes = daemon?.limits.messageBytes ?? DaemonInfo.defaultMessageBytes
-        return ByteStream(
-            end.name, StreamWriting(end, roomBytes: roomBytes, messageBytes: messageBytes, totalBytes: totalBytes))
-    }
+    /// A daemon may take shorter messages than the standard.
+    private var messageBytes: Int { daemon?.limits.messageBytes ?? DaemonInfo.defaultMessageBytes }
 }

@@ -20,6 +20,19 @@ final class StreamEnd {
         worksOn = call?.id
     }
 
+    /// Makes a stream and has its writer's end.
+    ///
+    /// - Returns: Also the pipe that this end is; nil: it is none yet.
+    static func make(
+        _ request: CallRequest, _ calls: CallsInFlight
+    ) async throws(BridgeError) -> (made: MadeStream, end: StreamEnd, pipe: PipeEnd?) {
+        let call = try await calls.begin(request, .withDescriptor)
+        let result = try await calls.outcome(of: call)
+        let made = try MadeStream(result)
+        let end = StreamEnd(made.name, .write, for: nil, calls)
+        return (made, end, MadeStream.isAttached(result) ? try end.pipe(of: call) : nil)
+    }
+
     /// Begins a call about it.
     func begin(
         _ task: String, _ more: JSONObject = [:], _ kind: CallKind = .plain
@@ -70,12 +83,19 @@ final class StreamEnd {
             isOver = true
             throw error
         }
+        return (try pipe(of: call), result)
+    }
+
+    /// The pipe that the daemon has passed with a result.
+    ///
+    /// - Throws: `stream.closed` where the system has passed none: the stream is of no use.
+    private func pipe(of call: CallInFlight) throws(BridgeError) -> PipeEnd {
         guard let passed = call.descriptor, let pipe = try? PipeEnd(UnixSocket(adopting: passed.release())) else {
             let error = BridgeError(.streamClosed, "the system passed no descriptor for the stream")
             leave(error)
             throw error
         }
-        return (pipe, result)
+        return pipe
     }
 
     /// Closes it, where this side has counted so many bytes, and waits for the receipt.

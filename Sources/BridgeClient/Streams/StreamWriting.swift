@@ -16,11 +16,17 @@ final class StreamWriting: ByteSink {
     private var count = 0
 
     /// - Parameter totalBytes: How many bytes there are to be; nil: that is not known.
-    nonisolated init(_ end: StreamEnd, roomBytes: Int, messageBytes: Int, totalBytes: Int?) {
+    nonisolated init(_ end: StreamEnd, roomBytes: Int, messageBytes: Int, _ totalBytes: Int?) {
         self.end = end
-        usesMessages = totalBytes.map { $0 < Self.shortBytes } ?? false
+        usesMessages = !Self.isWorthPipe(totalBytes)
         room = StreamRoom(bytes: roomBytes, messageBytes: messageBytes)
     }
+
+    /// Whether so many bytes are worth a pipe; nil: their number is not known.
+    nonisolated static func isWorthPipe(_ totalBytes: Int?) -> Bool { totalBytes.map { $0 >= shortBytes } ?? true }
+
+    /// The stream was made with this pipe.
+    func use(_ pipe: PipeEnd) { self.pipe = PipeWriting(end, pipe) }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {
         if let pipe { return try await pipe.write(bytes) }
@@ -48,7 +54,7 @@ final class StreamWriting: ByteSink {
         guard let attached = try await end.attached(by: try await end.beginAttaching()) else {
             return usesMessages = true
         }
-        pipe = PipeWriting(end, attached.pipe)
+        use(attached.pipe)
     }
 
     private func send(_ bytes: ArraySlice<UInt8>) async throws(BridgeError) {

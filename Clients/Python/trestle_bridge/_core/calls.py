@@ -6,13 +6,12 @@ import math
 from itertools import count
 from typing import Any, Callable, Optional
 
-from . import messages, wire
+from . import messages
 from .call import Call, Outcome, Success
 from .errors import (
     BUSY, CALL_CANCELLED, CALL_TIMEOUT, GOES_AS_STREAM, REPLY_INVALID, MESSAGE_TOO_LARGE, DAEMON_STOPPING,
     BridgeError, started_data, unreachable,
 )
-from .jsontext import encode
 from .output import OutputQueue
 from .pipes import Passed, PassedPipes
 from .settings import Settings
@@ -21,9 +20,6 @@ from .waiting import WaitingCalls
 
 _BUSY_PAUSE = 0.1
 """Seconds until more of a full queue will have been read; the same as the daemon says of its own limits."""
-
-
-_ATTACH = encode(wire.STREAM_ATTACH)
 
 
 class CallTable:
@@ -77,8 +73,7 @@ class CallTable:
             return self.end(call, Success(None))
         call.id, call.chunk = call_id, chunk
         self._flying[call_id] = call
-        if call.task == _ATTACH:
-            self.passed.expect(call_id)
+        self.passed.expect(call_id, call.task)
         if left is not None and left != math.inf:
             self._guard(call, left + self._limits.grace)
 

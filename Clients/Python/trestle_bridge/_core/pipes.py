@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Iterator, Optional, Protocol, Sequence
 
+from . import wire
+from .jsontext import encode
+
 _READ_BYTES = 64 << 10
 """What one read takes at most: as much as a pipe holds."""
 
@@ -21,6 +24,8 @@ _MAX_KEPT = 64
 """How many ends are kept whose results have not come. A daemon passes one with each result."""
 
 _ANCILLARY_BYTES = socket.CMSG_SPACE(16 * 4)
+
+_ATTACH, _NEW = encode(wire.STREAM_ATTACH), encode(wire.STREAM_NEW)
 
 
 class Alarm(Protocol):
@@ -140,13 +145,19 @@ class Passed:
     pipe: Optional[Pipe]
 
 
+def is_attached(result: Any) -> bool:
+    """Whether the result of `bridge.stream.new` bears the end of a pipe."""
+    return isinstance(result, dict) and result.get(wire.ATTACHED) is True
+
+
 class PassedPipes:
     """Ends that came over a connection, until their results take them: they come in the order of these, whether anyone
     waits for the results or not."""
 
     def __init__(self) -> None:
         self._pipes: deque[Optional[Pipe]] = deque()
-        self._expected: set[int] = set()
+        # By the ids of calls: whether the result says that there is one.
+        self._expected: dict[int, bool] = {}
 
     def add(self, pipes: Sequence[Optional[Pipe]]) -> None:
         """They came."""
@@ -156,21 +167,29 @@ class PassedPipes:
             elif pipe is not None:
                 pipe.close()
 
-    def expect(self, call_id: int) -> None:
-        """A call was sent whose result bears one."""
-        self._expected.add(call_id)
+    def expect(self, call_id: int, task: bytes) -> None:
+        """A call was sent. The daemon passes an end with each result of `bridge.stream.attach`, and with those of
+        `bridge.stream.new` that say so.
+
+        Args:
+            task: the name of the task, as JSON.
+        """
+        if task in (_ATTACH, _NEW):
+            self._expected[call_id] = task == _NEW
 
     def forget(self, call_id: int) -> None:
         """The call was taken back."""
-        self._expected.discard(call_id)
+        self._expected.pop(call_id, None)
 
     def take(self, message: dict[str, Any]) -> Optional[Pipe]:
         """The end that belongs to a callback."""
         call_id = message["callbackId"]
         if type(call_id) is not int or call_id not in self._expected:
             return None
-        self._expected.remove(call_id)
-        return self._pipes.popleft() if "result" in message and self._pipes else None
+        says_so = self._expected.pop(call_id)
+        if "result" not in message or says_so and not is_attached(message["result"]):
+            return None
+        return self._pipes.popleft() if self._pipes else None
 
     def clear(self) -> None:
         """The connection is gone."""

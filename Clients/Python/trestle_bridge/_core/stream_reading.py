@@ -7,7 +7,7 @@ from typing import Generic, Optional
 from .errors import CALL_CANCELLED, BridgeError
 from .incoming import ProvidedCall
 from .pipe_reading import PipeReading
-from .streaming import Begin, End, Pending, Steps, chunk
+from .streaming import Begin, End, MadeStream, Pending, Steps, chunk
 
 
 class Reading(Generic[Pending]):
@@ -18,7 +18,13 @@ class Reading(Generic[Pending]):
         is_over: nothing more is asked for.
     """
 
-    def __init__(self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall]) -> None:
+    def __init__(
+        self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall], made: Optional[MadeStream],
+    ) -> None:
+        """
+        Args:
+            made: the stream, where it was made here.
+        """
         self._end = End(begin, name, "read", call)
         self._attaching: Optional[Pending] = None
         self._pipe: Optional[PipeReading[Pending]] = None
@@ -29,7 +35,10 @@ class Reading(Generic[Pending]):
         self._error: Optional[BridgeError] = None
         # The end is taken now: later the call may have ended, which ends a plugin's first read with it.
         self._is_first = call is not None
-        if self._is_first:
+        if made is not None and made.is_attached:
+            self._is_taken = True
+            self._pipe = PipeReading(self._end, *self._end.with_pipe(made.pipe, self._end.read), False)
+        elif self._is_first:
             self._take()
 
     def _take(self) -> None:

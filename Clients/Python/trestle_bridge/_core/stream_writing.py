@@ -11,7 +11,7 @@ from .incoming import ProvidedCall
 from .pipe_writing import PipeWriting
 from .pipes import may_write_pipes
 from .stream_values import Bytes
-from .streaming import Begin, End, Pending, Steps, check_receipt
+from .streaming import Begin, End, MadeStream, Pending, Steps, check_receipt
 
 PIECE_BYTES = 24_000
 """What goes into one message at most: its line stays below 32 KiB, which the daemon handles in one piece."""
@@ -24,6 +24,11 @@ MAX_UNANSWERED = 32
 
 SHORT_BYTES = 64 << 10
 """A stream that is known to be shorter goes in messages: a pipe would cost more than it saves."""
+
+
+def is_worth_pipe(known_bytes: Optional[int]) -> bool:
+    """Whether a pipe can be written here, and is worth it for so many bytes; None: their number is not known."""
+    return may_write_pipes() and (known_bytes is None or known_bytes >= SHORT_BYTES)
 
 
 MessageBytes = Callable[[], int]
@@ -76,22 +81,26 @@ class Writing(Generic[Pending]):
     """Writes one stream: to a pipe, where the daemon passes one, else in messages."""
 
     def __init__(
-        self, begin: Begin[Pending], name: str, room: int, call: Optional[ProvidedCall], known_bytes: Optional[int],
-        message_bytes: MessageBytes,
+        self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall], known_bytes: Optional[int],
+        message_bytes: MessageBytes, made: Optional[MadeStream],
     ) -> None:
         """
         Args:
-            room: how much may be sent; 0: not known.
             known_bytes: how many bytes there will be; None: that is not known.
+            made: the stream, where it was made here.
         """
         self._end = End(begin, name, "write", call)
         self._attaching: Optional[Pending] = None
         self._pipe: Optional[PipeWriting[Pending]] = None
-        self._uses_messages = known_bytes is not None and known_bytes < SHORT_BYTES or not may_write_pipes()
-        self._room = Room(room, message_bytes)
+        self._uses_messages = not is_worth_pipe(known_bytes)
+        # 0: how much may be sent is not known.
+        self._room = Room(made.room if made else 0, message_bytes)
         self._unanswered: deque[tuple[Pending, int]] = deque()
         self._count = 0
         self._is_over = False
+        if made is not None and made.is_attached:
+            pipe, leaving = self._end.with_pipe(made.pipe, lambda: self._end.write(memoryview(b"")))
+            self._pipe = PipeWriting(self._end, pipe, leaving)
 
     def write(self, data: Bytes) -> Steps[Pending, int]:
         """Sends all of it, as the answers leave room. Ends with the number of bytes."""

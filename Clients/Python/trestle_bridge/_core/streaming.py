@@ -11,7 +11,7 @@ from . import wire
 from .errors import BUSY, INTERNAL, STREAM_CLOSED, STREAM_INVALID, TASK_NOT_FOUND, BridgeError
 from .incoming import ProvidedCall
 from .jsontext import encode
-from .pipes import Passed, Pipe
+from .pipes import Passed, Pipe, is_attached
 
 
 class Begun(Protocol):
@@ -49,6 +49,12 @@ _REASON_BYTES = 600
 _NO_PIPE = frozenset((STREAM_INVALID, BUSY, TASK_NOT_FOUND, INTERNAL))
 """How the daemon says that an end cannot become a pipe: its bytes go in messages."""
 
+
+def wants_pipe(task: str, options: dict[str, Any]) -> bool:
+    """Whether a call about a stream asks for the end of a pipe: its result is a `Passed`."""
+    return task == wire.STREAM_ATTACH or options.get(wire.ATTACH) is True
+
+
 Begin = Callable[[str, dict[str, Any], Optional[ProvidedCall]], Pending]
 """Begins a call of a daemon's task: the task, its options, and the call that this end works on and does it for."""
 
@@ -81,11 +87,28 @@ class End(Generic[Pending]):
             if error.code in _NO_PIPE:
                 return None
             raise
-        if passed.pipe is None:
+        return self.passed(passed.pipe)
+
+    def passed(self, pipe: Optional[Pipe]) -> Pipe:
+        """The pipe that the daemon has passed. None: it did not come, and the stream is of no use."""
+        if pipe is None:
             failure = BridgeError(STREAM_CLOSED, "the system passed no descriptor for the stream")
             self.leave(failure)
             raise failure
-        return passed.pipe
+        return pipe
+
+    def with_pipe(self, pipe: Optional[Pipe], begin: Callable[[], Pending]) -> tuple[Pipe, Pending]:
+        """The pipe with which the stream was made, and the call that ends with the stream, which begins now."""
+        pipe = self.passed(pipe)
+        try:
+            return pipe, begin()
+        except BridgeError as error:
+            pipe.close()
+            try:
+                self.leave(error)
+            except BridgeError:
+                pass  # it cannot be sent either; the stream ends with the session
+            raise
 
     def read(self) -> Pending:
         """Asks for the next bytes; of a pipe, for the end of the stream."""
@@ -104,14 +127,44 @@ class End(Generic[Pending]):
         return self._begin_call(wire.STREAM_CLOSE, **{wire.SIDE: self._side}, **_reason(error))
 
 
-def making(side: Literal["write", "read"], type: Optional[str], total_bytes: Optional[int]) -> dict[str, Any]:
-    """The options of a call that makes a stream."""
+def making(
+    side: Literal["write", "read"], type: Optional[str] = None, total_bytes: Optional[int] = None, *, attach: bool,
+) -> dict[str, Any]:
+    """The options of a call that makes a stream.
+
+    Args:
+        attach: this end is to be a pipe, where the daemon can pass one.
+    """
     options: dict[str, Any] = {wire.SIDE: side}
+    if attach:
+        options[wire.ATTACH] = True
     if type is not None:
         options[wire.TYPE] = type
     if total_bytes is not None:
         options[wire.BYTES] = total_bytes
     return options
+
+
+@dataclass(frozen=True)
+class MadeStream:
+    """A stream that the daemon has made.
+
+    Attributes:
+        room: how many bytes may be unanswered.
+        is_attached: its end is a pipe.
+        pipe: that; None: the system could not pass it.
+    """
+
+    name: str
+    room: int
+    is_attached: bool
+    pipe: Optional[Pipe]
+
+
+def made_stream(answer: Union[dict[str, Any], Passed]) -> MadeStream:
+    """What the answer to `bridge.stream.new` says."""
+    result, pipe = (answer.result, answer.pipe) if isinstance(answer, Passed) else (answer, None)
+    return MadeStream(result[wire.STREAM], result[wire.ROOM], is_attached(result), pipe)
 
 
 def options_text(options: dict[str, Any]) -> bytes:

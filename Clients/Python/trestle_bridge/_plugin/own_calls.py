@@ -6,7 +6,7 @@ from concurrent.futures import Future, InvalidStateError
 from itertools import count
 from typing import Any, Callable, Optional, Union
 
-from .._core import messages, wire
+from .._core import messages
 from .._core.errors import (
     BUSY, GOES_AS_STREAM, REPLY_INVALID, MESSAGE_TOO_LARGE, SESSION_CLOSED, BridgeError, started_data,
 )
@@ -61,14 +61,14 @@ class OwnCalls:
             text = f"{MAX_CALLS} calls of this plugin are in flight, as many as may be"
             raise BridgeError(BUSY, text, started_data(False), transient=True, retry_after=0.1)
         call_id = next(self._ids)
+        task_text = encode(task)
         line = messages.call(
-            encode(task), options, callback_id=call_id, timeout=timeout, session=session, caller=caller,
+            task_text, options, callback_id=call_id, timeout=timeout, session=session, caller=caller,
         )
         check_size(line, f"the call of {task}", self.message_bytes)
         future: Future[Any] = Future()
         self._flying[call_id] = (future, wants_pipe)
-        if task == wire.STREAM_ATTACH:
-            self.passed.expect(call_id)
+        self.passed.expect(call_id, task_text)
         self._send(line)
         future.add_done_callback(lambda ended: self._drop(call_id) if ended.cancelled() else None)
         return future

@@ -6,9 +6,8 @@ import asyncio
 from concurrent.futures import Future
 from typing import Any, Callable, Optional
 
-from .._core import wire
 from .._core.incoming import ProvidedCall
-from .._core.streaming import options_text
+from .._core.streaming import options_text, wants_pipe
 from .._streams.making import Streaming
 from .._streams.aio_making import Streaming as AsyncStreaming
 from .sending import PluginConnection
@@ -78,6 +77,6 @@ def begun(
 ) -> Future[Any]:
     """Begins a call on behalf of another one, or in the plugin's own name."""
     caller = None if call is None else call._id
-    wants_pipe = task == wire.STREAM_ATTACH
     return connection.start_call(
-        task, options_text(options), timeout=timeout, session=None, caller=caller, wants_pipe=wants_pipe)
+        task, options_text(options), timeout=timeout, session=None, caller=caller,
+        wants_pipe=wants_pipe(task, options))

@@ -10,7 +10,7 @@ from .._core.incoming import ProvidedCall
 from .._core.stream_reading import Reading
 from .._core.stream_values import Bytes
 from .._core.stream_writing import MessageBytes, Writing
-from .._core.streaming import Begin
+from .._core.streaming import Begin, MadeStream
 from .aio_waiting import Started, wait
 
 
@@ -25,9 +25,11 @@ class ByteReader:
 
     __module__ = "trestle_bridge.aio"
 
-    def __init__(self, begin: Begin[Started], name: str, call: Optional[ProvidedCall] = None) -> None:
+    def __init__(
+        self, begin: Begin[Started], name: str, call: Optional[ProvidedCall] = None, made: Optional[MadeStream] = None,
+    ) -> None:
         self.name = name
-        self._reading = Reading(begin, name, call)
+        self._reading = Reading(begin, name, call, made)
         self._loop = asyncio.get_running_loop()
 
     def __aiter__(self) -> ByteReader:
@@ -74,11 +76,11 @@ class ByteWriter:
     __module__ = "trestle_bridge.aio"
 
     def __init__(
-        self, begin: Begin[Started], message_bytes: MessageBytes, name: str, room: int = 0,
-        call: Optional[ProvidedCall] = None, known_bytes: Optional[int] = None,
+        self, begin: Begin[Started], message_bytes: MessageBytes, name: str, call: Optional[ProvidedCall] = None,
+        known_bytes: Optional[int] = None, made: Optional[MadeStream] = None,
     ) -> None:
         self.name = name
-        self._writing = Writing(begin, name, room, call, known_bytes, message_bytes)
+        self._writing = Writing(begin, name, call, known_bytes, message_bytes, made)
 
     async def write(self, data: Bytes) -> None:
         """Writes all of it. Waits while the reader is behind. Where the waiting task is cancelled, a part of it may

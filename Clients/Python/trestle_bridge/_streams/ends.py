@@ -10,7 +10,7 @@ from .._core.incoming import ProvidedCall
 from .._core.stream_reading import Reading
 from .._core.stream_values import Bytes
 from .._core.stream_writing import MessageBytes, Writing
-from .._core.streaming import Begin
+from .._core.streaming import Begin, MadeStream
 from .waiting import Started, wait
 
 
@@ -26,10 +26,12 @@ class ByteReader(io.RawIOBase):
 
     __module__ = "trestle_bridge"
 
-    def __init__(self, begin: Begin[Started], name: str, call: Optional[ProvidedCall] = None) -> None:
+    def __init__(
+        self, begin: Begin[Started], name: str, call: Optional[ProvidedCall] = None, made: Optional[MadeStream] = None,
+    ) -> None:
         super().__init__()
         self.name = name
-        self._reading = Reading(begin, name, call)
+        self._reading = Reading(begin, name, call, made)
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
@@ -85,11 +87,11 @@ class ByteWriter:
     __module__ = "trestle_bridge"
 
     def __init__(
-        self, begin: Begin[Started], message_bytes: MessageBytes, name: str, room: int = 0,
-        call: Optional[ProvidedCall] = None, known_bytes: Optional[int] = None,
+        self, begin: Begin[Started], message_bytes: MessageBytes, name: str, call: Optional[ProvidedCall] = None,
+        known_bytes: Optional[int] = None, made: Optional[MadeStream] = None,
     ) -> None:
         self.name = name
-        self._writing = Writing(begin, name, room, call, known_bytes, message_bytes)
+        self._writing = Writing(begin, name, call, known_bytes, message_bytes, made)
 
     def write(self, data: Bytes) -> int:
         """Writes all of it. Waits while the reader is behind.

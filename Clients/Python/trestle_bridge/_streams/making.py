@@ -7,7 +7,8 @@ from typing import Any, Optional
 from .._core import wire
 from .._core.incoming import ProvidedCall
 from .._core.stream_values import Source, known_bytes
-from .._core.streaming import making
+from .._core.stream_writing import is_worth_pipe
+from .._core.streaming import made_stream, making
 from .ends import ByteReader, ByteWriter
 from .sources import start_sending
 from .waiting import Started
@@ -45,10 +46,10 @@ class Streaming:
         self, type: Optional[str], total_bytes: Optional[int], call: Optional[ProvidedCall], timeout: Optional[float],
         known_bytes: Optional[int],
     ) -> ByteWriter:
-        options = making("write", type, total_bytes)
-        made = self._begin_about_stream(wire.STREAM_NEW, options, call, timeout).result()
+        options = making("write", type, total_bytes, attach=is_worth_pipe(known_bytes))
+        made = made_stream(self._begin_about_stream(wire.STREAM_NEW, options, call, timeout).result())
         return ByteWriter(
-            self._begin_about_stream, self._message_bytes, made[wire.STREAM], made[wire.ROOM], known_bytes=known_bytes)
+            self._begin_about_stream, self._message_bytes, made.name, known_bytes=known_bytes, made=made)
 
     def send_stream(
         self, source: Source, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
@@ -73,8 +74,9 @@ class Streaming:
 
     def make_stream_to_read(self, *, call: Optional[ProvidedCall] = None) -> ByteReader:
         """The same for the reader's end: somebody else writes."""
-        made = self._begin_about_stream(wire.STREAM_NEW, making("read", None, None), call).result()
-        return ByteReader(self._begin_about_stream, made[wire.STREAM])
+        options = making("read", attach=True)
+        made = made_stream(self._begin_about_stream(wire.STREAM_NEW, options, call).result())
+        return ByteReader(self._begin_about_stream, made.name, made=made)
 
     def read_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteReader:
         """Reads the stream of a name that came in options or a result.

@@ -16,7 +16,7 @@ from .._core.outgoing import Outgoing
 from .._core.retry import Retry, retry_pause
 from .._core.settings import check_timeout
 from .._core.state import State
-from .._core.streaming import options_text
+from .._core.streaming import options_text, wants_pipe
 from .._streams.aio_making import Streaming
 from .._streams.aio_sending import Sending
 from ._pending import PendingCall, Waiter
@@ -172,8 +172,7 @@ class Calling(Streaming):
     ) -> PendingCall:
         if call is not None and not call.one_way:
             options = {**options, wire.CALL: call._id}
-        wants_pipe = task == wire.STREAM_ATTACH
-        return self._begin(task, options_text(options), timeout, None, False, None, wants_pipe)
+        return self._begin(task, options_text(options), timeout, None, False, None, wants_pipe(task, options))
 
     def _message_bytes(self) -> int:
         return self._core.calls.message_bytes

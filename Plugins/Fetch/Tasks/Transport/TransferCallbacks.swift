@@ -131,7 +131,7 @@ extension Transfer {
         var head = head
         head.isBodyAsSent = hasBody && request.keepsCoding?(head) == true
         isDropping = request.dropsRedirects && head.isRedirect && !head.isBodyAsSent
-        // Whoever takes a body as it was sent decodes, bounds and checks it.
+        // What takes a body as it was sent decodes, bounds and checks it.
         let isCounted = !isDropping && hasBody && !head.isBodyAsSent
         pipeline = try BodyPipeline(
             isCounted ? head.headers : HeaderList(),

@@ -36,8 +36,8 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         "file": ["description": "The database's name in the state directory.", "default": .string(defaultFile)],
         "tombstones": [
             "description": """
-            Deletions that each namespace remembers for those who watch from an older version. Whoever has missed \
-            more must read its tables again (cursor.expired).
+            Deletions that each namespace remembers for those who watch from an older version. A watcher that has \
+            missed more gets cursor.expired, and reads the tables again.
             """,
             "default": .number(JSONNumber(defaultTombstones)), "minimum": 0,
             "maximum": .number(JSONNumber(maximumTombstones)),
