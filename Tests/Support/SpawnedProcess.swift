@@ -69,12 +69,17 @@ public final class SpawnedProcess {
 
         if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
 
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        Self.takeSignals(&attributes)
+
         let hasPath = environment.contains { $0.hasPrefix("PATH=") }
         let path = hasPath ? [] : getenv("PATH").map { ["PATH=" + String(cString: $0)] } ?? []
         var pid = pid_t()
         let code = try SpawnGate.pass {
             withCStrings([file] + arguments) { arguments in
-                withCStrings(path + environment) { posix_spawn(&pid, file, &actions, nil, arguments, $0) }
+                withCStrings(path + environment) { posix_spawn(&pid, file, &actions, &attributes, arguments, $0) }
             }
         }
         guard code == 0 else { throw TestFailure("\(file) cannot be started: \(String(cString: strerror(code)))") }
@@ -86,6 +91,15 @@ public final class SpawnedProcess {
             waitpid(pid, nil, 0)
             throw TestFailure("\(file) cannot be watched: \(String(cString: strerror(errno)))")
         }
+    }
+
+    /// It takes the signals that the tests ignore, as all do that nohup(1) starts.
+    private static func takeSignals(_ attributes: inout posix_spawnattr_t) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
     }
 
     private static func closeAll(from first: Int32, _ actions: inout posix_spawn_file_actions_t) {
