@@ -45,7 +45,7 @@ extension Page: WebViewDelegate {
         return startedURI
     }
 
-    private static let blank = "about:blank"
+    static let blank = "about:blank"
 
     /// The steps of the error page are nobody's business; with the next load it has gone.
     private func errorPage(_ step: LoadStep) {

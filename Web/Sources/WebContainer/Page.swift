@@ -83,9 +83,6 @@ public final class Page {
         view.tryClose()
     }
 
-    /// Has the view's process started, without a window.
-    func prepare() { view.load("about:blank") }
-
     /// Shows the window.
     func show() {
         window.show()
