@@ -119,6 +119,8 @@ class Soak:
         print(f"memory {early[0]:.1f} to {late[0]:.1f} MiB, descriptors {early[1]} to {late[1]}")
         turns = self.bridge.result("web.pool")["longTurns"]
         print(f"{turns['count']} long turns of the main loop, of {turns['longestUs'] / 1000:.1f} ms at most")
+        for work, count in sorted(turns["work"].items(), key=lambda entry: -entry[1]):
+            print(f"  {count} of {work}")
         if late[0] > early[0] + MORE_MEGABYTES:
             self.faults.append("the container's memory has grown")
         if late[1] > early[1] + MORE_DESCRIPTORS:

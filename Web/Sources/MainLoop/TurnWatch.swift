@@ -2,34 +2,68 @@ internal import CWebKitGTK
 internal import EventLoop
 internal import Glibc
 
-/// Measures the turns of the loop: from the end of a wait for events to the next wait.
+/// Measures the turns of the loop, from the end of a wait for events to the next wait, and the callbacks within them.
 @MainActor
 enum TurnWatch {
     private(set) static var long = LongTurns()
+    /// Counts the turns.
+    private(set) static var number = 0
     private static var meter = TurnMeter()
+    private static var work = TurnWork()
+    private static var isInCallback = false
     /// When the turn began, in nanoseconds of the monotonic clock.
     private static var beginning: UInt64 = 0
 
     /// Has GLib wait by a function that notes each wait. Before the loop runs.
     static func start() {
-        beginning = time(CLOCK_MONOTONIC)
-        // What the thread has done before is no turn.
-        _ = note(until: beginning)
+        beginAgain()
         g_main_context_set_poll_func(
             nil,
             { descriptors, count, timeout in
                 // The default context waits on the main thread alone.
                 MainActor.assumeIsolated { TurnWatch.endTurn() }
                 let ready = g_poll(descriptors, count, timeout)
-                MainActor.assumeIsolated { TurnWatch.beginning = TurnWatch.time(CLOCK_MONOTONIC) }
+                MainActor.assumeIsolated { TurnWatch.beginTurn() }
                 return ready
             })
     }
 
+    /// Has the turn begin now: what the thread has done before is none.
+    static func beginAgain() {
+        beginning = time(CLOCK_MONOTONIC)
+        meter = TurnMeter()
+        _ = note(until: beginning)
+        work.begin()
+    }
+
+    private static func beginTurn() {
+        beginning = time(CLOCK_MONOTONIC)
+        number &+= 1
+    }
+
+    /// Runs a callback of the program's, and notes what it takes of the turn. One within another is part of it.
+    ///
+    /// - Parameters:
+    ///   - name: What runs, for people.
+    ///   - body: The callback.
+    static func run<Result>(_ name: String, _ body: () -> Result) -> Result {
+        guard !isInCallback else { return body() }
+        isInCallback = true
+        let start = time(CLOCK_THREAD_CPUTIME_ID)
+        defer {
+            work.add(time(CLOCK_THREAD_CPUTIME_ID) - start, of: name)
+            isInCallback = false
+        }
+        return body()
+    }
+
     private static func endTurn() {
         let end = time(CLOCK_MONOTONIC)
-        guard let spent = note(until: end) else { return }
-        long.note(SlowTurn(duration: .nanoseconds(end - beginning), cpuTime: .nanoseconds(spent)))
+        if let spent = note(until: end) {
+            let turn = SlowTurn(duration: .nanoseconds(end - beginning), cpuTime: .nanoseconds(spent))
+            long.note(turn, of: work.largest(of: spent))
+        }
+        work.begin()
     }
 
     private static func note(until end: UInt64) -> UInt64? {

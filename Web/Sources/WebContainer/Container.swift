@@ -18,6 +18,8 @@ public final class Container {
     public private(set) var pages: [Int: Page] = [:]
     /// How many views wait, and how many pages are open.
     public private(set) var pool: ViewPool
+    /// The posts of all pages.
+    let posts = PostTurns()
     private let packages: PackageServer?
     /// The engine's cookies.
     public var cookies: WebCookieJar { engine.cookies }

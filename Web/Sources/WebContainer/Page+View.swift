@@ -4,7 +4,9 @@ public import WebKitViews
 
 extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
-    public func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply) { take(text, reply) }
+    public func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply) {
+        container?.posts.take(self, text, reply)
+    }
 
     /// As `WebViewDelegate` says.
     public func webView(_ view: WebView, load step: LoadStep) {

@@ -36,11 +36,14 @@ struct LongTurnsState: Codable, Sendable {
     var count: Int
     var longestUs: Int
     var longestByClockUs: Int
+    /// How many were long, by what took most of each.
+    var work: [String: Int]
 
     init(_ turns: LongTurns) {
         count = turns.count
         longestUs = Int(turns.longest / .microseconds(1))
         longestByClockUs = Int(turns.longestByClock / .microseconds(1))
+        work = turns.counts
     }
 }
 

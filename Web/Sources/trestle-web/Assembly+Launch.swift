@@ -44,6 +44,7 @@ extension Assembly {
             },
             LaunchWorker("service.ready", phase: .environment, after: ["container.make"]) { [unowned self] in
                 notifier.ready()
+                MainLoop.beginTurnAgain()
             },
         ]
     }

@@ -310,6 +310,8 @@ struct DocumentTests {
             // No turn works longer than it lasts, but for the little that a meter may add.
             let turns = pool["longTurns"]
             #expect(turns?["count"]?.int64Value ?? -1 >= 0)
+            let works = turns?["work"]?.objectValue?.map { $0.value.int64Value ?? -1 } ?? [-1]
+            #expect(works.reduce(0, +) == turns?["count"]?.int64Value)
             #expect((turns?["longestUs"]?.int64Value ?? 0) <= (turns?["longestByClockUs"]?.int64Value ?? -1) + 1_000)
         }
     }

@@ -1,0 +1,24 @@
+import Testing
+
+@testable import MainLoop
+
+@Suite("What took most of a turn of the main loop") struct TurnWorkTests {
+    private var work = TurnWork()
+
+    @Test("is the callback that took more than each other one and the toolkit") mutating func own() {
+        work.add(3_000, of: "timer")
+        work.add(4_000, of: "posts")
+        work.add(2_000, of: "timer")
+        #expect(work.largest(of: 10_000) == "timer")
+        #expect(work.largest(of: 20_000) == "toolkit")
+        work.begin()
+        #expect(work.largest(of: 10_000) == "toolkit")
+    }
+
+    @Test("is the toolkit for a callback that it calls again and again") mutating func batch() {
+        for _ in 1..<TurnWork.batch { work.add(10, of: "script-message") }
+        #expect(work.largest(of: 10_000) == "toolkit")
+        work.add(10, of: "script-message")
+        #expect(work.largest(of: 10_000) == "toolkit for script-message")
+    }
+}
