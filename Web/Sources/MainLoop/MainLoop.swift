@@ -35,6 +35,14 @@ public enum MainLoop {
     ///   - body: The callback.
     public static func measuring(_ name: String, _ body: () -> Void) { TurnWatch.run(name, body) }
 
+    /// The toolkit begins something, which ends in the same turn: ``longTurns`` has its name where it takes long.
+    ///
+    /// - Parameter name: What begins, for people.
+    public static func toolkitBegins(_ name: String) { TurnWatch.begin(name) }
+
+    /// The toolkit has done what it has begun.
+    public static func toolkitEnds() { TurnWatch.end() }
+
     /// Counts the turns, since ``run()``.
     public static var turnNumber: Int { TurnWatch.number }
 

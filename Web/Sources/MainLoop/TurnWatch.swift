@@ -11,6 +11,8 @@ enum TurnWatch {
     private static var meter = TurnMeter()
     private static var work = TurnWork()
     private static var isInCallback = false
+    /// What the toolkit has begun within the turn, and the thread's CPU time then.
+    private static var begun: (name: String, start: UInt64)?
     /// When the turn began, in nanoseconds of the monotonic clock.
     private static var beginning: UInt64 = 0
 
@@ -57,6 +59,16 @@ enum TurnWatch {
         return body()
     }
 
+    /// The toolkit begins something of this name.
+    static func begin(_ name: String) { begun = (name, time(CLOCK_THREAD_CPUTIME_ID)) }
+
+    /// The toolkit has done what it has begun.
+    static func end() {
+        guard let begun else { return }
+        work.add(time(CLOCK_THREAD_CPUTIME_ID) - begun.start, of: begun.name)
+        self.begun = nil
+    }
+
     private static func endTurn() {
         let end = time(CLOCK_MONOTONIC)
         if let spent = note(until: end) {
@@ -64,6 +76,7 @@ enum TurnWatch {
             long.note(turn, of: work.largest(of: spent))
         }
         work.begin()
+        begun = nil
     }
 
     private static func note(until end: UInt64) -> UInt64? {
