@@ -10,7 +10,8 @@ enum TurnWatch {
     private(set) static var number = 0
     private static var meter = TurnMeter()
     private static var work = TurnWork()
-    private static var isInCallback = false
+    /// The thread's CPU time when the callback began that runs; nil: none does.
+    private static var callbackStart: UInt64?
     /// What the toolkit has begun within the turn, and the thread's CPU time then.
     private static var begun: (name: String, start: UInt64)?
     /// When the turn began, in nanoseconds of the monotonic clock.
@@ -36,6 +37,7 @@ enum TurnWatch {
         meter = TurnMeter()
         _ = note(until: beginning)
         work.begin()
+        if callbackStart != nil { callbackStart = time(CLOCK_THREAD_CPUTIME_ID) }
     }
 
     private static func beginTurn() {
@@ -49,12 +51,11 @@ enum TurnWatch {
     ///   - name: What runs, for people.
     ///   - body: The callback.
     static func run<Result>(_ name: String, _ body: () -> Result) -> Result {
-        guard !isInCallback else { return body() }
-        isInCallback = true
-        let start = time(CLOCK_THREAD_CPUTIME_ID)
+        guard callbackStart == nil else { return body() }
+        callbackStart = time(CLOCK_THREAD_CPUTIME_ID)
         defer {
-            work.add(time(CLOCK_THREAD_CPUTIME_ID) - start, of: name)
-            isInCallback = false
+            if let callbackStart { work.add(time(CLOCK_THREAD_CPUTIME_ID) - callbackStart, of: name) }
+            callbackStart = nil
         }
         return body()
     }
@@ -65,7 +66,7 @@ enum TurnWatch {
     /// The toolkit has done what it has begun.
     static func end() {
         guard let begun else { return }
-        work.add(time(CLOCK_THREAD_CPUTIME_ID) - begun.start, of: begun.name)
+        work.addToolkit(time(CLOCK_THREAD_CPUTIME_ID) - begun.start, for: begun.name)
         self.begun = nil
     }
 
@@ -73,7 +74,7 @@ enum TurnWatch {
         let end = time(CLOCK_MONOTONIC)
         if let spent = note(until: end) {
             let turn = SlowTurn(duration: .nanoseconds(end - beginning), cpuTime: .nanoseconds(spent))
-            long.note(turn, of: work.largest(of: spent))
+            long.note(turn, of: work.largest(of: spent), own: .nanoseconds(work.own))
         }
         work.begin()
         begun = nil

@@ -15,6 +15,17 @@ import Testing
         #expect(work.largest(of: 10_000) == "toolkit")
     }
 
+    @Test("is what the toolkit does by itself, where that took more; it is none of the callbacks' time")
+    mutating func toolkitPart() {
+        work.add(3_000, of: "timer")
+        work.addToolkit(4_000, for: "paint")
+        #expect(work.largest(of: 10_000) == "paint" && work.own == 3_000)
+        work.add(2_000, of: "timer")
+        #expect(work.largest(of: 10_000) == "timer" && work.own == 5_000)
+        work.begin()
+        #expect(work.own == 0)
+    }
+
     @Test("is the toolkit for a callback that it calls again and again") mutating func batch() {
         for _ in 1..<TurnWork.batch { work.add(10, of: "script-message") }
         #expect(work.largest(of: 10_000) == "toolkit")
