@@ -80,13 +80,14 @@ let plugins = [
 
 /// For the package in Web; no promise to anybody else.
 let forWeb: [Product] = [
-    "BridgeJSON", "CommandLineSupport", "EventLoop", "FileTrust", "OfflinePackages", "PrivateDaemon", "ServiceManager",
-    "Sodium", "TestSupport", "TOMLDocument", "WebOrigins",
+    "BridgeJSON", "CommandLineSupport", "EventLoop", "FileTrust", "LaunchWorkers", "OfflinePackages", "PrivateDaemon",
+    "ServiceManager", "Sodium", "TestSupport", "TOMLDocument", "WebOrigins",
 ].map { .library(name: $0, targets: [$0]) }
 
 let daemonDependencies: [Target.Dependency] = [
-    "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "NetworkAccess", "PluginInterface", "ServiceManager",
-    "TaskHosts", "TaskRuntime", "TOMLDocument", "CommandLineSupport", "WebOrigins", argumentParser, logging,
+    "BridgeJSON", "BridgeServer", "EventLoop", "FileTrust", "LaunchWorkers", "NetworkAccess", "PluginInterface",
+    "ServiceManager", "TaskHosts", "TaskRuntime", "TOMLDocument", "CommandLineSupport", "WebOrigins", argumentParser,
+    logging,
 ]
 
 /// What the fuzz targets reach into.
@@ -167,6 +168,7 @@ let package = Package(
         .target(name: "DurableDatabase", dependencies: ["CSQLiteSetup", grdb], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibuv", deque], swiftSettings: strict),
         .target(name: "FileTrust", swiftSettings: strict),
+        .target(name: "LaunchWorkers", swiftSettings: strict),
         .target(name: "NetworkAccess", swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: strict),
@@ -192,13 +194,14 @@ let package = Package(
 
         // MARK: The runtime
         .target(
-            name: "TaskRuntime", dependencies: ["BridgeJSON", "BridgeMessage", "WebOrigins", deque, logging],
+            name: "TaskRuntime",
+            dependencies: ["BridgeJSON", "BridgeMessage", "LaunchWorkers", "WebOrigins", deque, logging],
             swiftSettings: strict),
         .target(
             name: "TaskHosts",
             dependencies: [
-                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "PluginInterface", "TaskRuntime",
-                deque, logging,
+                "BridgeJSON", "BridgeMessage", "CTaskPlugin", "EventLoop", "LaunchWorkers", "PluginInterface",
+                "TaskRuntime", deque, logging,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -240,7 +243,7 @@ let package = Package(
             name: "TaskKitTesting",
             dependencies: [
                 "BridgeClient", "BridgeJSON", "BridgeMessage", "ByteStreams", "CTaskPlugin", "EventLoop",
-                "PrivateDaemon", "TaskHosts",
+                "LaunchWorkers", "PrivateDaemon", "TaskHosts",
                 "TaskKit", "TaskRuntime",
                 logging,
             ],
@@ -274,6 +277,7 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "FileTrustTests", dependencies: ["FileTrust"], swiftSettings: strict),
         .testTarget(name: "HTTPRulesTests", dependencies: ["HTTPRules", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "LaunchWorkersTests", dependencies: ["LaunchWorkers"], swiftSettings: strict),
         .testTarget(name: "NetworkAccessTests", dependencies: ["NetworkAccess"], swiftSettings: strict),
         .testTarget(
             name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),

@@ -62,7 +62,7 @@ let package = Package(
             name: "WebTasks",
             dependencies: [
                 "MainLoop", "PageBridge", "WebContainer", "WebKitViews", "WebProfiles", trestle("BridgeClient"),
-                trestle("BridgeJSON"),
+                trestle("BridgeJSON"), trestle("LaunchWorkers"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -70,7 +70,7 @@ let package = Package(
             dependencies: [
                 "MainLoop", "WebContainer", "WebKitViews", "WebPackages", "WebProfiles", "WebTasks",
                 trestle("BridgeClient"), trestle("BridgeJSON"), trestle("CommandLineSupport"),
-                trestle("OfflinePackages"), trestle("ServiceManager"), argumentParser,
+                trestle("LaunchWorkers"), trestle("OfflinePackages"), trestle("ServiceManager"), argumentParser,
             ],
             swiftSettings: strict),
 

@@ -3,6 +3,7 @@
 // dialects.
 public import BridgeJSON
 public import EventLoop
+import LaunchWorkers
 public import Logging
 import PluginInterface
 public import TaskRuntime
@@ -214,19 +215,19 @@ public final class PluginLoader {
     func supervisor(of plugin: PluginInstance) -> PluginProcessSupervisor? { supervisors.first { $0.serves(plugin) } }
 
     /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
-    private func prewarming(of plugin: PluginInstance) -> [LaunchWorker] {
+    private func prewarming(of plugin: PluginInstance) -> [LaunchWorker<LaunchPhase>] {
         guard let pool = supervisor(of: plugin)?.pool else { return [] }
         return [
-            LaunchWorker("plugin.\(plugin.name).prewarm", phase: .afterListening, required: false) { _ in
+            LaunchWorker("plugin.\(plugin.name).prewarm", phase: .afterListening, required: false) {
                 try await pool.prewarm()
             }
         ]
     }
 
-    func launchWorkers(of plugin: PluginInstance) -> [LaunchWorker] {
+    func launchWorkers(of plugin: PluginInstance) -> [LaunchWorker<LaunchPhase>] {
         plugin.manifest.workers.enumerated().map { index, worker in
             LaunchWorker(worker.name, phase: worker.phase, after: worker.after, required: worker.isRequired) {
-                [weak self] _ in try await self?.launch(index, plugin)
+                [weak self] in try await self?.launch(index, plugin)
             }
         }
     }

@@ -1,5 +1,6 @@
 public import BridgeJSON
 import EventLoop
+import LaunchWorkers
 import Logging
 public import TaskRuntime
 
@@ -55,7 +56,7 @@ extension PluginLoader {
 
     private func launchLate(_ plugin: PluginInstance, _ phase: LaunchPhase) async throws(BridgeError) {
         let workers = launchWorkers(of: plugin).filter { $0.phase == phase }
-        do throws(LaunchFailure) { try await runtime.launch.runLate(workers, settings.launch) } catch {
+        do throws(LaunchFailure) { try await runtime.launch.runLate(workers) } catch {
             throw BridgeError(.pluginUnavailable, error.description)
         }
     }

@@ -1,6 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 import EventLoop
+import LaunchWorkers
 import Logging
 import PrivateDaemon
 import Synchronization
@@ -16,13 +17,12 @@ final class TestCore {
     let decoder = MessageDecoder()
     private let clock = ManualRuntimeClock()
     private let loader: PluginLoader
-    private let options: LaunchOptions
     private let daemonUID: UInt32
     private var turnEnd: TurnEndHook?
 
     init(daemonUID: UInt32, stateDirectory: String) {
         self.daemonUID = daemonUID
-        options = LaunchOptions(arguments: ["trestled"], stateDirectory: stateDirectory)
+        let options = LaunchOptions(arguments: ["trestled"], stateDirectory: stateDirectory)
         let lines = logLines
         let log = Logger(label: "test") { _ in CollectingLog(lines: lines) }
         runtime = TaskRuntime(
@@ -50,7 +50,7 @@ final class TestCore {
         try await loader.start(instance)
     }
 
-    func launch() async throws { try await runtime.launch.run(options) }
+    func launch() async throws { try await runtime.launch.run() }
 
     func open(uid: UInt32?, origin: String?) -> TestSession {
         let uid = uid ?? daemonUID

@@ -25,6 +25,7 @@
 // Everything is confined to the thread that owns the runtime, in service the loop thread: none of it is Sendable, so
 // that the compiler keeps it there. Plugins' metrics alone are set from any thread (Plugins/PluginMetrics.swift).
 import BridgeJSON
+public import LaunchWorkers
 public import Logging
 
 /// The runtime: sessions in, routing, callbacks out. It puts the components together and has no logic of its own.
@@ -32,7 +33,7 @@ public final class TaskRuntime {
     /// What the daemon says of itself.
     public let daemon: DaemonDescription
     /// Startup work.
-    public let launch: LaunchRegistry
+    public let launch: LaunchRegistry<LaunchPhase>
     /// Called with each of the loop's measurements that `bridge.status` shows; the server sets it.
     public var loopLag: () -> Duration = { .zero }
     /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil:
@@ -88,7 +89,7 @@ public final class TaskRuntime {
         lifecycle = SessionLifecycle(rooms, calls, streams, clients, directory)
         router = Router(rooms, suggestions, calls)
         startedAt = clock.now
-        launch = LaunchRegistry { clock.now }
+        launch = LaunchRegistry { .nanoseconds(clock.now.nanoseconds) }
         addBridgeTasks()
     }
 

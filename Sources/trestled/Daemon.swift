@@ -2,6 +2,7 @@ import BridgeServer
 import CommandLineSupport
 import EventLoop
 import Glibc
+import LaunchWorkers
 import Logging
 import TaskHosts
 import TaskRuntime
@@ -21,7 +22,7 @@ final class Daemon {
     let runtime: TaskRuntime
     let server: BridgeServer
     let loader: PluginLoader
-    private let launchOptions: LaunchOptions
+    let launchOptions: LaunchOptions
     let service: DaemonService
     private let shutdown = ShutdownSignals()
     /// Memory that only the launch needed is returned after this time: long enough for what comes right after it.
@@ -93,7 +94,7 @@ final class Daemon {
             if !reading.problems.isEmpty { try await refuseConfiguration() }
             for warning in configuration.warnings() { log.warning("\(warning)") }
             for worker in launchWorkers { try runtime.launch.register(worker) }
-            try await runtime.launch.run(launchOptions) { report($0) }
+            try await runtime.launch.run { report($0) }
         } catch {
             log.error("the daemon cannot start: \(error)")
             service.failed("\(error)")

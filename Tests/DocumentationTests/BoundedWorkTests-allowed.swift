@@ -48,8 +48,8 @@ extension BoundedWorkTests {
             1, "the patterns of one session, of which there is a quota"
         ),
         "Sources/TaskRuntime/Calls/InterceptorDecision.swift value": (2, "at most 64 KiB, asked beside it"),
-        "Sources/TaskRuntime/Launch/LaunchRegistry.swift removal": (2, "launch workers, which manifests name"),
-        "Sources/TaskRuntime/Launch/LaunchRegistry.swift sort": (2, "launch workers, which manifests name"),
+        "Sources/LaunchWorkers/LaunchRegistry.swift removal": (2, "launch workers, which manifests name"),
+        "Sources/LaunchWorkers/LaunchRegistry.swift sort": (2, "launch workers, which manifests name"),
         "Sources/TaskRuntime/Monitoring/TrafficMonitor.swift removal": (
             1, "sessions that monitor, which are administrators"
         ),
@@ -107,10 +107,10 @@ extension BoundedWorkTests {
         "Sources/TaskRuntime/Model/Tasks/Interceptor.swift search": (
             1, "patterns and interceptors, which manifests name"
         ),
-        "Sources/TaskRuntime/Launch/LaunchOrder.swift gap": (1, "launch workers, which manifests name"),
-        "Sources/TaskRuntime/Launch/LaunchOrder.swift search": (1, "launch workers, which manifests name"),
-        "Sources/TaskRuntime/Launch/LaunchRegistry.swift search": (1, "launch workers, which manifests name"),
-        "Sources/TaskRuntime/Launch/LaunchWorker.swift search": (1, "the phases of the start"),
+        "Sources/LaunchWorkers/LaunchOrder.swift gap": (1, "launch workers, which manifests name"),
+        "Sources/LaunchWorkers/LaunchOrder.swift search": (1, "launch workers, which manifests name"),
+        "Sources/LaunchWorkers/LaunchRegistry.swift search": (1, "launch workers, which manifests name"),
+        "Sources/TaskRuntime/Launch/LaunchPhase.swift search": (1, "the phases of the start"),
         "Sources/TaskRuntime/Monitoring/TrafficFilter.swift search": (
             1, "receivers of one event, while an administrator watches"
         ),

@@ -52,7 +52,8 @@ struct BoundedWorkTests {
         ]
     }
 
-    private static let folders = ["Sources/TaskRuntime", "Sources/BridgeServer"]
+    private static let folders = ["Sources/LaunchWorkers", "Sources/TaskRuntime", "Sources/BridgeServer"]
+
 
     /// Where one rule alone holds: the others are about tables that clients fill.
     private static let foldersOfOneRule = [

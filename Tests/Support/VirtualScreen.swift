@@ -22,7 +22,8 @@ public final class VirtualScreen {
         // It writes the number of the screen, which nobody else had, once that can be drawn on.
         process = try SpawnedProcess(
             Self.program,
-            ["-displayfd", "1", "-screen", "0", "\(size.width)x\(size.height)x24", "-nolisten", "tcp"],
+            // Without -noreset it begins anew when its last client goes, and refuses the next one meanwhile.
+            ["-displayfd", "1", "-screen", "0", "\(size.width)x\(size.height)x24", "-nolisten", "tcp", "-noreset"],
             output: .descriptor(ends.theirs))
         guard let number = try SocketLineReader(ends.ours).line() else { throw TestFailure("Xvfb says nothing") }
         display = ":\(String(decoding: number, as: UTF8.self))"

@@ -128,7 +128,7 @@ class Rig:
 
     def start_screen(self):
         reader, writer = os.pipe()
-        self.spawn("Xvfb", "-displayfd", str(writer), "-screen", "0", "1024x768x24", "-nolisten", "tcp",
+        self.spawn("Xvfb", "-displayfd", str(writer), "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-noreset",
                    pass_fds=[writer], stderr=subprocess.DEVNULL)
         os.close(writer)
         with open(reader) as line:

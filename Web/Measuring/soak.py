@@ -2,7 +2,7 @@
 """soak.py [--time 10m] [--seed N]: pages that call without end, while they are reloaded, navigated, hidden, killed.
 
 Ends with status 0 where each call had one callback, no callback reached another document, memory and descriptors of the
-container stayed within bounds, and no session of an old document was left.
+container stayed within bounds, and no session of an old document was left. Long turns of the main loop are printed.
 """
 
 import argparse
@@ -118,7 +118,11 @@ class Soak:
         late = self.measure()
         print(f"memory {early[0]:.1f} to {late[0]:.1f} MiB, descriptors {early[1]} to {late[1]}")
         turns = self.bridge.result("web.pool")["longTurns"]
-        print(f"{turns['count']} long turns of the main loop, of {turns['longestUs'] / 1000:.1f} ms at most")
+        own = turns["longestOwnUs"] / 1000
+        print(f"{turns['count']} long turns of the main loop, of {turns['longestUs'] / 1000:.1f} ms at most; "
+              f"the container's own code took {own:.1f} ms at most")
+        for work, count in sorted(turns["work"].items(), key=lambda entry: -entry[1]):
+            print(f"  {count} of {work}")
         if late[0] > early[0] + MORE_MEGABYTES:
             self.faults.append("the container's memory has grown")
         if late[1] > early[1] + MORE_DESCRIPTORS:

@@ -1,5 +1,6 @@
 import BridgeJSON
 import BridgeMessage
+import LaunchWorkers
 
 // The metrics of bridge.metrics, part by part. docs/monitoring.md says what each metric means.
 extension TaskRuntime {
@@ -17,7 +18,7 @@ extension TaskRuntime {
         text.begin(
             "trestle_launch_worker_duration", .gauge, unit: "seconds", "How long each piece of startup work took.")
         for report in launch.reports {
-            text.add(.init(report.duration), ["worker": report.name, "phase": report.phase.rawValue])
+            text.add(.init(report.duration), ["worker": report.name, "phase": report.phase])
         }
     }
 

@@ -1,5 +1,6 @@
 import BridgeJSON
 import BridgeMessage
+import LaunchWorkers
 
 // bridge.sessions, bridge.status, bridge.plugins: how the daemon is.
 extension TaskRuntime {
@@ -118,7 +119,7 @@ extension TaskRuntime {
 
     private func describe(_ report: LaunchReport) -> JSON {
         [
-            "name": .string(report.name), "phase": .string(report.phase.rawValue),
+            "name": .string(report.name), "phase": .string(report.phase),
             "durationUs": .number(JSONNumber(report.duration.wholeNanoseconds / 1000)),
             "state": report.failure == nil ? "done" : "failed",
             "error": report.failure.map(JSON.string) ?? .null,

@@ -1,35 +1,36 @@
 import BridgeServer
 import EventLoop
+import LaunchWorkers
 import Logging
 import ServiceManager
 import TaskRuntime
 
 // What the daemon itself does at launch, beside what its plugins do.
 extension Daemon {
-    var launchWorkers: [LaunchWorker] {
+    var launchWorkers: [LaunchWorker<LaunchPhase>] {
         [
-            LaunchWorker("service.environment", phase: .environment) { [unowned self] _ in
+            LaunchWorker("service.environment", phase: .environment) { [unowned self] in
                 service.reportProblems()
             },
-            LaunchWorker("descriptors.limit", phase: .environment, required: false) { [unowned self] _ in
+            LaunchWorker("descriptors.limit", phase: .environment, required: false) { [unowned self] in
                 try raiseDescriptorLimit()
             },
-            LaunchWorker("state.lock", phase: .environment) { [unowned self] options in
-                try await lockState(options)
+            LaunchWorker("state.lock", phase: .environment) { [unowned self] in
+                try await lockState()
             },
-            LaunchWorker("plugins.load", phase: .plugins) { [unowned self] _ in try await loadPlugins() },
+            LaunchWorker("plugins.load", phase: .plugins) { [unowned self] in try await loadPlugins() },
             // Before others connect: the sessions of the process before have come first.
-            LaunchWorker("sessions.take", phase: .listening) { [unowned self] _ in
+            LaunchWorker("sessions.take", phase: .listening) { [unowned self] in
                 if service.hasStored { await handover.take() }
             },
-            LaunchWorker("socket.listen", phase: .listening, after: ["sessions.take"]) { [unowned self] _ in
+            LaunchWorker("socket.listen", phase: .listening, after: ["sessions.take"]) { [unowned self] in
                 try await listen()
             },
         ]
     }
 
-    private func lockState(_ options: LaunchOptions) async throws {
-        stateLock = try StateLock(directory: options.stateDirectory)
+    private func lockState() async throws {
+        stateLock = try StateLock(directory: launchOptions.stateDirectory)
     }
 
     private func raiseDescriptorLimit() throws {

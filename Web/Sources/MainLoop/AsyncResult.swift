@@ -20,6 +20,9 @@ public final class AsyncResult {
         let box = Unmanaged<AsyncResult>.fromOpaque(data)
         // Results come on the main thread, whose loop is the default one; C keeps the result until this returns.
         nonisolated(unsafe) let result = outcome
-        MainActor.assumeIsolated { box.takeRetainedValue().body(result) }
+        MainActor.assumeIsolated {
+            let body = box.takeRetainedValue().body
+            TurnWatch.run("result") { body(result) }
+        }
     }
 }

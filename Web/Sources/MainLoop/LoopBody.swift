@@ -1,9 +1,14 @@
 /// A closure that C holds as a pointer: retained by ``retained``, called by ``call(_:)``, given up by ``release``.
 @MainActor
 final class LoopBody {
+    /// What it does, for people.
+    private let name: String
     private let body: @MainActor () -> Void
 
-    init(_ body: @escaping @MainActor () -> Void) { self.body = body }
+    init(_ name: String, _ body: @escaping @MainActor () -> Void) {
+        self.name = name
+        self.body = body
+    }
 
     /// The pointer; its owner calls ``release`` once.
     var retained: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
@@ -14,7 +19,10 @@ final class LoopBody {
         // The pointer is one of `retained`.
         let box = Unmanaged<LoopBody>.fromOpaque(pointer)
         // The closure may cancel its source, which releases the box: it stays until the call is over.
-        MainActor.assumeIsolated { box.takeUnretainedValue().body() }
+        MainActor.assumeIsolated {
+            let callback = box.takeUnretainedValue()
+            TurnWatch.run(callback.name, callback.body)
+        }
     }
 
     nonisolated static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in

@@ -27,9 +27,11 @@ public final class LoopSource {
     /// - Parameters:
     ///   - descriptor: The descriptor, open for as long as it is watched.
     ///   - readiness: What it is watched for.
+    ///   - name: What comes there, for people.
     ///   - body: What is called; it may cancel this source.
     public static func watching(
-        _ descriptor: Int32, for readiness: Readiness, _ body: @escaping @MainActor () -> Void
+        _ descriptor: Int32, for readiness: Readiness, as name: String = "descriptor",
+        _ body: @escaping @MainActor () -> Void
     ) -> LoopSource {
         let source = LoopSource()
         let condition = readiness == .input ? G_IO_IN : G_IO_OUT
@@ -39,7 +41,7 @@ public final class LoopSource {
             { _, _, data in
                 LoopBody.call(data)
                 return 1
-            }, LoopBody(body).retained, LoopBody.release)
+            }, LoopBody(name, body).retained, LoopBody.release)
         return source
     }
 
@@ -48,12 +50,14 @@ public final class LoopSource {
     /// - Parameters:
     ///   - interval: The time before each call.
     ///   - repeats: Whether there is another call after the first.
+    ///   - name: What it is for, for people.
     ///   - body: What is called; it may cancel this source.
     public static func timer(
-        after interval: Duration, repeats: Bool = false, _ body: @escaping @MainActor () -> Void
+        after interval: Duration, repeats: Bool = false, as name: String = "timer",
+        _ body: @escaping @MainActor () -> Void
     ) -> LoopSource {
         let source = LoopSource()
-        let action = LoopBody { [weak source] in
+        let action = LoopBody(name) { [weak source] in
             if !repeats { source?.id = 0 }
             body()
         }
@@ -89,7 +93,7 @@ public final class LoopSource {
             { data in
                 LoopBody.call(data)
                 return 1
-            }, LoopBody(body).retained, LoopBody.release)
+            }, LoopBody("signal", body).retained, LoopBody.release)
         return source
     }
 }

@@ -20,13 +20,34 @@ public enum MainLoop {
             preconditionFailure("libdispatch does not give the descriptor of its main queue")
         }
         TurnWatch.start()
-        mainQueue = LoopSource.watching(descriptor, for: .input) { MainQueue.runPending() }
+        mainQueue = LoopSource.watching(descriptor, for: .input, as: "main actor") { MainQueue.runPending() }
         g_main_loop_run(loop)
         mainQueue = nil
     }
 
     /// The turns that took long, since ``run()``.
     public static var longTurns: LongTurns { TurnWatch.long }
+
+    /// Runs a callback that C calls on the main thread; ``longTurns`` has its name where it takes long.
+    ///
+    /// - Parameters:
+    ///   - name: What runs, for people.
+    ///   - body: The callback.
+    public static func measuring(_ name: String, _ body: () -> Void) { TurnWatch.run(name, body) }
+
+    /// The toolkit begins something, which ends in the same turn: ``longTurns`` has its name where it takes long.
+    ///
+    /// - Parameter name: What begins, for people.
+    public static func toolkitBegins(_ name: String) { TurnWatch.begin(name) }
+
+    /// The toolkit has done what it has begun.
+    public static func toolkitEnds() { TurnWatch.end() }
+
+    /// Counts the turns, since ``run()``.
+    public static var turnNumber: Int { TurnWatch.number }
+
+    /// Has the turn that runs begin now: what it has done is not counted. For the start, before there are windows.
+    public static func beginTurnAgain() { TurnWatch.beginAgain() }
 
     /// Ends ``run()`` after what runs now.
     public static func quit() { g_main_loop_quit(loop) }

@@ -64,7 +64,7 @@ extension GObjectBox {
     ///   - signal: The name, with its detail.
     ///   - handler: What is called. What it returns is the answer of signals that ask for a truth value.
     public func connect(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Bool) {
-        attach(signal, SignalHandler { .truth(handler($0)) })
+        attach(signal) { .truth(handler($0)) }
     }
 
     /// As ``connect(_:_:)``, for signals that ask for an object.
@@ -73,11 +73,13 @@ extension GObjectBox {
     ///   - signal: The name, with its detail.
     ///   - handler: What is called; nil: there is no object.
     public func connectObject(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> GObjectBox?) {
-        attach(signal, SignalHandler { .object(handler($0)) })
+        attach(signal) { .object(handler($0)) }
     }
 
-    private func attach(_ signal: String, _ handler: SignalHandler) {
-        let box = Unmanaged.passRetained(handler).toOpaque()
+    private func attach(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> SignalHandler.Answer) {
+        // Without the name of the handler or the property.
+        let name = String(signal.prefix { $0 != ":" })
+        let box = Unmanaged.passRetained(SignalHandler(name, handler)).toOpaque()
         let closure = g_closure_new_simple(UInt32(MemoryLayout<GClosure>.size), box)
         g_closure_set_marshal(closure, SignalHandler.marshal)
         g_closure_add_finalize_notifier(closure, box) { box, _ in LoopBody.release(box) }
@@ -106,12 +108,17 @@ private final class SignalHandler {
         case object(GObjectBox?)
     }
 
+    /// The signal's name.
+    private let name: String
     private let handler: @MainActor (SignalArguments) -> Answer
 
-    init(_ handler: @escaping @MainActor (SignalArguments) -> Answer) { self.handler = handler }
+    init(_ name: String, _ handler: @escaping @MainActor (SignalArguments) -> Answer) {
+        self.name = name
+        self.handler = handler
+    }
 
     private func call(_ arguments: SignalArguments, _ result: UnsafeMutablePointer<GValue>?) {
-        switch handler(arguments) {
+        switch TurnWatch.run(name, { handler(arguments) }) {
         case .truth(let truth):
             guard let result, g_type_check_value_holds(result, trestle_boolean_type()) != 0 else { return }
             g_value_set_boolean(result, truth ? 1 : 0)

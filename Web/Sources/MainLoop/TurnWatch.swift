@@ -2,34 +2,82 @@ internal import CWebKitGTK
 internal import EventLoop
 internal import Glibc
 
-/// Measures the turns of the loop: from the end of a wait for events to the next wait.
+/// Measures the turns of the loop, from the end of a wait for events to the next wait, and the callbacks within them.
 @MainActor
 enum TurnWatch {
     private(set) static var long = LongTurns()
+    /// Counts the turns.
+    private(set) static var number = 0
     private static var meter = TurnMeter()
+    private static var work = TurnWork()
+    /// The thread's CPU time when the callback began that runs; nil: none does.
+    private static var callbackStart: UInt64?
+    /// What the toolkit has begun within the turn, and the thread's CPU time then.
+    private static var begun: (name: String, start: UInt64)?
     /// When the turn began, in nanoseconds of the monotonic clock.
     private static var beginning: UInt64 = 0
 
     /// Has GLib wait by a function that notes each wait. Before the loop runs.
     static func start() {
-        beginning = time(CLOCK_MONOTONIC)
-        // What the thread has done before is no turn.
-        _ = note(until: beginning)
+        beginAgain()
         g_main_context_set_poll_func(
             nil,
             { descriptors, count, timeout in
                 // The default context waits on the main thread alone.
                 MainActor.assumeIsolated { TurnWatch.endTurn() }
                 let ready = g_poll(descriptors, count, timeout)
-                MainActor.assumeIsolated { TurnWatch.beginning = TurnWatch.time(CLOCK_MONOTONIC) }
+                MainActor.assumeIsolated { TurnWatch.beginTurn() }
                 return ready
             })
     }
 
+    /// Has the turn begin now: what the thread has done before is none.
+    static func beginAgain() {
+        beginning = time(CLOCK_MONOTONIC)
+        meter = TurnMeter()
+        _ = note(until: beginning)
+        work.begin()
+        if callbackStart != nil { callbackStart = time(CLOCK_THREAD_CPUTIME_ID) }
+    }
+
+    private static func beginTurn() {
+        beginning = time(CLOCK_MONOTONIC)
+        number &+= 1
+    }
+
+    /// Runs a callback of the program's, and notes what it takes of the turn. One within another is part of it.
+    ///
+    /// - Parameters:
+    ///   - name: What runs, for people.
+    ///   - body: The callback.
+    static func run<Result>(_ name: String, _ body: () -> Result) -> Result {
+        guard callbackStart == nil else { return body() }
+        callbackStart = time(CLOCK_THREAD_CPUTIME_ID)
+        defer {
+            if let callbackStart { work.add(time(CLOCK_THREAD_CPUTIME_ID) - callbackStart, of: name) }
+            callbackStart = nil
+        }
+        return body()
+    }
+
+    /// The toolkit begins something of this name.
+    static func begin(_ name: String) { begun = (name, time(CLOCK_THREAD_CPUTIME_ID)) }
+
+    /// The toolkit has done what it has begun.
+    static func end() {
+        guard let begun else { return }
+        work.addToolkit(time(CLOCK_THREAD_CPUTIME_ID) - begun.start, for: begun.name)
+        self.begun = nil
+    }
+
     private static func endTurn() {
         let end = time(CLOCK_MONOTONIC)
-        guard let spent = note(until: end) else { return }
-        long.note(SlowTurn(duration: .nanoseconds(end - beginning), cpuTime: .nanoseconds(spent)))
+        if let spent = note(until: end) {
+            let turn = SlowTurn(duration: .nanoseconds(end - beginning), cpuTime: .nanoseconds(spent))
+            long.note(turn, of: work.largest(of: spent), own: .nanoseconds(work.own))
+        }
+        work.begin()
+        begun = nil
     }
 
     private static func note(until end: UInt64) -> UInt64? {

@@ -53,7 +53,7 @@ final class PageLink {
 
     private func watchInput() {
         guard isOpen, input == nil, !isPaused else { return }
-        input = LoopSource.watching(descriptor, for: .input) { [weak self] in self?.read() }
+        input = LoopSource.watching(descriptor, for: .input, as: "daemon's lines") { [weak self] in self?.read() }
     }
 
     private var isOpen = true
@@ -104,7 +104,7 @@ final class PageLink {
             output?.cancel()
             output = nil
         } else if output == nil {
-            output = LoopSource.watching(descriptor, for: .output) { [weak self] in self?.flush() }
+            output = LoopSource.watching(descriptor, for: .output, as: "page's lines") { [weak self] in self?.flush() }
         }
     }
 

@@ -18,6 +18,8 @@ public final class Container {
     public private(set) var pages: [Int: Page] = [:]
     /// How many views wait, and how many pages are open.
     public private(set) var pool: ViewPool
+    /// The posts of all pages.
+    let posts = PostTurns()
     private let packages: PackageServer?
     /// The engine's cookies.
     public var cookies: WebCookieJar { engine.cookies }
@@ -53,6 +55,8 @@ public final class Container {
     /// Copies of pages that were shown.
     var kept = KeptPages()
     private var waiting: [Page] = []
+    /// Whether views are made to wait: not before the first page.
+    private var isPrewarmed = false
     private var filling: LoopSource?
     private var lastNumber = 0
     /// Called when the last page has been closed.
@@ -195,18 +199,36 @@ public final class Container {
 
     // MARK: Views that wait
 
+    /// Makes the first view that is to wait. From then on, each one that is missing is made when nothing else is to be
+    /// done.
+    ///
+    /// - Throws: Why the view's process has not started.
+    public func prewarm() async throws(LoadProblem) {
+        isPrewarmed = true
+        if pool.missing > 0 { try await addWaiting() }
+        fill()
+    }
+
     /// Makes one view that is missing, when nothing else is to be done, and then the next.
-    func fill() {
-        guard filling == nil, pool.missing > 0 else { return }
+    private func fill() {
+        guard isPrewarmed, filling == nil, pool.missing > 0 else { return }
         filling = .timer(after: .milliseconds(100)) { [weak self] in
             guard let self else { return }
             filling = nil
             guard pool.missing > 0 else { return }
-            let page = makePage()
-            page.prepare()
-            waiting.append(page)
-            pool.made()
-            fill()
+            Task { if (try? await self.addWaiting()) != nil { self.fill() } }
+        }
+    }
+
+    /// Makes a view that waits, and returns when its process is there.
+    private func addWaiting() async throws(LoadProblem) {
+        let page = makePage()
+        waiting.append(page)
+        pool.made()
+        do throws(LoadProblem) {
+            try await page.prepare()
+        } catch .cancelled {
+            // It did not have to wait: a page was opened.
         }
     }
 

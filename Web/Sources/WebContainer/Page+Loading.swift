@@ -2,6 +2,16 @@ internal import MainLoop
 internal import WebKitViews
 
 extension Page {
+    /// Has the view's process started, without a window.
+    ///
+    /// - Throws: `cancelled` where the page was used meanwhile, `gone` where the process has ended.
+    func prepare() async throws(LoadProblem) {
+        try await wait(false) {
+            $0.view.load(Self.blank)
+            return true
+        }
+    }
+
     /// Loads an address.
     ///
     /// - Parameters:

@@ -4,7 +4,9 @@ public import WebKitViews
 
 extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
-    public func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply) { take(text, reply) }
+    public func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply) {
+        container?.posts.take(self, text, reply)
+    }
 
     /// As `WebViewDelegate` says.
     public func webView(_ view: WebView, load step: LoadStep) {
@@ -45,7 +47,7 @@ extension Page: WebViewDelegate {
         return startedURI
     }
 
-    private static let blank = "about:blank"
+    static let blank = "about:blank"
 
     /// The steps of the error page are nobody's business; with the next load it has gone.
     private func errorPage(_ step: LoadStep) {

@@ -83,9 +83,6 @@ public final class Page {
         view.tryClose()
     }
 
-    /// Has the view's process started, without a window.
-    func prepare() { view.load("about:blank") }
-
     /// Shows the window.
     func show() {
         window.show()
@@ -106,6 +103,7 @@ public final class Page {
 
     /// The document is another one now, or none.
     func leaveDocument(_ uri: String?) {
+        container?.posts.finish(self)
         replies.refuseAll()
         withdrawQuestion()
         isClosing = false
@@ -130,8 +128,8 @@ public final class Page {
         if window.isInSight { watch.expectContent() }
     }
 
-    /// Takes what the porter posted.
-    func take(_ text: [UInt8], _ reply: consuming ScriptReply) {
+    /// Does what the porter posted.
+    func handle(_ text: [UInt8], _ reply: consuming ScriptReply) {
         let outcome = bridge.posted(text)
         switch outcome.kind {
         case .held: replies.hold(reply)

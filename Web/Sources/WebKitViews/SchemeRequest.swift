@@ -112,7 +112,10 @@ private final class SchemeHandler {
         // The engine calls on the main thread, and holds the request until this returns.
         let box = Unmanaged<SchemeHandler>.fromOpaque(data)
         nonisolated(unsafe) let raw = request
-        MainActor.assumeIsolated { box.takeUnretainedValue().body(SchemeRequest(raw)) }
+        MainActor.assumeIsolated {
+            let body = box.takeUnretainedValue().body
+            MainLoop.measuring("request") { body(SchemeRequest(raw)) }
+        }
     }
 
     nonisolated static let release: GDestroyNotify = { data in

@@ -94,6 +94,15 @@ public final class WebWindow {
         let box = GObjectBox(retaining: UnsafeMutableRawPointer(made))
         box.observe("notify::state") { [weak self] _ in self?.lookForSight() }
         surface = box
+        watchPaints(made)
+    }
+
+    /// Has the long turns of the main loop say where GTK lays out and paints a window.
+    private func watchPaints(_ surface: OpaquePointer) {
+        guard let clock = gdk_surface_get_frame_clock(surface) else { return }
+        let box = GObjectBox(retaining: UnsafeMutableRawPointer(clock))
+        box.observe("before-paint") { _ in MainLoop.toolkitBegins("paint") }
+        box.observe("after-paint") { _ in MainLoop.toolkitEnds() }
     }
 
     private func lookForSight() {

@@ -2,6 +2,7 @@
 public import BridgeClient
 internal import BridgeJSON
 internal import Glibc
+public import LaunchWorkers
 public import WebContainer
 public import WebProfiles
 
@@ -16,6 +17,8 @@ public final class ControlPlane {
     private let pageTasks: Set<String>
     /// Keeps the engine's cookies and the daemon's equal; nil: they are the engine's own.
     let replica: CookieReplica?
+    /// What became of the launch workers so far.
+    let launch: @MainActor () -> [LaunchReport]
 
     /// Uses a connection for a container.
     ///
@@ -24,7 +27,12 @@ public final class ControlPlane {
     ///   - container: The container.
     ///   - profile: Which tasks pages may call, which events are published, and who answers panels.
     ///   - replica: What keeps the engine's cookies and the daemon's equal; nil: they are the engine's own.
-    public init(_ bridge: Bridge, _ container: Container, _ profile: Profile, _ replica: CookieReplica? = nil) {
+    ///   - launch: Returns what became of the launch workers so far.
+    public init(
+        _ bridge: Bridge, _ container: Container, _ profile: Profile, _ replica: CookieReplica? = nil,
+        launch: @escaping @MainActor () -> [LaunchReport]
+    ) {
+        self.launch = launch
         self.replica = replica
         self.bridge = bridge
         self.container = container

@@ -35,12 +35,17 @@ struct PoolState: Codable, Sendable {
 struct LongTurnsState: Codable, Sendable {
     var count: Int
     var longestUs: Int
+    var longestOwnUs: Int
     var longestByClockUs: Int
+    /// How many were long, by what took most of each.
+    var work: [String: Int]
 
     init(_ turns: LongTurns) {
         count = turns.count
         longestUs = Int(turns.longest / .microseconds(1))
+        longestOwnUs = Int(turns.longestOwn / .microseconds(1))
         longestByClockUs = Int(turns.longestByClock / .microseconds(1))
+        work = turns.counts
     }
 }
 

@@ -1,6 +1,7 @@
 internal import BridgeClient
 public import BridgeJSON
 internal import Glibc
+internal import LaunchWorkers
 internal import WebContainer
 internal import WebKitViews
 internal import WebProfiles
@@ -56,12 +57,13 @@ extension ControlPlane {
             try plane.admit(call)
             return ViewList(views: plane.container.pages.values.map { plane.state($0) }.sorted { $0.view < $1.view })
         }
-        try await provide("web.status", "Counts the pages and views.") { (plane, _: NoOptions, call) in
+        try await provide("web.status", "Counts the pages and views, and says what the launch took.") {
+            (plane, _: NoOptions, call) in
             try plane.admit(call)
             let pool = plane.container.pool
             return Status(
                 open: pool.open, maximum: pool.maximum, warm: pool.warm, warmStarts: pool.warmStarts,
-                coldStarts: pool.coldStarts)
+                coldStarts: pool.coldStarts, launch: plane.launch().map { LaunchState($0) })
         }
         try await provide("web.navigate", "Loads an address in a page.") { (plane, options: NavigateOptions, call) in
             let page = try plane.page(options.view, call)
@@ -160,4 +162,23 @@ struct Status: Codable, Sendable {
     var warm: Int
     var warmStarts: Int
     var coldStarts: Int
+    var launch: [LaunchState]
+}
+
+/// What became of a launch worker.
+struct LaunchState: Codable, Sendable {
+    var name: String
+    var phase: String
+    var durationUs: Int
+    var state: String
+    /// Why it failed.
+    var error: String?
+
+    init(_ report: LaunchReport) {
+        name = report.name
+        phase = report.phase
+        durationUs = Int(report.duration / .microseconds(1))
+        state = report.failure == nil ? "done" : "failed"
+        error = report.failure
+    }
 }

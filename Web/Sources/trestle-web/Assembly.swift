@@ -1,6 +1,7 @@
 import BridgeClient
 import BridgeJSON
 import Glibc
+import LaunchWorkers
 import MainLoop
 import WebContainer
 import WebKitViews
@@ -11,9 +12,15 @@ import WebTasks
 /// Everything that runs, put together.
 @MainActor
 final class Assembly {
-    private let command: TrestleWeb
-    private let profile: Profile
+    let command: TrestleWeb
+    let profile: Profile
     private var status: Int32 = 0
+    /// The program ends, and has said why.
+    private(set) var isEnding = false
+    /// The startup work.
+    let registry: LaunchRegistry<LaunchPhase>
+    private(set) var container: Container?
+    var instance: SingleInstance?
     private var control: ControlPlane?
     /// The last page has been closed.
     private var isFinishing = false
@@ -21,16 +28,16 @@ final class Assembly {
     private static let finishPatience = Duration.seconds(2)
     private var replica: CookieReplica?
     /// The daemon's cookies, or that there are none.
-    private let arrival = Arrival()
+    let arrival = Arrival()
     /// The tasks are provided, so that events are published, or will not be.
-    private let provision = Arrival()
-    /// How long the first page waits for the daemon's cookies.
-    private static let cookiePatience = Duration.seconds(10)
+    let provision = Arrival()
     private let parameters: Parameters
     /// Made first of all, before there are threads.
-    private let notifier = ServiceNotifier()
+    let notifier = ServiceNotifier()
 
     init(_ command: TrestleWeb, _ profile: Profile, _ parameters: Parameters) {
+        let beginning = ContinuousClock.now
+        registry = LaunchRegistry { beginning.duration(to: .now) }
         self.command = command
         self.parameters = parameters
         self.profile = profile
@@ -41,47 +48,29 @@ final class Assembly {
     /// - Parameter start: The address.
     /// - Returns: The exit status.
     func run(_ start: String) -> Int32 {
-        guard WebEngine.start() else {
-            command.complain(["there is no display; set DISPLAY or WAYLAND_DISPLAY, or run it under xvfb-run"])
-            return EX_UNAVAILABLE
-        }
-        let instance = makeInstance()
-        guard instance?.register() ?? true else {
-            instance?.handOver(command.uri.map { [$0] } ?? [])
-            return EX_OK
-        }
+        let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
+        Task { await launch(start) }
+        MainLoop.run()
+        notifier.stopping()
+        for page in container?.pages.values ?? [:].values { page.close() }
+        withExtendedLifetime(signals) {}
+        return status
+    }
+
+    /// Makes the container, which hears of other starts and of the machine.
+    func makeContainer() {
         let container = Container(settings)
+        self.container = container
         instance?.onOpen = { uris in
             for uri in uris { container.opened(uri) }
             if uris.isEmpty { container.opened(nil) }
         }
         container.onLastClosed = { [weak self] in self?.lastPageClosed() }
-        let signals = [SIGTERM, SIGINT].map { LoopSource.signal($0) { MainLoop.quit() } }
         LoginManager.watch { change, delay in
             // The machine sleeps when the daemon has the events of all pages, for which this is held.
             container.publishByPages("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
             if change == .resumed { container.woke() }
         }
-        Task {
-            // No page is loaded without them, by whomever.
-            guard await useFilters(container) else { return }
-            Task { await connect(container) }
-            if profile.cookies == .sync { await cookiesArrive() }
-            await show(start, container)
-            await openOwnAddress(container)
-        }
-        notifier.ready()
-        MainLoop.run()
-        notifier.stopping()
-        for page in container.pages.values { page.close() }
-        withExtendedLifetime((signals, instance)) {}
-        return status
-    }
-
-    /// The instance of a profile: there is one at a time, but for pictures.
-    private func makeInstance() -> SingleInstance? {
-        guard let profile = command.profile, command.screenshot == nil else { return nil }
-        return SingleInstance("io.trestle.Web.profile_\(profile)")
     }
 
     private var settings: ContainerSettings {
@@ -100,21 +89,9 @@ final class Assembly {
         return settings
     }
 
-    /// Has the filters of the profile hold; false: they cannot, and the program ends.
-    private func useFilters(_ container: Container) async -> Bool {
-        do throws(Container.FilterRefusal) {
-            try await container.setFilters(profile.filters, of: .profile)
-            return true
-        } catch {
-            command.complain(["filters: \(error)"])
-            if case .wrong = error { end(EX_CONFIG) } else { end(EX_TEMPFAIL) }
-            return false
-        }
-    }
-
     /// Provides the tasks and has the daemon's cookies, now or when there is a daemon.
-    private func connect(_ container: Container) async {
-        guard !command.noTasks || profile.cookies == .sync || !profile.reloadsOnLogin.isEmpty else { return }
+    func connect() async {
+        guard let container, needsDaemon else { return }
         do throws(BridgeError) {
             let bridge = try await Bridge.connect(
                 socket: command.socket,
@@ -124,7 +101,7 @@ final class Assembly {
             arrival.come()
             await followLogins(bridge, container)
             guard !command.noTasks else { return }
-            let control = ControlPlane(bridge, container, profile, replica)
+            let control = ControlPlane(bridge, container, profile, replica) { [registry] in registry.reports }
             self.control = control
             try await control.provide()
             provision.come()
@@ -132,9 +109,14 @@ final class Assembly {
             guard !isFinishing else { return }
             command.complain(["no tasks are provided: \(error.message) (\(error.code))"])
             if profile.daemon == .required { end(EX_TEMPFAIL) }
-            arrival.come()
-            provision.come()
+            arrival.fail(error)
+            provision.fail(error)
         }
+    }
+
+    /// Whether something of the profile takes a connection to the daemon, beside those of pages.
+    private var needsDaemon: Bool {
+        !command.noTasks || profile.cookies == .sync || !profile.reloadsOnLogin.isEmpty
     }
 
     /// Begins to keep the engine's cookies and the daemon's equal; nil: they are the engine's own.
@@ -161,13 +143,6 @@ final class Assembly {
         }
     }
 
-    /// Returns when the first page may be loaded with the daemon's cookies, or after a while without.
-    private func cookiesArrive() async {
-        let timer = LoopSource.timer(after: Self.cookiePatience) { [arrival] in arrival.come() }
-        await arrival.wait()
-        timer.cancel()
-    }
-
     /// Ends the program when the calls that closed the last page, and others, are answered.
     private func lastPageClosed() {
         guard let control else { return MainLoop.quit() }
@@ -192,43 +167,9 @@ final class Assembly {
         }
     }
 
-    private func show(_ start: String, _ container: Container) async {
-        guard let page = container.open() else { return }
-        do throws(LoadProblem) {
-            let isWhole = command.screenshot != nil || command.uri.map { profile.hasScheme(of: $0) } ?? false
-            try await page.load(start, untilFinished: isWhole)
-        } catch {
-            command.complain(["\(start) is not shown: \(error)"])
-            if command.screenshot != nil { return end(1) }
-        }
-        guard let file = command.screenshot else { return }
-        do throws(EngineError) {
-            let picture = try await page.view.snapshot()
-            end(write(picture, file) ? 0 : 1)
-        } catch {
-            command.complain(["there is no picture: \(error)"])
-            end(1)
-        }
-    }
-
-    /// The address of the command line is one of the profile's own schemes, which its page hears of.
-    private func openOwnAddress(_ container: Container) async {
-        guard let uri = command.uri, profile.hasScheme(of: uri) else { return }
-        if !command.noTasks { await provision.wait() }
-        container.opened(uri)
-    }
-
-    private func write(_ bytes: [UInt8], _ path: String) -> Bool {
-        let file = fopen(path, "we")
-        let isWritten = file != nil && fwrite(bytes, 1, bytes.count, file) == bytes.count
-        guard file != nil, fclose(file) == 0, isWritten else {
-            command.complain(["\(path) cannot be written: \(String(cString: strerror(errno)))"])
-            return false
-        }
-        return true
-    }
-
-    private func end(_ status: Int32) {
+    /// Ends the program, which has said why.
+    func end(_ status: Int32) {
+        isEnding = true
         self.status = status
         MainLoop.quit()
     }

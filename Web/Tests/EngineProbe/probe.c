@@ -8,14 +8,19 @@
 //   --csp POLICY    the default content security policy
 //   --hidden        the view is in no window
 //   --bodies        the bodies of requests are read
+//   --has FUNCTION  whether the engine has the function, which nothing else is done then
 //
 // The schemes app and other serve the files of FOLDER. Messages to the handler are lines `message TEXT`. The message
-// `end` ends the program, `snapshot` takes a picture and ends it, `kill` ends the web process.
+// `end` ends the program, `snapshot` takes a picture and ends it, `kill` ends the web process, `processes` writes the
+// web processes, `stop` stops them, and says after a while whether the engine still takes them for responsive.
+#include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <webkit/webkit.h>
 
-static gchar *folder, *world, *policy, **scripts;
+static gchar *folder, *world, *policy, *function, **scripts;
 static gchar **places;
 static gboolean in_page, is_isolated, is_hidden, reads_bodies;
 static WebKitWebView *view;
@@ -31,6 +36,7 @@ static const GOptionEntry options[] = {
     {"csp", 0, 0, G_OPTION_ARG_STRING, &policy, NULL, NULL},
     {"hidden", 0, 0, G_OPTION_ARG_NONE, &is_hidden, NULL, NULL},
     {"bodies", 0, 0, G_OPTION_ARG_NONE, &reads_bodies, NULL, NULL},
+    {"has", 0, 0, G_OPTION_ARG_STRING, &function, NULL, NULL},
     {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &places, NULL, NULL},
     {NULL, 0, 0, 0, NULL, NULL, NULL},
 };
@@ -55,6 +61,61 @@ static void kill_process(void) {
     if (wants_kill && title && *title) webkit_web_view_terminate_web_process(view);
 }
 
+/// Whether a process is below this one.
+static gboolean is_ours(const gchar *pid) {
+    gchar *next = g_strdup(pid);
+    gboolean is_found = FALSE;
+    while (next && !is_found && strcmp(next, "0")) {
+        gchar *path = g_strdup_printf("/proc/%s/stat", next);
+        gchar *text = NULL;
+        gint parent = 0;
+        g_clear_pointer(&next, g_free);
+        // The name of the process, in parentheses, may have anything in it.
+        if (g_file_get_contents(path, &text, NULL, NULL) && strrchr(text, ')') &&
+            sscanf(strrchr(text, ')'), ") %*c %d", &parent) == 1) {
+            is_found = parent == getpid();
+            next = g_strdup_printf("%d", parent);
+        }
+        g_free(text);
+        g_free(path);
+    }
+    g_free(next);
+    return is_found;
+}
+
+/// The numbers of the web processes, with spaces between them; each gets a signal unless that is 0.
+static gchar *web_processes(int signal) {
+    GString *list = g_string_new(NULL);
+    GDir *folder = g_dir_open("/proc", 0, NULL);
+    for (const gchar *name; folder && (name = g_dir_read_name(folder));) {
+        gchar *path = g_strdup_printf("/proc/%s/comm", name);
+        gchar *text = NULL;
+        if (g_ascii_isdigit(*name) && g_file_get_contents(path, &text, NULL, NULL) &&
+            g_str_has_prefix(text, "WebKitWebProc") && is_ours(name)) {
+            g_string_append_printf(list, "%s%s", list->len ? " " : "", name);
+            if (signal) kill(atoi(name), signal);
+        }
+        g_free(text);
+        g_free(path);
+    }
+    if (folder) g_dir_close(folder);
+    return g_string_free(list, FALSE);
+}
+
+static gboolean say_whether_responsive(gpointer data) {
+    report("responsive", webkit_web_view_get_is_web_process_responsive(view) ? "yes" : "no");
+    g_free(web_processes(SIGCONT));
+    g_main_loop_quit(loop);
+    return G_SOURCE_REMOVE;
+}
+
+/// Stops the web processes, and has them asked something, which they do not answer.
+static void stop_processes(void) {
+    g_free(web_processes(SIGSTOP));
+    webkit_web_view_evaluate_javascript(view, "1", -1, NULL, NULL, NULL, NULL, NULL);
+    g_timeout_add_seconds(6, say_whether_responsive, NULL);
+}
+
 static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
                            gpointer data) {
     gchar *text = jsc_value_to_string(value);
@@ -65,6 +126,12 @@ static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, W
         wants_kill = TRUE;
         kill_process();
     }
+    if (!strcmp(text, "processes")) {
+        gchar *list = web_processes(0);
+        report("processes", list);
+        g_free(list);
+    }
+    if (!strcmp(text, "stop")) stop_processes();
     if (!strcmp(text, "snapshot"))
         webkit_web_view_get_snapshot(view, WEBKIT_SNAPSHOT_REGION_VISIBLE, WEBKIT_SNAPSHOT_OPTIONS_NONE, NULL,
                                      on_snapshot, NULL);
@@ -173,6 +240,10 @@ int main(int count, char **arguments) {
     GOptionContext *parser = g_option_context_new("FOLDER URI");
     g_option_context_add_main_entries(parser, options, NULL);
     if (!g_option_context_parse(parser, &count, &arguments, NULL) || g_strv_length(places) != 2) return 64;
+    if (function) {
+        report("has", dlsym(RTLD_DEFAULT, function) ? "yes" : "no");
+        return 0;
+    }
     if (!gtk_init_check()) return 69;
     folder = places[0];
     loop = g_main_loop_new(NULL, FALSE);

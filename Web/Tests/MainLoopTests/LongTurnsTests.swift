@@ -7,11 +7,17 @@ import Testing
     @Test("only turns of more CPU time than 16 ms are counted; the longest is kept, by both clocks")
     func counts() {
         var turns = LongTurns()
-        turns.note(SlowTurn(duration: .milliseconds(900), cpuTime: .milliseconds(16)))
+        func note(_ milliseconds: Int, cpu: Int, own: Int, of work: String) {
+            turns.note(
+                SlowTurn(duration: .milliseconds(milliseconds), cpuTime: .milliseconds(cpu)), of: work,
+                own: .milliseconds(own))
+        }
+        note(900, cpu: 16, own: 2, of: "timer")
         #expect(turns.count == 0)
-        turns.note(SlowTurn(duration: .milliseconds(40), cpuTime: .milliseconds(30)))
-        turns.note(SlowTurn(duration: .milliseconds(20), cpuTime: .milliseconds(17)))
-        #expect(turns.count == 2)
+        note(40, cpu: 30, own: 29, of: "timer")
+        note(20, cpu: 17, own: 1, of: "toolkit")
+        #expect(turns.count == 2 && turns.counts == ["timer": 1, "toolkit": 1])
+        #expect(turns.longestOwn == .milliseconds(29))
         #expect(turns.longest == .milliseconds(30) && turns.longestByClock == .milliseconds(900))
     }
 
@@ -27,8 +33,9 @@ import Testing
         }
         MainLoop.run()
         withExtendedLifetime((work, end)) {}
-        #expect(MainLoop.longTurns.count == 1)
+        #expect(MainLoop.longTurns.counts == ["timer": 1])
         #expect(MainLoop.longTurns.longest >= .milliseconds(40))
+        #expect(MainLoop.longTurns.longestOwn >= .milliseconds(40))
         #expect(MainLoop.longTurns.longestByClock >= .milliseconds(40))
     }
 

@@ -52,6 +52,19 @@ struct CookieTests {
         }
     }
 
+    @Test("302 caught, request copied with a header: not needed, as the request behind a redirect has all cookies")
+    func redirected() async throws {
+        try await WebRun.with(plugins: ["Cookies"]) { run in
+            let odd = try OddServer()
+            _ = try await run.bridge.call(
+                "cookies.set", ["url": .string("\(odd.origin)/"), "line": "kept=1; HttpOnly"] as JSON, as: JSON.self)
+            try await start(run, "\(odd.origin)/moved", Self.sync)
+            let headers = try await run.evaluate("return document.body.innerText").stringValue ?? ""
+            let field = headers.split(separator: "\n").first { $0.lowercased().hasPrefix("cookie: ") } ?? ""
+            #expect(field.contains("kept=1") && field.contains("moved=3"), "\(headers)")
+        }
+    }
+
     @Test("cookies: changes at random on both sides end equal, each is published once, and nothing goes in circles")
     func random() async throws {
         let seed = UInt64(getenv("COOKIE_SEED").map { String(cString: $0) } ?? "") ?? .random(in: 0...999_999)

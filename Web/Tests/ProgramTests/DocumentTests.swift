@@ -35,6 +35,21 @@ struct DocumentTests {
         }
     }
 
+    @Test("user script versus evaluate: one runs in documents to come and returns nothing, the other now, and returns")
+    func scriptsAndEvaluate() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let source: JSON = ["source": "globalThis.added = document.URL; 7"]
+            let added = try await run.bridge.call("web.scripts.add", source, as: JSON.self)
+            #expect(added["result"] == nil && added["script"] != nil)
+            #expect(try await run.evaluate("return typeof globalThis.added") == "undefined")
+            #expect(try await run.evaluate("return 7") == 7)
+            let uri = "\(run.server.origins[0])/page.html?again"
+            _ = try await run.navigate(uri, finished: true)
+            #expect(try await run.evaluate("return globalThis.added") == .string(uri))
+        }
+    }
+
     @Test("all pages have a script that is added, twice where it was added twice, and none after its removal")
     func sharedScripts() async throws {
         try await WebRun.with { run in
@@ -208,6 +223,25 @@ struct DocumentTests {
         }
     }
 
+    @Test("content height and insets: the page lays itself out in the size of its window, below the zoom")
+    func layout() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let look = "return [innerWidth, innerHeight, Math.ceil(document.documentElement.scrollHeight)]"
+            for (options, width, height): (JSON, Int64, Int64) in [
+                (["size": "640x480", "zoom": 1], 640, 480), (["size": "800x600", "zoom": 2], 400, 300),
+            ] {
+                _ = try await run.bridge.call("web.window.set", options, as: JSON.self)
+                // The page hears of its size when it is drawn.
+                var found: [Int64] = []
+                while found.prefix(2) != [width, height] {
+                    found = try await run.evaluate(look).arrayValue?.compactMap(\.int64Value) ?? []
+                }
+                #expect(found.last == height)
+            }
+        }
+    }
+
     @Test("downloads: denied by default; else into the folder, under a harmless name, and never over a file")
     func downloads() async throws {
         try await WebRun.with { run in
@@ -276,6 +310,8 @@ struct DocumentTests {
             // No turn works longer than it lasts, but for the little that a meter may add.
             let turns = pool["longTurns"]
             #expect(turns?["count"]?.int64Value ?? -1 >= 0)
+            let works = turns?["work"]?.objectValue?.map { $0.value.int64Value ?? -1 } ?? [-1]
+            #expect(works.reduce(0, +) == turns?["count"]?.int64Value)
             #expect((turns?["longestUs"]?.int64Value ?? 0) <= (turns?["longestByClockUs"]?.int64Value ?? -1) + 1_000)
         }
     }

@@ -65,6 +65,31 @@ struct HostilePageTests {
         }
     }
 
+    @Test("posts: more at once than one turn takes keep their order, and reach the daemon before their page is left")
+    func posts() async throws {
+        let rules = { (origins: [String]) in
+            "[[rule]]\nallow = \"publish\"\nnames = \"test.*\"\norigin = \"\(origins[0])\"\n"
+        }
+        try await WebRun.with(rules: rules) { run in
+            try await run.startPage(profile: "[pool]\nwarm = 0\n")
+            var events = try await run.bridge.subscribe(to: "test.number").makeAsyncIterator()
+            for round in 0..<3 {
+                _ = try await run.evaluate(
+                    """
+                    for (let number = 0; number < 400; number += 1) {
+                        WebBridge.call("bridge.publish", { event: "test.number", data: \(round) * 400 + number });
+                    }
+                    location = "/page.html?\(round)";
+                    """)
+                for number in 0..<400 {
+                    let event = try await events.next()
+                    try #require(event?.data.int64Value == Int64(round * 400 + number))
+                }
+                _ = try await run.report()
+            }
+        }
+    }
+
     @Test("sockets and ports, opened and closed: the container has no more descriptors")
     func sockets() async throws {
         try await beside(

@@ -24,7 +24,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("load: start, redirect, commit, finish, fail, cancelled are events in this order")
+    @Test("load: start, redirect, commit, finish, fail, cancelled are events in this order, each one object")
     func steps() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
@@ -39,6 +39,7 @@ struct NavigationTests {
                 event = try await events.next()
                 #expect(event?.name == "web.navigation.\(step)")
             }
+            #expect(event?.data == ["view": 1, "uri": .string(target)])
             _ = try await run.report()
             await run.expect("web.navigate", ["uri": .string("\(origin)/redirect?\(other)/")], "navigation.denied")
             var names: [String] = []
@@ -50,6 +51,17 @@ struct NavigationTests {
                 }
             }
             #expect(names.contains("web.navigation.denied"))
+        }
+    }
+
+    @Test("callback as one event object: a name, and data that say which page it is about")
+    func objects() async throws {
+        try await WebRun.with { run in
+            try await run.startPage(profile: "[tasks]\nevents = [\"web.title\"]\n")
+            var titles = try await run.bridge.subscribe(to: "web.title").makeAsyncIterator()
+            _ = try await run.evaluate("document.title = 'new'")
+            let event = try await titles.next()
+            #expect(event == BridgeEvent(name: "web.title", data: ["view": 1, "title": "new"]))
         }
     }
 

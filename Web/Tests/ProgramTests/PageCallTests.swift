@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "A page and its bridge", .serialized, .timeLimit(.minutes(10)), .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct PageCallTests {
-    @Test("a page with the unchanged client library calls a task, and gets its callback under the page's own origin")
+    @Test("page calls native, native answers once: by the unchanged client library, under the page's own origin")
     func call() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]

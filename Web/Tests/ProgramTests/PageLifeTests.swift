@@ -7,7 +7,7 @@ import Testing
     "What pages do by themselves, and what becomes of those that hang", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct PageLifeTests {
-    @Test("a page provides a task to others, which ends with its document")
+    @Test("page provides tasks to others: one ends with its document")
     func provides() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = [\"register\", \"serve\"]\nnames = \"page.*\"\norigin = \"\(origins[0])\"\n"
@@ -27,7 +27,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("a page reloads itself by web.reload and closes itself by window.close(), where the profile lets it")
+    @Test("page-level calls refresh, close: web.reload where the profile lets the page, and window.close()")
     func ownCalls() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = \"call\"\nnames = \"web.*\"\norigin = \"\(origins[0])\"\n"
@@ -42,7 +42,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("the pages of a profile share storage and cookies")
+    @Test("several web views share session and cookies (process pool): those of one profile")
     func shared() async throws {
         try await WebRun.with { run in
             let uri = "\(run.server.origins[0])/page.html"
@@ -54,6 +54,42 @@ struct PageLifeTests {
                 "return [document.cookie, localStorage.getItem('b')]", view: second.map { Int($0) })
             #expect(values == ["a=1", "2"])
         }
+    }
+
+    @Test("process swap: a page that goes to another site has another process, and a session of its own; none crashed")
+    func processSwap() async throws {
+        try await WebRun.with { run in
+            let origin = run.server.origins[1].replacing("127.0.0.1", with: "localhost")
+            try await run.startPage(
+                profile: """
+                    [tasks]
+                    events = ["web.crashed", "web.bridge.opened", "web.title"]
+                    [pool]
+                    warm = 0
+
+                    """, "--bridge", origin)
+            let before = Set(try await processes(run))
+            let session = try await run.bridge.call("web.views", as: JSON.self)["views"]?[0]?["session"]
+            var events = try await run.bridge.subscribe(to: "web.*").makeAsyncIterator()
+            try run.server.serve(
+                "other.html", script: "WebBridge.call('Echo', 1).then(() => { document.title = 'called'; });")
+            let shown = try await run.navigate("\(origin)/other.html", finished: true)
+            #expect(shown["view"] == 1)
+            var names: [String] = []
+            while let event = try await events.next() {
+                names.append(event.name)
+                if event.data["title"] == "called" { break }
+            }
+            #expect(names.contains("web.bridge.opened") && !names.contains("web.crashed"), "\(names)")
+            #expect(try await !processes(run).allSatisfy { before.contains($0) })
+            let views = try await run.bridge.call("web.views", as: JSON.self)["views"]
+            #expect(views?[0]?["session"] != nil && views?[0]?["session"] != session)
+        }
+    }
+
+    private func processes(_ run: WebRun) async throws -> [Int64] {
+        try await run.bridge.call("web.pool", as: JSON.self)["processes"]?.arrayValue?
+            .compactMap { $0["pid"]?.int64Value } ?? []
     }
 
     /// Plays a second of 8-bit silence, which is sound all the same, and reports how that went.
@@ -112,7 +148,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("a page that shows nothing is loaded once more")
+    @Test("blank page: one that shows nothing is loaded once more")
     func blank() async throws {
         try await WebRun.with { run in
             try await run.startPage()
@@ -147,7 +183,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("a page that hangs has its process ended, and is loaded again")
+    @Test("hang: the page's process is ended, and it is loaded again")
     func hang() async throws {
         try await WebRun.with { run in
             // A view that waits may be starting its process, and the engine does not survive the end of one then.

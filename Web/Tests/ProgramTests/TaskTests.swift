@@ -16,7 +16,7 @@ struct TaskTests {
         try await run.awaitTasks()
     }
 
-    @Test("web.open, views, navigate, reload, evaluate, screenshot, status and close work for a local program")
+    @Test("native calls page, result or error: a local program opens, navigates, evaluates, photographs and closes")
     func control() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -56,6 +56,36 @@ struct TaskTests {
 
     private struct Picture: Decodable, Sendable {
         var image: ByteReader
+    }
+
+    @Test("screenshot, WebGL too: what a canvas has drawn is in the picture")
+    func webGL() async throws {
+        try await WebRun.with { run in
+            try await start(run)
+            let hasWebGL = try await run.evaluate(
+                """
+                document.body.innerHTML = "<canvas style='position: fixed; inset: 0; width: 100%; height: 100%'>";
+                const context = document.querySelector("canvas").getContext("webgl", { preserveDrawingBuffer: true });
+                if (!context) return false;
+                context.clearColor(0, 0.5, 1, 1);
+                context.clear(context.COLOR_BUFFER_BIT);
+                await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+                return true;
+                """)
+            try #require(hasWebGL == true, "this machine draws no WebGL")
+            let picture = try await run.bridge.call("web.screenshot", [:] as JSON, as: Picture.self)
+            var bytes: [UInt8] = []
+            for try await piece in picture.image { bytes += piece }
+            let color = try await run.evaluate(
+                """
+                const bytes = Uint8Array.from(\(bytes.map { Int($0) }));
+                const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+                const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+                canvas.drawImage(image, 0, 0);
+                return Array.from(canvas.getImageData(image.width / 2, image.height / 2, 1, 1).data);
+                """)
+            #expect(color == [0, 128, 255, 255] || color == [0, 127, 255, 255])
+        }
     }
 
     @Test("what cannot be done has its own error: an address out of bounds, a script that throws, a view that is none")
@@ -171,7 +201,7 @@ struct TaskTests {
         }
     }
 
-    @Test("a page whose process is killed is loaded again, and has a bridge")
+    @Test("white screen: process ended: a page whose process is killed is loaded again, and has a bridge")
     func crash() async throws {
         try await WebRun.with { run in
             // A view that waits may be starting its process, and the engine does not survive the end of one then.

@@ -79,6 +79,27 @@ struct SchemeFacts {
         #expect(bodies.prefix(4) == ["POST 3", "POST 3", "POST 70000", "POST 5000000"] && bodies.count == 5)
     }
 
+    @Test("own schemes have no bodies that are streams, and no beacons")
+    func streams() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            (async () => {
+                const stream = new ReadableStream({ start: (controller) => controller.close() });
+                const attempt = (body) => fetch("page.html", { method: "POST", body, duplex: "half" });
+                await report(await attempt(stream).then(() => "sent", ({ name }) => name));
+                let isSent = false;
+                try { isSent = navigator.sendBeacon("page.html", "abc"); } catch {}
+                await report("beacon " + isSent);
+                await attempt("end");
+                report("end");
+            })();
+            """)
+        let run = try probe.show("app://one/page.html", "--bodies")
+        #expect(run.reported == ["NotSupportedError", "beacon false", "end"] && run.lines("body") == ["POST 3"])
+    }
+
     @Test("the body of a blob ends the program where it is read: an engine without this fault fails here")
     func blob() throws {
         let probe = try EngineProbe()

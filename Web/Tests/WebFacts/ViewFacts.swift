@@ -23,7 +23,7 @@ struct ViewFacts {
         #expect(addresses.contains("app://one/a") && addresses.contains("app://one/a#b"))
     }
 
-    @Test("page cache: a document that is gone back to is shown again as it was, and runs no onload")
+    @Test("go back runs no onload: a document from the page cache is shown again as it was")
     func pageCache() throws {
         let probe = try EngineProbe()
         try probe.page(
@@ -60,12 +60,51 @@ struct ViewFacts {
         #expect(run.reported == ["after", "end"])
     }
 
-    @Test("white screen: after the end of its process a view still has address and title")
+    @Test("white screen: URL nil, title empty: not here, a view has both after the end of its process")
     func ended() throws {
         let probe = try EngineProbe()
         try probe.page("page.html", "addEventListener('load', () => report('kill'));")
         let run = try probe.show("app://one/page.html")
         #expect(run.lines("terminated") == ["app://one/page.html"] && run.lines("title") == ["page.html"])
+    }
+
+    @Test("process swap: another site takes another web process, another page of the same site does not")
+    func processSwap() throws {
+        let probe = try EngineProbe()
+        let next = { (uri: String) in
+            """
+            addEventListener("load", async () => {
+                await report("processes");
+                setTimeout(() => { location = "\(uri)"; });
+            });
+            """
+        }
+        try probe.page("page.html", next("app://one/second.html"))
+        try probe.page("second.html", next("other://two/third.html"))
+        try probe.page(
+            "third.html", "addEventListener('load', async () => { await report('processes'); report('end'); });")
+        let processes = try probe.show("app://one/page.html").lines("processes").map { Set($0.split(separator: " ")) }
+        #expect(processes.count == 3)
+        #expect(processes.first?.isEmpty == false && processes.first == processes.dropFirst().first)
+        #expect(processes.last?.isSubset(of: processes[0]) == false)
+    }
+
+    @Test("hang: the engine takes a process that was stopped for responsive, so that pages are asked themselves")
+    func stopped() throws {
+        let probe = try EngineProbe()
+        try probe.page("page.html", "addEventListener('load', () => report('stop'));")
+        #expect(try probe.show("app://one/page.html").lines("responsive") == ["yes"])
+    }
+
+    @Test("a request has no setter for method and body: web.navigate loads by GET; an engine that has one fails here")
+    func requests() throws {
+        let probe = try EngineProbe()
+        for (function, answer) in [
+            ("webkit_uri_request_get_http_method", "yes"), ("webkit_uri_request_set_http_method", "no"),
+            ("webkit_uri_request_set_http_body", "no"),
+        ] {
+            #expect(try probe.show("app://one/page.html", "--has", function).lines("has") == [answer], "\(function)")
+        }
     }
 
     @Test("the default policy holds for pages that bring none, and leaves scripts of ours alone")

@@ -31,6 +31,34 @@ import Testing
         return suites
     }()
 
+    /// What containers of pages elsewhere do, and what this one does in their place.
+    private static let capabilities = [
+        "add, remove a script message handler", "page calls native, native answers once",
+        "native calls page, result or error", "page provides tasks to others", "URL calls jxaction://scan?x=1",
+        "page-level calls refresh, close", "callback as one event object",
+        "user scripts, start/end, main frame/all, remove all", "user script versus evaluate",
+        "bridge injected, so that it does not hang on a script server",
+        "history shim (pushState, replaceState, popstate)", "cookies",
+        "several web views share session and cookies (process pool)", "login state after login",
+        "user agent append, replace", "progress, title, icon",
+        "load: start, redirect, commit, finish, fail, cancelled", "decide about a navigation",
+        "302 caught, request copied with a header", "decide about a response", "certificates", "HTTP authentication",
+        "alert, confirm, prompt to native; handler called exactly once", "leave page?",
+        "file chooser, permissions, print, full screen", "new windows", "downloads",
+        "pool: global first view, visible, reusable", "white screen: process ended",
+        "white screen: URL nil, title empty", "blank page", "hang", "memory", "public parameters at several places",
+        "cache policy, clear by type, host, date", "local storage as persistence, CRUD by bridge",
+        "Custom scheme, offline package, POST body", "intercept requests", "lifecycle: foreground, background",
+        "lifecycle: lock screen", "screenshot, WebGL too", "autoplay", "go back runs no onload",
+        "content height and insets", "launch workers",
+    ]
+
+    @Test("is complete: each capability begins the name of a test or a suite", arguments: capabilities)
+    func capability(_ capability: String) {
+        let starts = ["@Test(\"", "@Test(\n        \"", "@Suite(\"", "@Suite(\n    \""].map { $0 + capability }
+        #expect(starts.contains { start in Self.suites.values.contains { $0.contains(start) } })
+    }
+
     @Test("has a test in each row, and each test is there") func rows() throws {
         #expect(Self.rows.count > 30)
         for row in Self.rows {

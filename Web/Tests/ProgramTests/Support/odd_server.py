@@ -4,7 +4,7 @@ nobody trusts.
 
 It writes both ports to standard output, in a line, and ends with its standard input. /asks wants the name `me` and the
 password `secret`, /waits answers never, /file sends a file whose name leads out of its folder, /headers shows what was
-asked for, /cookie sets a cookie that scripts do not see.
+asked for, /cookie sets a cookie that scripts do not see, /moved sets one and sends to /headers.
 """
 
 import base64
@@ -44,6 +44,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send(200, b"0123456789" * 1000, Content_Disposition='attachment; filename="..%2F.x/evil.txt"')
         elif path == "/cookie":
             self.send(200, PAGE, Set_Cookie="server=1; HttpOnly")
+        elif path == "/moved":
+            self.send(302, b"", Set_Cookie="moved=3", Location="/headers")
         elif path == "/headers":
             text = f"{self.path}\n{self.headers}"
             self.send(200, b"<!doctype html><title>headers</title><pre>" + text.encode() + b"</pre>")

@@ -1,36 +1,40 @@
 import Testing
 
-@testable import TaskRuntime
+@testable import LaunchWorkers
 
 @Suite("The launch registry")
 struct LaunchTests {
     /// What ran, in order.
     private final class Trace {
         var names: [String] = []
-        var options: [LaunchOptions] = []
+    }
+
+    private enum Phase: String, LaunchPhases {
+        case first, second, third, last
+    }
+
+    private final class ManualTime {
+        var now = Duration.seconds(100)
     }
 
     private struct Broken: Error, CustomStringConvertible {
         let description: String
     }
 
-    private let options = LaunchOptions(arguments: ["trestled", "--x"], stateDirectory: "/state")
     private let trace = Trace()
-    private let clock = ManualRuntimeClock()
-    private let registry: LaunchRegistry
+    private let time = ManualTime()
+    private let registry: LaunchRegistry<Phase>
 
     init() {
-        let clock = clock
-        registry = LaunchRegistry { clock.now }
+        registry = LaunchRegistry { [time] in time.now }
     }
 
     private func worker(
-        _ name: String, _ phase: LaunchPhase = .beforeListening, after: [String] = [], required: Bool = true,
+        _ name: String, _ phase: Phase = .third, after: [String] = [], required: Bool = true,
         fails reason: String? = nil
-    ) -> LaunchWorker {
-        LaunchWorker(name, phase: phase, after: after, required: required) { [trace] options in
+    ) -> LaunchWorker<Phase> {
+        LaunchWorker(name, phase: phase, after: after, required: required) { [trace] in
             trace.names.append(name)
-            trace.options.append(options)
             if let reason { throw Broken(description: reason) }
         }
     }
@@ -38,27 +42,27 @@ struct LaunchTests {
     @Test("Launch workers run phase by phase, and within a phase after those that they name, else as registered")
     func order() async throws {
         for worker in [
-            worker("late", .afterListening), worker("c", after: ["b"]), worker("a"), worker("b", after: ["early"]),
-            worker("d"), worker("early", .environment),
+            worker("late", .last), worker("c", after: ["b"]), worker("a"), worker("b", after: ["early"]),
+            worker("d"), worker("early", .first),
         ] {
             try registry.register(worker)
         }
-        try await registry.run(options)
+        try await registry.run()
         #expect(
             trace.names == ["early", "a", "b", "c", "d", "late"]
                 || trace.names == ["early", "a", "b", "d", "c", "late"])
         #expect(trace.names.firstIndex(of: "b")! < trace.names.firstIndex(of: "c")!)  // both ran, as just seen
-        #expect(trace.options.allSatisfy { $0 == options })
     }
 
     @Test("Afterwards the registry is empty and knows how long each took")
     func reports() async throws {
         try registry.register(
-            LaunchWorker("slow", phase: .environment) { [clock] _ in clock.advance(.milliseconds(30)) })
+            LaunchWorker("slow", phase: .first) { [time] in time.now += .milliseconds(30) })
         try registry.register(worker("quick"))
-        try await registry.run(options)
+        try await registry.run()
         #expect(registry.count == 0)
         #expect(registry.reports.map(\.name) == ["slow", "quick"])
+        #expect(registry.reports.map(\.phase) == ["first", "third"])
         #expect(registry.reports.map(\.duration) == [.milliseconds(30), .zero])
         #expect(registry.reports.allSatisfy { $0.failure == nil })
     }
@@ -67,7 +71,7 @@ struct LaunchTests {
     func requiredFailure() async throws {
         try registry.register(worker("one", fails: "no disk"))
         try registry.register(worker("two", after: ["one"]))
-        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run(options) }
+        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run() }
         #expect(failure?.worker == "one")
         #expect(failure?.description.contains("no disk") == true)
         #expect(trace.names == ["one"])
@@ -79,7 +83,7 @@ struct LaunchTests {
         try registry.register(worker("one", required: false, fails: "no matter"))
         try registry.register(worker("two", after: ["one"]))
         var reported: [String?] = []
-        try await registry.run(options) { reported.append($0.failure) }
+        try await registry.run { reported.append($0.failure) }
         #expect(trace.names == ["one", "two"])
         #expect(reported == ["no matter", nil])
     }
@@ -89,7 +93,7 @@ struct LaunchTests {
         try registry.register(worker("a", after: ["c"]))
         try registry.register(worker("b", after: ["a"]))
         try registry.register(worker("c", after: ["b"]))
-        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run(options) }
+        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run() }
         for name in ["a", "b", "c"] { #expect(failure?.description.contains(name) == true) }
         #expect(trace.names.isEmpty)
     }
@@ -97,35 +101,35 @@ struct LaunchTests {
     @Test("A name that there is not, or only in a later phase, is an error that names both")
     func missing() async throws {
         try registry.register(worker("a", after: ["ghost"]))
-        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run(options) }
+        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run() }
         #expect(failure?.description.contains("ghost") == true)
-        let other = LaunchRegistry { [clock] in clock.now }
-        try other.register(worker("x", .environment, after: ["y"]))
-        try other.register(worker("y", .afterListening))
-        await #expect(throws: LaunchFailure.self) { try await other.run(options) }
+        let other = LaunchRegistry<Phase> { [time] in time.now }
+        try other.register(worker("x", .first, after: ["y"]))
+        try other.register(worker("y", .last))
+        await #expect(throws: LaunchFailure.self) { try await other.run() }
     }
 
     @Test("Two launch workers of one name are an error")
     func twice() throws {
         try registry.register(worker("a"))
-        #expect(throws: LaunchFailure.self) { try registry.register(worker("a", .listening)) }
+        #expect(throws: LaunchFailure.self) { try registry.register(worker("a", .last)) }
     }
 
     @Test("A launch worker may register others for later phases, not for its own")
     func registeringOthers() async throws {
         let trace = trace
         try registry.register(
-            LaunchWorker("loader", phase: .plugins) { [registry] _ in
+            LaunchWorker("loader", phase: .second) { [registry] in
                 trace.names.append("loader")
                 try registry.register(
-                    LaunchWorker("plugin.open", phase: .beforeListening, after: ["loader"]) { _ in
+                    LaunchWorker("plugin.open", phase: .third, after: ["loader"]) {
                         trace.names.append("plugin.open")
                     })
                 #expect(throws: LaunchFailure.self) {
-                    try registry.register(LaunchWorker("late", phase: .plugins) { _ in })
+                    try registry.register(LaunchWorker("late", phase: .second) {})
                 }
             })
-        try await registry.run(options)
+        try await registry.run()
         #expect(trace.names == ["loader", "plugin.open"])
     }
 }

@@ -4,7 +4,9 @@ enum LaunchOrder {
     ///   - workers: those of one phase, as they were registered.
     ///   - done: the names of the workers of earlier phases.
     /// - Throws: ``LaunchFailure`` where a name is missing, or where workers wait for each other in a circle.
-    static func sort(_ workers: [LaunchWorker], done: Set<String>) throws(LaunchFailure) -> [LaunchWorker] {
+    static func sort<Phase>(
+        _ workers: [LaunchWorker<Phase>], done: Set<String>
+    ) throws(LaunchFailure) -> [LaunchWorker<Phase>] {
         let known = done.union(workers.map(\.name))
         for worker in workers {
             for name in worker.after where !known.contains(name) {
@@ -15,7 +17,7 @@ enum LaunchOrder {
             }
         }
         var placed = done
-        var ordered: [LaunchWorker] = []
+        var ordered: [LaunchWorker<Phase>] = []
         var rest = workers
         while !rest.isEmpty {
             guard let next = rest.firstIndex(where: { placed.isSuperset(of: $0.after) }) else {
