@@ -15,6 +15,8 @@ final class PageLink {
     private var input: LoopSource?
     private var output: LoopSource?
     private var queued: [UInt8] = []
+    /// How many bytes at the beginning of `queued` have been sent.
+    private var sentBytes = 0
     private var partial: [UInt8] = []
     private var isPaused = false
     /// Gets whole lines, each with its end.
@@ -93,13 +95,21 @@ final class PageLink {
         queued += line
         queued.append(0x0A)
         if output == nil { flush() }
-        if queued.count > Self.maximumQueuedBytes { end() }
+        if queued.count - sentBytes > Self.maximumQueuedBytes { end() }
     }
 
     private func flush() {
-        let sent = queued.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        let sent = queued.withUnsafeBytes { all in
+            let rest = UnsafeRawBufferPointer(rebasing: all[sentBytes...])
+            return Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+        }
         if sent < 0, errno != EAGAIN, errno != EINTR { return end() }
-        queued.removeFirst(max(0, sent))
+        sentBytes += max(0, sent)
+        // No earlier: what is left is moved, which takes as long as it is long.
+        if sentBytes > queued.count / 2 {
+            queued.removeFirst(sentBytes)
+            sentBytes = 0
+        }
         if queued.isEmpty {
             output?.cancel()
             output = nil
