@@ -54,7 +54,6 @@ struct BoundedWorkTests {
 
     private static let folders = ["Sources/LaunchWorkers", "Sources/TaskRuntime", "Sources/BridgeServer"]
 
-
     /// Where one rule alone holds: the others are about tables that clients fill.
     private static let foldersOfOneRule = [
         "Plugins": "answer", "Sources/BridgeMessage": "value", "Sources/PluginInterface": "value",
