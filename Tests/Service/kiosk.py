@@ -137,6 +137,12 @@ def is_shown():
     return [view["title"] for view in views.get("views", [])] == ["answered"]
 
 
+def is_prewarmed():
+    """Whether the process is there of the view that waits."""
+    workers = (call("web.status") or {}).get("launch", [])
+    return any(worker["name"] == "pool.prewarm" and worker["state"] == "done" for worker in workers)
+
+
 class Kiosk(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -178,6 +184,8 @@ class Kiosk(unittest.TestCase):
     def test_crash(self):
         """A web process that is killed is replaced, and the page is back"""
         self.wait_until_shown()
+        # WebKitGTK does not survive that a web process is killed in its first moments: none is being started.
+        wait_until("the view that waits has its process", is_prewarmed)
         before = set(processes("WebKitWebProcess"))
         for process in before:
             os.kill(process, signal.SIGKILL)
