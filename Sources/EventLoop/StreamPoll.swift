@@ -9,7 +9,7 @@ import Glibc
 ///
 /// Each event of a stream is reported once (epoll's edges): a stream that does not use it up has itself be watched anew.
 /// The kernel does not ask each stream after its event whether there is more: 3 to 10% of the processor time of a call
-/// (Echo, 2026-11-28). What streams that wait for their turn have to be read is reported once, too.
+/// (Echo, 2026-11-28).
 ///
 /// Loop thread only. `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class StreamPoll {

@@ -209,8 +209,11 @@ public final class UnixStream {
         return count
     }
 
-    /// A read has brought so many bytes, 0 at the end of input, or less where there are none: whether there may be more,
-    /// of which no event comes.
+    /// Notes after a read whether there may be more input, which is not reported again.
+    ///
+    /// - Parameters:
+    ///   - count: The bytes read; 0 at the end of input; negative where there are none.
+    ///   - isCut: Whether the read may have stopped before the last byte.
     private func noteRead(_ count: Int, isCut: Bool) {
         if count > 0, count == readBytes || isCut {
             reported.insert(.readable)

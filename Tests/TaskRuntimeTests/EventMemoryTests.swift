@@ -8,7 +8,7 @@ import Testing
 struct EventMemoryTests {
     private let bench = Bench()
 
-    @Test("A long event is one line in memory, whoever gets it, and counts for each of its receivers")
+    @Test("A long event is in memory once, however many receive it, and counts for each of its receivers")
     func sharedLine() throws {
         let clients = (0..<10).map { _ in bench.client(uid: 0) }
         for client in clients {

@@ -1,7 +1,7 @@
 import BridgeJSON
 
-/// A task of the daemon beside whose results descriptors come. Each has to be taken, whoever made the call: they come in
-/// the order of their results.
+/// A task of the daemon whose results may come with descriptors. Descriptors come in the order of their results, so each
+/// is taken, also where the program made the call itself.
 enum PassingTask: String {
     case attach = "bridge.stream.attach"
     case new = "bridge.stream.new"
