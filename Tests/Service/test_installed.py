@@ -42,7 +42,7 @@ class Installed(unittest.TestCase):
 
     def test_configuration(self):
         """The sample configuration is good, and every setting in it is at its default"""
-        self.assertIn("good:", run("trestled", "--config", CONFIGURATION, "--check-config"))
+        self.assertIn("valid:", run("trestled", "--config", CONFIGURATION, "--check-config"))
         self.assertIn(CONFIGURATION, run("dpkg-query", "--show", "--showformat=${Conffiles}", "trestle"))
 
     def test_account(self):
