@@ -7,7 +7,8 @@ struct NetworkStage: HopStage {
 
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         let request = transferRequest(hop, context)
-        let transfer = try network.start(request, for: context.user)
+        let plugin = context.call.plugin
+        let transfer = try network.start(request, for: context.user, post: { plugin.post($0) })
         hop.onSend?()
         guard case .head(let head) = try await transfer.next() else {
             throw .brokenProtocol("the server sent no status line")

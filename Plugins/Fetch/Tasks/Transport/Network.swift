@@ -26,14 +26,18 @@ final class Network: Sendable {
 
     /// Begins a transfer.
     ///
-    /// - Parameter user: On whose connections.
+    /// - Parameters:
+    ///   - user: On whose connections.
+    ///   - post: Where it is given, the transfer begins when the loop has done what it does now.
     /// - Throws: `busy`, where there are too many users at work.
-    func start(_ request: TransferRequest, for user: UInt32) throws(BridgeError) -> RunningTransfer {
+    func start(
+        _ request: TransferRequest, for user: UInt32, post: NetworkThread.Post? = nil
+    ) throws(BridgeError) -> RunningTransfer {
         guard Self.hasStarted else { throw BridgeError(.internal, "libcurl cannot be initialized") }
         let channel = ResponseChannel()
         while true {
             let (thread, number) = try thread(of: user)
-            if thread.submit(.start(number, request, channel)) {
+            if thread.submit(.start(number, request, channel), post: post) {
                 return RunningTransfer(number, channel, thread)
             }
             forget(thread, of: user)

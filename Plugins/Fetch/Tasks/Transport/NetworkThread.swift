@@ -24,9 +24,28 @@ final class NetworkThread: Sendable {
         case stop
     }
 
+    /// What runs something soon, behind what the loop does now. Any thread.
+    typealias Post = (@escaping @Sendable () -> Void) -> Void
+
     private struct Inbox {
         var commands: [Command] = []
+        /// Whether the thread has been woken up for them.
+        var isWoken = false
         var isClosed = false
+
+        /// Notes that the thread is woken up.
+        ///
+        /// - Returns: Whether that is necessary.
+        mutating func wake() -> Bool {
+            guard !commands.isEmpty, !isWoken else { return false }
+            isWoken = true
+            return true
+        }
+
+        mutating func takeAll() -> [Command] {
+            defer { (commands, isWoken) = ([], false) }
+            return commands
+        }
     }
 
     private let inbox = Mutex(Inbox())
@@ -63,24 +82,32 @@ final class NetworkThread: Sendable {
 
     /// Has the thread do something. Any thread.
     ///
+    /// - Parameter post: Where it is given, the thread is woken up by what is posted: once for all commands that the
+    ///   loop has by then. To wake up a thread that sleeps takes as long as all else that the loop does for a request.
     /// - Returns: Whether it will: it may have ended.
     @discardableResult
-    func submit(_ command: Command) -> Bool {
-        let (isTaken, isFirst) = inbox.withLock { inbox in
-            guard !inbox.isClosed else { return (false, false) }
+    func submit(_ command: Command, post: Post? = nil) -> Bool {
+        let (isTaken, isFirst, wakes) = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return (false, false, false) }
             inbox.commands.append(command)
-            return (true, inbox.commands.count == 1)
+            let isFirst = inbox.commands.count == 1
+            return (true, isFirst, post == nil && inbox.wake())
         }
-        // Where commands wait, it has been woken up for them. Not under the lock, for which it would wait then.
-        if isFirst { multi.wakeUp() }
+        // Not under the lock, for which it would wait then.
+        if wakes { multi.wakeUp() }
+        if isFirst, let post { post { self.wakeUp() } }
         return isTaken
+    }
+
+    private func wakeUp() {
+        if inbox.withLock({ $0.wake() }) { multi.wakeUp() }
     }
 
     private func run() {
         let running = RunningTransfers(multi) { [weak self] number in self?.submit(.goOn(number)) }
         var idleSince = ContinuousClock.now
         while true {
-            for command in inbox.withLock({ inbox in inbox.commands.takeAll() }) { running.obey(command) }
+            for command in inbox.withLock({ $0.takeAll() }) { running.obey(command) }
             if running.isStopped { break }
             let now = running.advance()
             if !running.isEmpty { idleSince = now }
@@ -102,7 +129,7 @@ final class NetworkThread: Sendable {
             if onlyIfEmpty, !inbox.commands.isEmpty { return false }
             inbox.isClosed = true
             // What nobody will start must not be waited for.
-            for case .start(_, _, let channel) in inbox.commands.takeAll() {
+            for case .start(_, _, let channel) in inbox.takeAll() {
                 channel.finish(.failure(.fetchCancelled))
                 channel.wake()
             }
@@ -117,11 +144,4 @@ private final class ThreadStart: Sendable {
     let thread: NetworkThread
 
     init(name: String, thread: NetworkThread) { (self.name, self.thread) = (name, thread) }
-}
-
-extension Array {
-    fileprivate mutating func takeAll() -> [Element] {
-        defer { self = [] }
-        return self
-    }
 }
