@@ -1,17 +1,22 @@
-// bare [--bridge WORLD-SCRIPT PAGE-SCRIPT] URI: pages in WebKitGTK and nothing else, as the measure.
+// bare [--bridge WORLD-SCRIPT PAGE-SCRIPT | --daemon SOCKET] URI: pages in WebKitGTK and nothing else, as the measure.
 //
 // A page has webkit.messageHandlers.bare, whose messages are answered with themselves, .evaluated, whose messages come
 // back as calls of done(TEXT), and the scheme bare:, which answers a POST with its body and else with load.html. With
-// --bridge it has the scripts of trestle-web instead, whose calls are answered at once, without a daemon.
+// --bridge it has .bare and the scripts of trestle-web, whose calls are answered at once, without a daemon. With
+// --daemon it has .daemon alone, whose messages become calls of Echo by a blocking socket; the reply is the daemon's
+// line.
 //
 // Lines of standard input: "open URI" loads it in a new view, "prepare" makes a view that waits in a hidden window,
 // and "load URI" shows that one and loads in it. Each is answered by a line when the load has finished.
 #include <gio/gunixinputstream.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <webkit/webkit.h>
 
 static const char *world_script, *page_script;
+static int daemon_socket = -1;
 static const char *world = "bench";
 static WebKitWebView *latest;
 
@@ -43,6 +48,50 @@ static gboolean on_post(WebKitUserContentManager *manager, JSCValue *value, WebK
         // It waits for ever.
         webkit_script_message_reply_ref(reply);
     }
+    g_free(text);
+    return TRUE;
+}
+
+static void connect_to(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    g_strlcpy(address.sun_path, path, sizeof address.sun_path);
+    daemon_socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(daemon_socket, (struct sockaddr *)&address, sizeof address)) g_error("%s: no daemon", path);
+}
+
+static void send_line(const char *line) {
+    for (size_t left = strlen(line); left > 0;) {
+        ssize_t sent = send(daemon_socket, line, left, MSG_NOSIGNAL);
+        if (sent <= 0) g_error("the daemon does not read");
+        line += sent;
+        left -= sent;
+    }
+}
+
+// The next line, without its end. One call is open at a time: nothing follows the line.
+static void receive_line(GString *line) {
+    char piece[1 << 16];
+    do {
+        ssize_t count = recv(daemon_socket, piece, sizeof piece, 0);
+        if (count <= 0) g_error("the daemon does not answer");
+        g_string_append_len(line, piece, count);
+    } while (line->str[line->len - 1] != '\n');
+    g_string_truncate(line, line->len - 1);
+}
+
+static gboolean on_call(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
+                        gpointer data) {
+    static unsigned number;
+    char *text = jsc_value_to_json(value, 0);
+    char *call = g_strdup_printf("{\"task\":\"Echo\",\"options\":{\"text\":%s},\"callbackId\":%u}\n", text, ++number);
+    GString *line = g_string_new(NULL);
+    send_line(call);
+    receive_line(line);
+    JSCValue *answer = jsc_value_new_string(jsc_value_get_context(value), line->str);
+    webkit_script_message_reply_return_value(reply, answer);
+    g_object_unref(answer);
+    g_string_free(line, TRUE);
+    g_free(call);
     g_free(text);
     return TRUE;
 }
@@ -85,14 +134,19 @@ static void add_script(WebKitUserContentManager *manager, const char *path, cons
 static void make_view(void) {
     WebKitUserContentManager *manager = webkit_user_content_manager_new();
     latest = g_object_new(WEBKIT_TYPE_WEB_VIEW, "user-content-manager", manager, NULL);
+    if (daemon_socket < 0) {
+        g_signal_connect(manager, "script-message-with-reply-received::bare", G_CALLBACK(on_message), NULL);
+        webkit_user_content_manager_register_script_message_handler_with_reply(manager, "bare", NULL);
+    }
     if (world_script) {
         g_signal_connect(manager, "script-message-with-reply-received::trestle", G_CALLBACK(on_post), NULL);
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, "trestle", world);
         add_script(manager, world_script, world);
         add_script(manager, page_script, NULL);
+    } else if (daemon_socket >= 0) {
+        g_signal_connect(manager, "script-message-with-reply-received::daemon", G_CALLBACK(on_call), NULL);
+        webkit_user_content_manager_register_script_message_handler_with_reply(manager, "daemon", NULL);
     } else {
-        g_signal_connect(manager, "script-message-with-reply-received::bare", G_CALLBACK(on_message), NULL);
-        webkit_user_content_manager_register_script_message_handler_with_reply(manager, "bare", NULL);
         g_signal_connect(manager, "script-message-received::evaluated", G_CALLBACK(on_evaluated), latest);
         webkit_user_content_manager_register_script_message_handler(manager, "evaluated", NULL);
     }
@@ -127,6 +181,8 @@ int main(int count, char **arguments) {
     if (count == 5) {
         world_script = arguments[2];
         page_script = arguments[3];
+    } else if (count == 4) {
+        connect_to(arguments[2]);
     }
     char *page = NULL;
     if (!g_file_get_contents(g_getenv("BENCH_PAGE"), &page, NULL, NULL)) g_error("BENCH_PAGE names no file");

@@ -37,12 +37,14 @@ def bridge_scripts(folder):
 
 
 class Bare:
-    """Pages in WebKitGTK alone; with the bridge's scripts, whose calls are answered at once."""
+    """Pages in WebKitGTK alone; with the bridge's scripts, whose calls are answered at once; or with the daemon, which
+    is called by a blocking socket."""
 
-    def __init__(self, rig, address, has_bridge=False):
+    def __init__(self, rig, address, has_bridge=False, has_daemon=False):
         self.rig = rig
-        scripts = ["--bridge", *bridge_scripts(rig.folder)] if has_bridge else []
-        self.process = rig.show(program(rig.folder), *scripts, address, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        options = ["--bridge", *bridge_scripts(rig.folder)] if has_bridge else []
+        options += ["--daemon", rig.socket] if has_daemon else []
+        self.process = rig.show(program(rig.folder), *options, address, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 text=True)
 
     def await_load(self):

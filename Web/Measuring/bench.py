@@ -17,15 +17,16 @@ from rig import Rig
 from turns import Turns
 
 PLAIN = "bare: message with reply"
+SCRIPTS = "porter and shim without a daemon"
 OWN = "trestle-web: WebBridge.call"
 LIMITS = [
-    Limit("porter and shim without a daemon: WebBridge.call, one after the other", "1.1 times a bare message",
-          of=f"{PLAIN}, one after the other", times=1.1),
+    Limit(f"{SCRIPTS}: WebBridge.call, one after the other", "1.1 times the same by a bare message",
+          of=f"{SCRIPTS}: call by a message, one after the other", times=1.1),
     Limit(f"{OWN}, one after the other", "a bare message and 150 µs", of=f"{PLAIN}, one after the other", plus=150),
     Limit(f"{OWN}, one after the other", "a bare fetch", of="bare: fetch of a scheme, one after the other"),
     Limit(f"{OWN}, 100 kB", "3 times a bare message", of=f"{PLAIN}, 100 kB", times=3),
-    Limit("daemon: processor per call of a page, µs", "1.5 times a call of a local client",
-          of="daemon: processor per call of a local client, µs", times=1.5),
+    Limit("trestle-web: processor of the daemon per call, µs", "1.25 times a client that shows a page",
+          of="bare, with a client: processor of the daemon per call, µs", times=1.25),
     Limit("trestle-web: load of a package in a warm view, ms", "a bare view and 15 ms",
           of="bare: load in a warm view, ms", plus=15),
     Limit("trestle-web: load of a package in a cold view, ms", "1.1 times a bare view",

@@ -4,15 +4,13 @@ import time
 
 from bare import Bare
 from chromium import Chromium
-from rig import Bridge, processor_time
-
-PAUSE = 0.0001
-"""Seconds between calls of the local client, as pages take between an answer and the next call."""
+from rig import processor_time
 
 
 class Calls:
     def __init__(self, rig, figures, calls):
         self.rig = rig
+        self.program = None
         self.figures = figures
         self.calls = calls
         self.address = f"{rig.server.origins[0]}/bench.html?calls={calls}"
@@ -21,15 +19,15 @@ class Calls:
     def round(self):
         self.measure("bare", lambda: Bare(self.rig, self.address))
         self.measure("porter and shim without a daemon", lambda: Bare(self.rig, self.address, has_bridge=True))
-        self.measure_own()
-        self.measure_client()
+        self.measure_processors("trestle-web", self.show_own)
+        self.measure_processors("bare, with a client", lambda: Bare(self.rig, self.address, has_daemon=True))
         if Chromium.PROGRAM:
             self.measure("Chromium, by Python over its debugging pipe", lambda: Chromium(self.rig, self.address))
 
     def measure(self, name, start):
         """Shows the page by a program, and keeps what the page reports."""
         begin = time.monotonic()
-        program = start()
+        program = self.program = start()
         report = self.rig.await_report(program.process)
         seconds = time.monotonic() - begin
         self.figures.add(f"{name}: start to the page's script, ms", [1000 * seconds - report.pop("spent")])
@@ -37,26 +35,19 @@ class Calls:
             self.figures.add(f"{name}: {way}", times)
         program.end()
 
-    def measure_own(self):
-        """As `measure`, with the processors' time of the daemon and of the program."""
-        marks = []
+    def show_own(self):
         program = self.rig.show_pages("--no-tasks", self.address)
         program.end = lambda: self.rig.end(program)
         program.process = program
-        self.rig.server.on_mark = lambda: marks.append(
-            (processor_time(self.rig.daemon.pid), processor_time(program.pid)))
-        self.measure("trestle-web", lambda: program)
-        self.rig.server.on_mark = lambda: None
-        daemon, container = [1e6 * (after - before) / self.calls for before, after in zip(*marks)]
-        self.figures.add("daemon: processor per call of a page, µs", [daemon])
-        self.figures.add("trestle-web: processor of the program per call, µs", [container])
+        return program
 
-    def measure_client(self):
-        """What the same calls of a local client cost the daemon. One that sleeps in between pays for its wake-ups."""
-        client = Bridge(self.rig.socket)
-        before = processor_time(self.rig.daemon.pid)
-        for _ in range(self.calls):
-            client.result("Echo", {"text": "x" * 100})
-            time.sleep(PAUSE)
-        after = processor_time(self.rig.daemon.pid)
-        self.figures.add("daemon: processor per call of a local client, µs", [1e6 * (after - before) / self.calls])
+    def measure_processors(self, name, start):
+        """As `measure`, with the processors' time of daemon and program for calls that come one after the other."""
+        marks = []
+        self.rig.server.on_mark = lambda: marks.append(
+            [processor_time(self.rig.daemon.pid), processor_time(self.program.process.pid)])
+        self.measure(name, start)
+        self.rig.server.on_mark = lambda: None
+        daemon, program = [1e6 * (after - before) / self.calls for before, after in zip(*marks)]
+        self.figures.add(f"{name}: processor of the daemon per call, µs", [daemon])
+        self.figures.add(f"{name}: processor of the program per call, µs", [program])

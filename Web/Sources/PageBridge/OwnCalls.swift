@@ -50,8 +50,8 @@ struct OwnCalls: Sendable {
 
     /// Takes the answers to these calls out of lines.
     mutating func takeAnswers(_ lines: [UInt8]) -> (answers: [(number: Int, result: JSON?)], rest: [UInt8]) {
-        // The page's lines pass unread while nothing of these is pending. A cancelled call is still answered.
-        guard lastNumber > 0 else { return ([], lines) }
+        // The page's lines pass as they are. A cancelled call is still answered.
+        guard lastNumber > 0, hasBeginning(lines) else { return ([], lines) }
         var answers: [(number: Int, result: JSON?)] = []
         var rest: [UInt8] = []
         for line in lines.split(separator: 0x0A) {
@@ -67,6 +67,16 @@ struct OwnCalls: Sendable {
             answers.append((number, json["result"]))
         }
         return (answers, rest)
+    }
+
+    /// Whether a line is an answer.
+    private func hasBeginning(_ lines: [UInt8]) -> Bool {
+        var rest = lines[...]
+        while true {
+            if rest.starts(with: beginning) { return true }
+            guard let end = rest.firstIndex(of: 0x0A) else { return false }
+            rest = rest[(end + 1)...]
+        }
     }
 
     /// Ends all: the connection is gone.

@@ -135,7 +135,10 @@
     const webkit = globalThis.webkit ?? {};
     webkit.messageHandlers ??= {};
     webkit.messageHandlers.bridge ??= { postMessage: shim.send };
-    Object.defineProperty(globalThis, "webkit", { value: webkit, configurable: true, writable: true });
+    // The engine's own cannot be defined anew; it is there where the page's world has handlers of the engine.
+    if (!globalThis.webkit) {
+        Object.defineProperty(globalThis, "webkit", { value: webkit, configurable: true, writable: true });
+    }
 
     /* dialects */
 
