@@ -134,7 +134,7 @@ class Memory(FaultTest):
         self.addCleanup(home.remove)
         plugins = home.folder / "plugins"
         plugins.mkdir()
-        for name in ("eats-memory.plugin.toml", "hostile.py"):
+        for name in ("eats-memory.plugin.toml", "hostile.py", "hostile_worker.py"):
             shutil.copy(ROOT / "Tests/HostilePlugins" / name, plugins)
         for library in (ROOT / ".build/release").glob("lib*Plugin.so"):
             (plugins / library.name).symlink_to(library)

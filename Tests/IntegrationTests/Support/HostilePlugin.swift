@@ -47,6 +47,7 @@ enum HostilePlugin: Sendable {
         switch self {
         case .process:
             try Self.copy("\(Self.folder)/hostile.py", to: folder, as: "hostile.py", mode: 0o755)
+            try Self.copy("\(Self.folder)/hostile_worker.py", to: folder, as: "hostile_worker.py", mode: 0o644)
             try Self.copy("\(Self.folder)/\(file)", to: folder, as: file, mode: 0o644)
         case .library:
             let made = try run(
