@@ -220,6 +220,12 @@ def processor_time(process):
     return time.clock_gettime((~process << 3) | 2)
 
 
+def stolen_time():
+    """The seconds that the host of a virtual machine has taken from all processors; 0 where it does not say."""
+    with open("/proc/stat") as file:
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
 def memory(process):
     """The proportional memory of a process in MiB."""
     with open(f"/proc/{process}/smaps_rollup") as file:
