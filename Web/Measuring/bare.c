@@ -2,9 +2,9 @@
 //
 // A page has webkit.messageHandlers.bare, whose messages are answered with themselves, .evaluated, whose messages come
 // back as calls of done(TEXT), and the scheme bare:, which answers a POST with its body and else with load.html. With
-// --bridge it has .bare and the scripts of trestle-web, whose calls are answered at once, without a daemon. With
-// --daemon it has .daemon alone, whose messages become calls of Echo by a blocking socket; the reply is the daemon's
-// line.
+// --bridge it has .bare and the scripts of trestle-web, whose calls are answered at once, without a daemon, and
+// .answered, whose messages are calls that are answered in the same way. With --daemon it has .daemon alone, whose
+// messages become calls of Echo by a blocking socket; the reply is the daemon's line.
 //
 // Lines of standard input: "open URI" loads it in a new view, "prepare" makes a view that waits in a hidden window,
 // and "load URI" shows that one and loads in it. Each is answered by a line when the load has finished.
@@ -34,14 +34,16 @@ static void on_evaluated(WebKitUserContentManager *manager, JSCValue *value, gpo
     g_free(json);
 }
 
-// What the porter posts. A line is a call: the answer is the line itself, with its options as the result.
-static gboolean on_post(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
-                        gpointer data) {
+// A call: the answer is the call itself, with its options as the result. `prefix` is what stands before it: the letter
+// and the document's id that the porter puts there, or nothing.
+static gboolean on_line(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
+                        gpointer prefix) {
     char *text = jsc_value_to_string(value);
-    char *options = text[0] == 'l' ? strstr(text, "\"options\":") : NULL;
+    gsize length = GPOINTER_TO_SIZE(prefix);
+    char *options = length == 0 || text[0] == 'l' ? strstr(text, "\"options\":") : NULL;
     if (options) {
         memcpy(options, "\"result\" :", strlen("\"result\" :"));
-        JSCValue *answer = jsc_value_new_string(jsc_value_get_context(value), text + 33);
+        JSCValue *answer = jsc_value_new_string(jsc_value_get_context(value), text + length);
         webkit_script_message_reply_return_value(reply, answer);
         g_object_unref(answer);
     } else {
@@ -139,8 +141,11 @@ static void make_view(void) {
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, "bare", NULL);
     }
     if (world_script) {
-        g_signal_connect(manager, "script-message-with-reply-received::trestle", G_CALLBACK(on_post), NULL);
+        g_signal_connect(manager, "script-message-with-reply-received::trestle", G_CALLBACK(on_line),
+                         GSIZE_TO_POINTER(33));
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, "trestle", world);
+        g_signal_connect(manager, "script-message-with-reply-received::answered", G_CALLBACK(on_line), NULL);
+        webkit_user_content_manager_register_script_message_handler_with_reply(manager, "answered", NULL);
         add_script(manager, world_script, world);
         add_script(manager, page_script, NULL);
     } else if (daemon_socket >= 0) {

@@ -156,8 +156,6 @@ export class Calls {
         return deadline === Infinity ? noTimeout : Math.max(1, Math.ceil(deadline - this.#timers.now()));
     }
 
-    // The ends of a call.
-
     /** A callback of the protocol. */
     receive(message) {
         const call = this.#inFlight.get(message.callbackId);

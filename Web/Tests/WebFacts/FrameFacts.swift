@@ -92,16 +92,17 @@ struct FrameFacts {
             try probe.show("app://one/page.html").lines("decide") == ["app://one/page.html", "other://two/inner.html"])
     }
 
-    @Test("an element that two worlds share can be handed over by relatedTarget, in no tree")
+    @Test("a text node can be handed to another world by relatedTarget, in no tree; both see its data and its events")
     func handover() throws {
         let probe = try EngineProbe()
         try probe.file(
             "isolated.js",
             """
-            document.addEventListener("offer", ({ relatedTarget }) => {
-                relatedTarget.addEventListener("in", ({ data }) => {
-                    webkit.messageHandlers.probe.postMessage(data);
-                    webkit.messageHandlers.probe.postMessage("end");
+            document.addEventListener("offer", ({ relatedTarget: port }) => {
+                port.addEventListener("out", () => {
+                    const text = port.data;
+                    port.data = "";
+                    webkit.messageHandlers.probe.postMessage(text);
                 });
             });
             """)
@@ -109,12 +110,36 @@ struct FrameFacts {
             "page.html",
             """
             <!doctype html><p>text<script>
-                const port = document.createElement("i");
+                const port = document.createTextNode("");
                 document.dispatchEvent(new MouseEvent("offer", { relatedTarget: port }));
-                port.dispatchEvent(new InputEvent("in", { data: "handed over" }));
+                // One event, dispatched again and again.
+                const departure = new Event("out");
+                for (const text of ["handed", "over", "end"]) {
+                    port.data = text;
+                    port.dispatchEvent(departure);
+                }
             </script>
             """)
         let run = try probe.show("app://one/page.html", "--world", "w", "--script", probe.path("isolated.js"))
-        #expect(run.reported == ["handed over", "end"])
+        #expect(run.reported == ["handed", "over", "end"])
+    }
+
+    @Test("an event cannot be dispatched while it is dispatched, which eventPhase tells")
+    func dispatching() throws {
+        let probe = try EngineProbe()
+        try probe.page(
+            "page.html",
+            """
+            const port = document.createTextNode("");
+            const arrival = new Event("in");
+            port.addEventListener("in", () => {
+                report(arrival.eventPhase !== Event.NONE);
+                try { port.dispatchEvent(arrival) } catch (error) { report(error.name) }
+            });
+            report(arrival.eventPhase === Event.NONE);
+            port.dispatchEvent(arrival);
+            report("end");
+            """)
+        #expect(try probe.show("app://one/page.html").reported == ["true", "true", "InvalidStateError", "end"])
     }
 }

@@ -12,6 +12,9 @@
     const document_ = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
     // Lines that come before the shim is there. The page has called nothing by then: they are few.
     const early = [];
+    // A line is the data of a text node that both worlds share, in no tree, and an event says that it is there: half of
+    // what an event with data costs. The listener reads it before anything else runs.
+    const arrival = new Event("in");
     let port;
     let round = 0;
     let waiting = 0;
@@ -32,8 +35,10 @@
     }
 
     function deliver(lines) {
-        if (port) port.dispatchEvent(new InputEvent("in", { data: lines }));
-        else early.push(lines);
+        if (!port) return void early.push(lines);
+        port.data = lines;
+        // An event cannot be dispatched again before it has ended, as where the page is held by a debugger.
+        port.dispatchEvent(arrival.eventPhase === Event.NONE ? arrival : new Event("in"));
     }
 
     function begin() {
@@ -43,15 +48,15 @@
         post("h", self.origin);
     }
 
-    function take(element) {
-        port = element;
-        port.addEventListener("out", (event) => {
-            post("l", event.data);
+    function take(node) {
+        port = node;
+        port.addEventListener("out", () => {
+            post("l", port.data);
         });
         for (const lines of early.splice(0)) deliver(lines);
     }
 
-    // Shim and porter come in either order: each calls the other. The element is in no tree, so that only they have it.
+    // Shim and porter come in either order: each calls the other. The node is in no tree, so that only they have it.
     /* dialects */
     document.addEventListener("trestle-shim", (event) => {
         if (!port && event.relatedTarget) take(event.relatedTarget);

@@ -2,9 +2,9 @@
 // dialects of the profile in the place of the comment below.
 "use strict";
 (() => {
-    const port = document.createElement("i");
-    const send = port.dispatchEvent.bind(port);
-    const Message = InputEvent;
+    const port = document.createTextNode("");
+    const announce = port.dispatchEvent.bind(port);
+    const departure = new Event("out");
     // What each dialect does with a message: it returns true where the message is its own.
     const takers = [];
     // What waits for the answers to the shim's own calls, by their ids.
@@ -18,7 +18,8 @@
         notices: {},
         /** Sends a message, an object or a line. */
         send(value) {
-            send(new Message("out", { data: typeof value === "string" ? value : JSON.stringify(value) }));
+            port.data = typeof value === "string" ? value : JSON.stringify(value);
+            announce(departure);
         },
         /** Sends a call, of which the message gets the id; `callback(result, error)` gets its end. */
         call(message, callback) {
@@ -119,7 +120,8 @@
         globalThis.WebBridge?.container?.receive(line);
     }
 
-    port.addEventListener("in", ({ data }) => {
+    port.addEventListener("in", () => {
+        const { data } = port;
         // No split(): an answer usually comes alone.
         for (let start = 0, end; start < data.length; start = end + 1) {
             const found = data.indexOf("\n", start);
