@@ -64,8 +64,8 @@ class Loads:
             container.close_last()
 
     def reload_view(self, container, part, view):
-        """By the clock, a reload differs from the next by ten times what the bridge adds; by the processors' time of the
-        program and its web processes it does not."""
+        """By the clock, a reload differs from the next by ten times what the bridge adds. The processors' time of the
+        program and of its web processes shows that."""
         processes = [container.pid, *web_processes(container.pid)]
         spent = -sum(map(processor_time, processes))
         for _ in range(RELOADS):
