@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from collections import Counter
 
 from container import Container
 from rig import is_connected, web_processes
@@ -14,11 +15,16 @@ CRASHES = 2
 
 
 class Turns:
-    notes = ["A long turn is one of more than 16 ms of CPU time of the main thread."]
-
     def __init__(self, rig, figures):
         self.rig = rig
         self.figures = figures
+        # How many long turns were taken up by what.
+        self.works = Counter()
+
+    @property
+    def notes(self):
+        works = ", ".join(f"{name} {count}" for name, count in self.works.items()) or "none"
+        return ["A long turn is one of more than 16 ms of CPU time of the main thread.", f"Most of each took: {works}."]
 
     def round(self):
         container = Container(self.rig, "turns")
@@ -36,15 +42,17 @@ class Turns:
             container.open(uri)
         # The pages are painted meanwhile; nothing reports that they have been.
         time.sleep(1)
-        before = self.count(container)
+        before = self.long_turns(container)
         act(container)
-        self.figures.add(f"trestle-web: long turns of the main loop {when}", [self.count(container) - before])
+        after = self.long_turns(container)
+        self.figures.add(f"trestle-web: long turns of the main loop {when}", [after["count"] - before["count"]])
+        self.works.update(Counter(after["work"]) - Counter(before["work"]))
         for _ in range(PAGES):
             container.close_last()
 
     @staticmethod
-    def count(container):
-        return container.bridge.result("web.pool")["longTurns"]["count"]
+    def long_turns(container):
+        return container.bridge.result("web.pool")["longTurns"]
 
     def call(self, container):
         for view in container.views:
