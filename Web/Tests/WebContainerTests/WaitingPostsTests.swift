@@ -37,4 +37,23 @@ import Testing
         #expect(waiting.take(of: 1) == "a1" && waiting.take(of: 1) == "a2" && waiting.take(of: 1) == nil)
         #expect(takeAll() == ["b1", "c1"])
     }
+
+    @Test("posts keep their order while others come and go, through all the room there is") mutating func longRun() {
+        var (added, taken) = (0, 0)
+        // More come than go, until there is no more room; then more go than come.
+        let total = 3 * WaitingPosts<String>.maximumCount
+        while taken < total {
+            let (coming, going) = added < total ? (3, 1) : (0, 3)
+            for _ in 0..<coming where !waiting.isFull(of: 1, for: 1) {
+                waiting.add("\(added)", of: 1, bytes: 1)
+                added += 1
+            }
+            for _ in 0..<going where !waiting.isEmpty {
+                #expect(waiting.takeNext() == "\(taken)")
+                taken += 1
+            }
+        }
+        #expect(taken == added && waiting.isEmpty)
+        #expect(!waiting.isFull(of: 1, for: WaitingPosts<String>.maximumBytes))
+    }
 }
