@@ -34,8 +34,8 @@ static void on_evaluated(WebKitUserContentManager *manager, JSCValue *value, gpo
     g_free(json);
 }
 
-// A call: the answer is the call itself, with its options as the result. `prefix` is what stands before it: the letter
-// and the document's id that the porter puts there, or nothing.
+// A call: the answer is the call itself, with its options as the result. `prefix` is the length of what stands before
+// it: the letter and the document's id that the porter puts there, or nothing.
 static gboolean on_line(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
                         gpointer prefix) {
     char *text = jsc_value_to_string(value);

@@ -124,7 +124,7 @@ struct FrameFacts {
         #expect(run.reported == ["handed", "over", "end"])
     }
 
-    @Test("an event cannot be dispatched while it is dispatched, which eventPhase tells")
+    @Test("an event cannot be dispatched again while it is being dispatched; its eventPhase shows that it is")
     func dispatching() throws {
         let probe = try EngineProbe()
         try probe.page(

@@ -12,8 +12,8 @@
     const document_ = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
     // Lines that come before the shim is there. The page has called nothing by then: they are few.
     const early = [];
-    // A line is the data of a text node that both worlds share, in no tree, and an event says that it is there: half of
-    // what an event with data costs. The listener reads it before anything else runs.
+    // Both worlds share a text node. A line is its data, and an event reports it: that costs half of an event with
+    // data. The listener reads the data first.
     const arrival = new Event("in");
     let port;
     let round = 0;
