@@ -11,8 +11,8 @@ public struct AwaitedLoad: Sendable, Hashable {
     }
 
     private var state = State.nothing
-    /// The address, as the engine writes it.
-    private var address: String?
+    /// The address of the last load that a client began, as the engine writes it.
+    public private(set) var address: String?
     /// Whether the load may be one within the document.
     private var mayHaveNoSteps = false
 
@@ -24,6 +24,9 @@ public struct AwaitedLoad: Sendable, Hashable {
 
     /// Whether a failure that comes is that of an earlier load. The engine fails some loads without a start.
     public var isBeforeDecision: Bool { state == .decision }
+
+    /// Whether the next start is this load's.
+    public var isStarting: Bool { state == .start }
 
     /// A client has begun a load.
     ///

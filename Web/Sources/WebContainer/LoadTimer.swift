@@ -40,7 +40,8 @@ final class LoadTimer {
 /// Whether the error page is shown in place of a document.
 enum ErrorPageState {
     case none
-    /// It is being loaded: the steps of that are not the page's.
+    /// It is to come: the steps that come are its own.
     case loading
+    /// It is the view's document. The next load takes its place.
     case shown
 }

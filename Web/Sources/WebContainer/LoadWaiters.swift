@@ -30,12 +30,19 @@ struct LoadWaiters {
     /// How far.
     enum Goal {
         case committed, finished
+        /// The error page of an earlier load is there, so that the load can begin.
+        case errorPage
     }
 
     typealias Continuation = CheckedContinuation<LoadProblem?, Never>
+    /// How often the loads that were waited for were ended.
+    private(set) var ends = 0
     private var waiting: [(goal: Goal, continuation: Continuation)] = []
 
     mutating func add(_ goal: Goal, _ continuation: Continuation) { waiting.append((goal, continuation)) }
+
+    /// The error page is there.
+    mutating func errorPageLoaded() { resume(nil) { $0 == .errorPage } }
 
     /// The document is there.
     mutating func committed() { resume(nil) { $0 == .committed } }
@@ -44,7 +51,10 @@ struct LoadWaiters {
     mutating func finished() { resume(nil) { _ in true } }
 
     /// It will not be there.
-    mutating func end(_ problem: LoadProblem) { resume(problem) { _ in true } }
+    mutating func end(_ problem: LoadProblem) {
+        ends += 1
+        resume(problem) { _ in true }
+    }
 
     private mutating func resume(_ problem: LoadProblem?, where isMet: (Goal) -> Bool) {
         let met = waiting.filter { isMet($0.goal) }

@@ -99,12 +99,12 @@ extension Page {
     private func wait(
         _ untilFinished: Bool, isInHistory: Bool = false, _ begin: @MainActor (Page) -> Bool
     ) async throws(LoadProblem) {
+        waiters.end(.cancelled)
+        titleWait = nil
+        // A page that waits for an answer would not go on to the load.
+        withdrawQuestion()
+        try await waitForErrorPage()
         let problem = await withCheckedContinuation { continuation in
-            waiters.end(.cancelled)
-            titleWait = nil
-            // A page that waits for an answer would not go on to the load.
-            withdrawQuestion()
-            errorPage = .none
             denied = nil
             waiters.add(untilFinished ? .finished : .committed, continuation)
             guard begin(self) else { return waiters.finished() }
@@ -112,5 +112,17 @@ extension Page {
             awaited.begin(address, isInHistory: isInHistory)
         }
         if let problem { throw problem }
+    }
+
+    /// Waits until the error page that is to come is there. The engine sends it to its process later than a load that
+    /// begins after it, which it would end.
+    ///
+    /// - Throws: Why the load that is to begin then does not begin.
+    private func waitForErrorPage() async throws(LoadProblem) {
+        guard errorPage == .loading else { return }
+        let ends = waiters.ends
+        if let problem = await withCheckedContinuation({ waiters.add(.errorPage, $0) }) { throw problem }
+        // Another load may have begun before this continues.
+        guard waiters.ends == ends else { throw .cancelled }
     }
 }

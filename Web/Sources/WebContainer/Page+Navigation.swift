@@ -72,6 +72,9 @@ extension Page {
     func fail(_ failure: LoadFailure) {
         guard !loadTimer.isEcho(failure), !isOfErrorPage(failure) else { return }
         loadTimer.stop()
+        if !awaited.isBeforeDecision, retries.admits(failure) { return loadAgain(failure.uri) }
+        retries.reset()
+        if failure.uri == startedURI { startedURI = nil }
         publish(
             "web.navigation.failed",
             [
@@ -94,18 +97,26 @@ extension Page {
         replace(failure)
     }
 
-    /// Whether a failure says that another load took the place of the error page.
+    /// Whether a failure says that another load took the place of the error page, which has no more steps then.
     private func isOfErrorPage(_ failure: LoadFailure) -> Bool {
         guard failure.isCancelled else { return false }
-        return errorPage == .loading || failedURI != nil && [failedURI, "about:blank"].contains(failure.uri)
+        if errorPage == .loading {
+            errorPageLoaded()
+            return true
+        }
+        return failedURI != nil && [failedURI, "about:blank"].contains(failure.uri)
+    }
+
+    /// Begins a load again whose calls go on waiting.
+    private func loadAgain(_ uri: String) {
+        view.load(uri, headers: container?.parameters.headers(uri) ?? [])
     }
 
     /// A certificate is not trusted. One that was allowed is, and the page is loaded again.
     func distrust(_ failure: CertificateFailure) {
         if let container, container.pins.isAllowed(failure) {
             container.engine.trust(failure)
-            view.load(failure.uri)
-            return
+            return loadAgain(failure.uri)
         }
         container?.pins.note(failure)
         publish(

@@ -39,8 +39,6 @@ extension Page {
         if let page = container.kept[failure.uri] {
             show(ErrorPage.kept(page, failure.uri), inPlaceOf: failure.uri)
         } else if let offline = container.settings.offlinePage {
-            // The failed load has one more step, as if the error page were shown; the next load ends that.
-            errorPage = .shown
             failedURI = failure.uri
             let address = container.parameters.removed(from: failure.uri)
             view.load("\(offline)?uri=\(Parameters.escaped(address))")
@@ -52,6 +50,12 @@ extension Page {
     /// Shows the error page in place of a document.
     func showError(_ title: String, _ message: String, _ uri: String) {
         show(ErrorPage.text(title, message, uri), inPlaceOf: uri)
+    }
+
+    /// The error page is the view's document, or its load was ended. The loads that wait for that begin.
+    func errorPageLoaded() {
+        errorPage = .shown
+        waiters.errorPageLoaded()
     }
 
     private func show(_ html: String, inPlaceOf uri: String) {

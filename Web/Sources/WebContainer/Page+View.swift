@@ -11,34 +11,50 @@ extension Page: WebViewDelegate {
     /// As `WebViewDelegate` says.
     public func webView(_ view: WebView, load step: LoadStep) {
         if errorPage != .none { return errorPage(step) }
-        let uri: JSON = .string(view.uri ?? "")
         switch step {
-        case .started:
-            denied = nil
-            container?.leavePackages(self)
-            awaited.started()
-            replaced = nil
-            startedURI = view.uri
-            titleWait = nil
-            startTimer()
-            publish("web.navigation.started", ["uri": uri])
-        case .redirected: publish("web.navigation.redirected", ["uri": uri])
-        case .committed:
-            loadTimer.stop()
-            replaced = replacedAddress
-            startedURI = nil
-            guard replaced == nil else { return leaveDocument(nil) }
-            if view.uri != failedURI { failedURI = nil }
-            watch.committed()
-            leaveDocument(view.uri)
-            publish("web.navigation.committed", ["uri": uri])
-            if !awaited.isPending { waiters.committed() }
+        case .started: started()
+        case .redirected: publish(step)
+        case .committed: committed()
         case .finished:
             if let replaced { return fail(.refused(replaced)) }
-            publish("web.navigation.finished", ["uri": uri])
+            publish(step)
             if !awaited.isPending { awaitTitle() }
             watch.expectContent()
         }
+    }
+
+    private func started() {
+        // A load that ended since may have given the view its own address.
+        let address = awaited.isStarting ? awaited.address : view.uri
+        // A load that began again has started for its clients.
+        let isAgain = address == startedURI
+        denied = nil
+        container?.leavePackages(self)
+        awaited.started()
+        replaced = nil
+        startedURI = address
+        titleWait = nil
+        startTimer()
+        if !isAgain { publish(.started, address) }
+    }
+
+    private func committed() {
+        loadTimer.stop()
+        retries.reset()
+        replaced = replacedAddress
+        startedURI = nil
+        guard replaced == nil else { return leaveDocument(nil) }
+        if view.uri != failedURI { failedURI = nil }
+        watch.committed()
+        leaveDocument(view.uri)
+        publish(.committed)
+        if !awaited.isPending { waiters.committed() }
+    }
+
+    private func publish(_ step: LoadStep) { publish(step, view.uri) }
+
+    private func publish(_ step: LoadStep, _ address: String?) {
+        publish("web.navigation.\(step.rawValue)", ["uri": .string(address ?? "")])
     }
 
     /// The address that the engine does not load, and shows `about:blank` in place of: it reports no failure then.
@@ -49,14 +65,15 @@ extension Page: WebViewDelegate {
 
     static let blank = "about:blank"
 
-    /// The steps of the error page are nobody's business; with the next load it has gone.
+    /// Takes a step of the error page, which is not published. With the start of the next load it has gone.
     private func errorPage(_ step: LoadStep) {
         switch (step, errorPage) {
         case (.started, .shown):
             errorPage = .none
             webView(view, load: step)
-        case (.committed, _): leaveDocument(nil)
-        case (.finished, _): errorPage = .shown
+        case (.committed, .loading):
+            leaveDocument(nil)
+            errorPageLoaded()
         default: break
         }
     }
@@ -77,6 +94,7 @@ extension Page: WebViewDelegate {
     public func webView(_ view: WebView, processEnded end: ProcessEnd) {
         leaveDocument(nil)
         loadTimer.stop()
+        errorPage = .none
         awaited.end()
         waiters.end(.gone)
         watch.crashed(end.rawValue)

@@ -41,6 +41,7 @@ public final class Page {
     var credentials: AuthenticationQuestion?
     var credentialNumber = 0
     let loadTimer: LoadTimer
+    var retries = LoadRetries()
     var errorPage = ErrorPageState.none
     /// The address with which the load started that has no document yet.
     var startedURI: String?

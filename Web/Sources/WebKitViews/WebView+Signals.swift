@@ -8,10 +8,11 @@ extension WebView {
         }
         object.observe("load-changed") { [weak self] arguments in
             guard let self, let step = LoadStep(arguments.enumeration(1)) else { return }
-            delegate?.webView(self, load: step)
+            took(step)
         }
         object.connect("load-failed") { [weak self] arguments in
             guard let self, let error = arguments.boxed(3) else { return true }
+            endIsReported = true
             delegate?.webView(self, failed: LoadFailure(error, uri: arguments.string(2)))
             return true
         }
@@ -34,6 +35,13 @@ extension WebView {
             self.map { $0.delegate?.webViewProgressChanged($0) }
         }
         object.observe("close") { [weak self] _ in self.map { $0.delegate?.webViewClosed($0) } }
+    }
+
+    /// Reports a step. A load that failed has ended: the engine's `finished` that follows the failure is not reported.
+    private func took(_ step: LoadStep) {
+        let isReported = step == .finished && endIsReported
+        if step == .started || step == .finished { endIsReported = false }
+        if !isReported { delegate?.webView(self, load: step) }
     }
 
     private func posted(_ arguments: SignalArguments) -> Bool {

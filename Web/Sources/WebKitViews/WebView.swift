@@ -12,6 +12,8 @@ public final class WebView {
     /// The scripts and styles of documents to come.
     var additions: [DocumentAddition] = []
     private let engine: WebEngine
+    /// Whether the engine has reported a failure and not yet the end of that load.
+    var endIsReported = false
     /// Whether a right click shows the engine's menu.
     public var hasContextMenu = true
     /// Who hears of the view.

@@ -1,5 +1,5 @@
-/// How far a load of a view's document is.
-public enum LoadStep: Sendable, Hashable {
+/// How far a load of a view's document is. Events are named by it.
+public enum LoadStep: String, Sendable {
     case started, redirected
     /// The document is the view's now.
     case committed
@@ -73,7 +73,7 @@ public enum ProcessEnd: String, Sendable {
 public protocol WebViewDelegate: AnyObject {
     /// A script of an isolated world posted a text.
     func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply)
-    /// A load went on.
+    /// A load went on. A load ends with ``LoadStep/finished``, or with a failure.
     func webView(_ view: WebView, load step: LoadStep)
     /// A load failed.
     func webView(_ view: WebView, failed failure: LoadFailure)

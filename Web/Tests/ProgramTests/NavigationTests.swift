@@ -54,6 +54,30 @@ struct NavigationTests {
         }
     }
 
+    @Test("a load that fails ends with one event, web.navigation.failed; the error page's own steps are not published")
+    func failedSteps() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            let (closed, target) = ("http://127.0.0.1:9/", "\(run.server.origins[0])/page.html")
+            try await run.startPage(profile: "allow = [\"\(odd.secureOrigin)\", \"http://127.0.0.1:9\"]\n")
+            _ = try await run.navigate(target, finished: true)
+            var events = try await run.bridge.subscribe(to: "web.navigation.*").makeAsyncIterator()
+            for failing in ["\(odd.secureOrigin)/", closed] {
+                await run.expect("web.navigate", ["uri": .string(failing)], "load.failed")
+                _ = try await run.navigate(target, finished: true)
+                let expected = [
+                    "started \(failing)", "failed \(failing)", "started \(target)", "committed \(target)",
+                    "finished \(target)",
+                ]
+                var steps: [String] = []
+                while steps.count < expected.count, let event = try await events.next() {
+                    steps.append("\(event.name.dropFirst(15)) \(event.data["uri"]?.stringValue ?? "")")
+                }
+                #expect(steps == expected)
+            }
+        }
+    }
+
     @Test("callback as one event object: a name, and data that say which page it is about")
     func objects() async throws {
         try await WebRun.with { run in
@@ -123,6 +147,27 @@ struct NavigationTests {
             _ = try await run.bridge.call(
                 "web.tls.allow", ["host": "127.0.0.1", "sha256": sha256] as JSON, as: JSON.self)
             _ = try await run.navigate("\(odd.secureOrigin)/", finished: true)
+            #expect(try await run.evaluate("return document.title") == "odd")
+        }
+    }
+
+    @Test("web.navigate waits for the document of a server whose certificate was allowed before the engine met it")
+    func allowedBefore() async throws {
+        try await WebRun.with { run in
+            let odd = try OddServer()
+            let named = odd.secureOrigin.replacing("127.0.0.1", with: "localhost")
+            try await run.startPage(
+                profile: """
+                    allow = ["\(odd.secureOrigin)", "\(named)"]
+                    [tasks]
+                    events = ["web.tls.failed"]
+                    """)
+            var failures = try await run.bridge.subscribe(to: "web.tls.failed").makeAsyncIterator()
+            await run.expect("web.navigate", ["uri": .string("\(odd.secureOrigin)/")], "load.failed")
+            let sha256 = try await failures.next()?.data["sha256"] ?? JSON.null
+            _ = try await run.bridge.call(
+                "web.tls.allow", ["host": "localhost", "sha256": sha256] as JSON, as: JSON.self)
+            _ = try await run.navigate("\(named)/", finished: true)
             #expect(try await run.evaluate("return document.title") == "odd")
         }
     }
