@@ -43,13 +43,15 @@ struct HostilePageTests {
         }
     }
 
+    // A page's posts that wait are 1 MiB at most: these are 1.6 MiB.
     @Test("calls: more at once than posts are held, each with one callback, beside another page's")
     func calls() async throws {
         try await beside(
             """
-            globalThis.counts = new Array(400).fill(0);
-            const ends = counts.map((_, index) => new Promise((done) => WebBridge.call("Echo", { index }, (result) => {
-                counts[index] += result?.index === index ? 1 : 1000;
+            globalThis.counts = new Array(800).fill(0);
+            const text = "x".repeat(2048);
+            const ends = counts.map((_, index) => new Promise((done) => WebBridge.call("Echo", { index, text }, (result) => {
+                counts[index] += result?.index === index && result.text === text ? 1 : 1000;
                 done();
             })));
             await Promise.all(ends);
@@ -65,7 +67,7 @@ struct HostilePageTests {
         }
     }
 
-    @Test("posts: more at once than one turn takes keep their order, and reach the daemon before their page is left")
+    @Test("posts: more at once than are held keep their order, and reach the daemon before their page is left")
     func posts() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = \"publish\"\nnames = \"test.*\"\norigin = \"\(origins[0])\"\n"
@@ -76,14 +78,16 @@ struct HostilePageTests {
             for round in 0..<3 {
                 _ = try await run.evaluate(
                     """
-                    for (let number = 0; number < 400; number += 1) {
-                        WebBridge.call("bridge.publish", { event: "test.number", data: \(round) * 400 + number });
+                    const text = "x".repeat(2048);
+                    for (let index = 0; index < 800; index += 1) {
+                        const data = { number: \(round) * 800 + index, text };
+                        WebBridge.call("bridge.publish", { event: "test.number", data });
                     }
                     location = "/page.html?\(round)";
                     """)
-                for number in 0..<400 {
+                for index in 0..<800 {
                     let event = try await events.next()
-                    try #require(event?.data.int64Value == Int64(round * 400 + number))
+                    try #require(event?.data["number"]?.int64Value == Int64(round * 800 + index))
                 }
                 _ = try await run.report()
             }

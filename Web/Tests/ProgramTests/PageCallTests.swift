@@ -22,6 +22,27 @@ struct PageCallTests {
         }
     }
 
+    @Test("a call of nearly 1 MiB has its answer; a longer one is message.too_large, and the next one has its answer")
+    func longest() async throws {
+        try await WebRun.with { run in
+            try await run.startPage()
+            let lengths = try await run.evaluate(
+                """
+                const echo = async (length) => {
+                    try {
+                        return (await WebBridge.call("Echo", { text: "ä".repeat(length / 2) })).text.length * 2;
+                    } catch (error) {
+                        return error.code;
+                    }
+                };
+                const lengths = [];
+                for (const length of [1_000_000, 1_100_000, 2, 1_000_000]) lengths.push(await echo(length));
+                return lengths;
+                """)
+            #expect(lengths == [1_000_000, "message.too_large", 2, 1_000_000])
+        }
+    }
+
     @Test("of 800 calls at once each has one callback with its own result, three times")
     func atOnce() async throws {
         try await WebRun.with { run in

@@ -1,0 +1,112 @@
+internal import Glibc
+internal import MainLoop
+
+/// The lines of one document for the daemon, and the descriptor of its connection. Lines wait here while the daemon does
+/// not read. On the main thread's loop.
+@MainActor
+final class PageOutput {
+    /// Bytes that wait of a document; beyond, it sends faster than it may.
+    private static let maximumBytes = 8 << 20
+    /// Bytes that wait of all documents that were left.
+    private static let maximumBytesLeft = 16 << 20
+    /// How many documents that were left may have something wait.
+    private static let maximumLeft = 64
+    /// How long that may wait.
+    private static let maximumTimeLeft = Duration.seconds(10)
+    /// The outputs of documents that were left, the oldest first: nobody else owns them.
+    private static var left: [PageOutput] = []
+    /// What the daemon sends to documents that were left: it is dropped.
+    private static var dropped = [UInt8](repeating: 0, count: 64 << 10)
+
+    let descriptor: Int32
+    private var source: LoopSource?
+    /// What comes for a document that was left, which the daemon may want to get rid of before it reads on.
+    private var answers: LoopSource?
+    private var limit: LoopSource?
+    private var isOpen = true
+    private var queued: [UInt8] = []
+    /// How many bytes at the beginning of `queued` have been sent.
+    private var sentBytes = 0
+    /// Called once, where the connection has failed or too much waits.
+    private var onFailure: (@MainActor () -> Void)?
+
+    /// Takes the descriptor.
+    init(_ descriptor: Int32, onFailure: @escaping @MainActor () -> Void) {
+        self.descriptor = descriptor
+        self.onFailure = onFailure
+    }
+
+    isolated deinit { close() }
+
+    private var waitingBytes: Int { queued.count - sentBytes }
+
+    /// Sends a line, or has it wait.
+    func send(_ line: [UInt8]) {
+        guard isOpen else { return }
+        queued += line
+        queued.append(0x0A)
+        if source == nil { flush() }
+        if waitingBytes > Self.maximumBytes { fail() }
+    }
+
+    /// Closes the connection when the daemon has read what waits: the document has been left, and posted it before.
+    func finish() {
+        onFailure = nil
+        guard isOpen, waitingBytes > 0 else { return close() }
+        Self.left.append(self)
+        limit = .timer(after: Self.maximumTimeLeft, as: "lines of a page that was left") { [weak self] in self?.close()
+        }
+        answers = .watching(descriptor, for: .input, as: "answers to a page that was left") { [weak self] in
+            self?.dropAnswers()
+        }
+        while Self.left.count > Self.maximumLeft
+            || Self.left.reduce(0, { $0 + $1.waitingBytes }) > Self.maximumBytesLeft,
+            let oldest = Self.left.first
+        { oldest.close() }
+    }
+
+    private func dropAnswers() {
+        let count = Self.dropped.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        if count <= 0 { close() }
+    }
+
+    /// Closes the connection. What waits is not sent.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        source?.cancel()
+        answers?.cancel()
+        limit?.cancel()
+        Glibc.close(descriptor)
+        Self.left.removeAll { $0 === self }
+    }
+
+    private func fail() {
+        let onFailure = self.onFailure
+        self.onFailure = nil
+        close()
+        onFailure?()
+    }
+
+    private func flush() {
+        let sent = queued.withUnsafeBytes { all in
+            let rest = UnsafeRawBufferPointer(rebasing: all[sentBytes...])
+            return Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+        }
+        if sent < 0, errno != EAGAIN, errno != EINTR { return fail() }
+        sentBytes += max(0, sent)
+        // No earlier: what is left is moved, which takes as long as it is long.
+        if sentBytes > queued.count / 2 {
+            queued.removeFirst(sentBytes)
+            sentBytes = 0
+        }
+        if queued.isEmpty {
+            source?.cancel()
+            source = nil
+            if limit != nil { close() }
+        } else if source == nil {
+            source = LoopSource.watching(descriptor, for: .output, as: "page's lines") { [weak self] in self?.flush() }
+        }
+    }
+}
