@@ -197,6 +197,20 @@ struct SharedLoadTests {
         #expect(body.isAbandoned && given.withLock { $0 } == 1)
     }
 
+    @Test("A body that is not kept any more goes on where all that came is read already", .timeLimit(.minutes(5)))
+    func readBeforeItIsNotKept() async throws {
+        let body = GrowingBody {}
+        let reader = try #require(body.reader())
+        let threads = BlockingThreads(name: "test-bodies")
+        for _ in 0..<3 {
+            body.append([UInt8](repeating: 0x78, count: GrowingBody.windowBytes / 2))
+            #expect(try await reader.next(threads, of: 0)?.count == GrowingBody.windowBytes / 2)
+        }
+        body.stopKeeping()
+        await body.waitForRoom()
+        #expect(body.unfiled.bytes.isEmpty)
+    }
+
     @Test("A body comes whole where it cannot be written, and one that is announced too long is not begun")
     func notWritten() async throws {
         let length = 400_000

@@ -94,7 +94,13 @@ final class GrowingBody: Sendable {
     }
 
     /// The bytes that come from now on are for those that read it already.
-    func stopKeeping() { state.withLock { $0.isKept = false } }
+    func stopKeeping() {
+        state.withLock { state in
+            state.isKept = false
+            // What all have read makes room: they do not read it again, and the writer waits for nothing else.
+            Self.trim(&state)
+        }
+    }
 
     /// Waits until those that read a body which is not kept have taken enough of it.
     func waitForRoom() async {
