@@ -22,7 +22,8 @@ def of_costs(seeds: Seeds) -> None:
     sequences = [
         [call("bridge.subscribe", '{"events":[' + repeated(149_000, '"N"') + "]}")],
         [call("bridge.unsubscribe", '{"events":[' + repeated(110_000, '"N"') + "]}")],
-        checked('{"anyOf":[' + repeated(3000, '{"enum":["N"]}') + ',{"type":"null"}]}', "[" + repeated(200_000, "0") + "]"),
+        checked('{"anyOf":[' + repeated(3000, '{"enum":["N"]}') + ',{"type":"null"}]}',
+                "[" + repeated(200_000, "0") + "]"),
         checked('{"items":{"type":"object","properties":{' + repeated(5000, '"N":{}') + "}}}",
                 "[" + repeated(300_000, "{}") + ",0]"),
         checked('{"allOf":[' + repeated(2500, '{"maxLength":2000000}') + ',{"type":"null"}]}',
@@ -32,7 +33,8 @@ def of_costs(seeds: Seeds) -> None:
         ["0[" + repeated(1000, '{"jsonrpc":"2.0","method":"bridge.describe","id":1}') + "]"],
         ["0[" + repeated(5000, '{"task":"bridge.tasks","callbackId":1}') + "]"],
         ["0[" + repeated(20_000, publish) + "]"],
-        [call("bridge.register", '{"tasks":[' + repeated(200, '"s"') + '],"descriptions":{"s":{"options":{"properties":{'
+        [call("bridge.register",
+              '{"tasks":[' + repeated(200, '"s"') + '],"descriptions":{"s":{"options":{"properties":{'
               + repeated(5000, '"N":{}') + "}}}}}")],
         [call("bridge.publish", '{"event":"crowd","data":"' + repeated(1_000_000, "x", comma=False) + '"}')],
         [call("bridge.publish", '{"event":"crowd","data":"' + repeated(90_000, "x", comma=False) + '"}')],
@@ -51,8 +53,8 @@ def of_costs(seeds: Seeds) -> None:
         [call("bridge.publish", '{"event":"x","data":[' + repeated(300_000, "{}") + "]}")],
         [call("bridge.hello", '{"client":"' + repeated(900_000, "x", comma=False) + '"}')],
         [call("bridge.explain", '{"task":"' + repeated(900_000, "x", comma=False) + '"}')],
-        [call("bridge.sessions", "{}"), call("bridge.tasks", "{}"), call("bridge.status", "{}"), call("bridge.metrics", "{}"),
-         call("bridge.describe", "{}"), call("bridge.calls", "{}")],
+        [call("bridge.sessions", "{}"), call("bridge.tasks", "{}"), call("bridge.status", "{}"),
+         call("bridge.metrics", "{}"), call("bridge.describe", "{}"), call("bridge.calls", "{}")],
         ["1" + call("bridge.register", '{"tasks":["held"]}')[1:],
          "0[" + repeated(1024, '{"task":"held","callbackId":"N"}') + "]", "A"],
         # What must stay cheap.

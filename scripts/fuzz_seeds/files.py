@@ -16,7 +16,8 @@ def of_files(seeds: Seeds) -> None:
                 seeds["configuration"].append(bytes([kind]) + part.encode())
     seeds["configuration"] += [
         b"\x00socket = \"/a/s\"\nsocket_mode = \"0660\"\nplugin_dir = [\"/a/p\"]\nlog_level = \"debug\"\n[limits]\n"
-        b"message_bytes = \"64KiB\"\nsessions = 11\n[plugins]\ndisabled = [\"login\"]\n[plugins.alert]\npresenters = [1]\n",
+        b"message_bytes = \"64KiB\"\nsessions = 11\n[plugins]\ndisabled = [\"login\"]\n[plugins.alert]\n"
+        b"presenters = [1]\n",
         b"\x00a.b.\"c d\" = [1, [2.5, \"x\"], { y = true, z = {} }]\nw = 2026-01-02T03:04:05Z\n[[r]]\nn = '''x'''\n",
         b"\x00a = " + b"[" * 130 + b"]" * 130,
         b"\x01command = [\"./a.py\", \"x\"]\nversion = \"1\"\n[environment]\nA = \"b\"\n[limits]\nmemory = \"1GiB\"\n"
@@ -32,8 +33,8 @@ def of_files(seeds: Seeds) -> None:
 def of_queries(seeds: Seeds) -> None:
     """Seeds of queries beyond those of the vectors."""
     records = [compact(record).encode() for record in [
-        {"a": 1, "b": {"c": "é"}}, {"a": 1.0}, {"a": "1"}, {"a": None, "b.c": True}, {"a": [1]}, {"a": {"x": 9007199254740993}},
-        {}, {"a": 9007199254740992}, {"a": -0.0},
+        {"a": 1, "b": {"c": "é"}}, {"a": 1.0}, {"a": "1"}, {"a": None, "b.c": True}, {"a": [1]},
+        {"a": {"x": 9007199254740993}}, {}, {"a": 9007199254740992}, {"a": -0.0},
     ]] + [b'{"a":1e400}', b'{"a":123456789012345678901234567890}', b'{"a":"\\ud83d\\ude00"}']
     cursor = b"eyJmb3JtIjoxLCJvZiI6IjAiLCJ2YWx1ZXMiOltbIm0iXV0sImtleSI6ImEifQ=="
     for options in [

@@ -25,19 +25,25 @@ def of_http(seeds: Seeds) -> None:
     ]
 
     def played(policy: int, status: int, request: list[str], response: list[str], following: list[str]) -> bytes:
-        lists = [RECORD_END.join(field.encode() for field in fields) + RECORD_END for fields in (request, response, following)]
+        lists = [RECORD_END.join(field.encode() for field in fields) + RECORD_END
+                 for fields in (request, response, following)]
         return bytes([policy, status, 60, 60]) + RECORD_END.join(lists)
 
     response = ['ETag: "a"', "Date: Fri, 15 Jan 2027 08:00:00 GMT", "Content-Length: 10"]
     for policy in range(7):
-        seeds["cachecontrol"].append(played(policy, 0, ["Accept: */*"], response + ["Cache-Control: max-age=60"], ['ETag: "a"']))
+        seeds["cachecontrol"].append(
+            played(policy, 0, ["Accept: */*"], response + ["Cache-Control: max-age=60"], ['ETag: "a"']))
     seeds["cachecontrol"] += [
         played(0, 0, ["Cache-Control: max-stale"], response + ["Cache-Control: max-age=0, must-revalidate"], []),
-        played(0, 0, ["Cache-Control: only-if-cached, min-fresh=1"], response + ["Cache-Control: s-maxage=1, private=\"x\""], []),
+        played(0, 0, ["Cache-Control: only-if-cached, min-fresh=1"],
+               response + ["Cache-Control: s-maxage=1, private=\"x\""], []),
         played(0, 0, ["Accept-Encoding: gzip, br", "Accept-Language: de"],
                response + ["Vary: Accept-Encoding, accept-language", "Expires: 0", "Age: 7, 8"], ["Vary: *"]),
-        played(0, 2, ["Range: bytes=0-4"], ["Content-Range: bytes 0-4/10", "Cache-Control: public, max-age=9", 'ETag: W/"w"'], []),
+        played(0, 2, ["Range: bytes=0-4"],
+               ["Content-Range: bytes 0-4/10", "Cache-Control: public, max-age=9", 'ETag: W/"w"'], []),
         played(0, 3, ["If-None-Match: *", "If-Modified-Since: Sun Nov  6 08:49:37 1994"],
-               ["Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT", "Cache-Control: stale-while-revalidate=9,stale-if-error=9"], []),
-        played(6, 0, [], ["Cache-Control: no-store, must-understand, immutable", "Strict-Transport-Security: max-age=1"], []),
+               ["Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT",
+                "Cache-Control: stale-while-revalidate=9,stale-if-error=9"], []),
+        played(6, 0, [],
+               ["Cache-Control: no-store, must-understand, immutable", "Strict-Transport-Security: max-age=1"], []),
     ]

@@ -67,7 +67,8 @@ def of_plays(seeds: Seeds) -> None:
     ]]
     manifest = compact(MANIFEST).encode()
     seeds["process"] += [RECORD_END.join([start] + play) for start in (b"", manifest) for play in [
-        [b'0{"task":"work","options":{"a":1},"callbackId":1,"progress":true}', b'<{"callbackId":\x1d,"progress":{"a":1},'
+        [b'0{"task":"work","options":{"a":1},"callbackId":1,"progress":true}',
+         b'<{"callbackId":\x1d,"progress":{"a":1},'
          b'"sequence":0}', b'<{"callbackId":\x1d,"result":{"ok":true}}', b'<{"callbackId":\x1d,"result":2}'],
         [b'0{"task":"one","callbackId":1}', b'<{"callbackId":\x1d,"result":{"pass":true}}', b'<{"task":"bridge.ping",'
          b'"callbackId":"a","caller":\x1d}', b'<{"callbackId":\x1d,"error":{"code":"a","message":"b"}}'],
@@ -91,5 +92,6 @@ def of_streams(seeds: Seeds) -> None:
         first = [pipes, *([attach_writer] if pipes & 1 else []), *([attach_reader] if pipes & 2 else [])]
         round_ = [write, 1, 20, move, 9, 20, read, 15, 40]
         seeds["streams"] += [bytes(first + round_ * 6 + last) for last in [
-            [close, 1, 1, 0], [close, 1, 1, 1] + round_ * 3 + [close, 0], [leave, 0, 0] + round_, [leave, 0, 1] + round_,
+            [close, 1, 1, 0], [close, 1, 1, 1] + round_ * 3 + [close, 0], [leave, 0, 0] + round_,
+            [leave, 0, 1] + round_,
             [end, 0] + round_, [ready, 1] + round_ * 2 + [ready, 0], [30, 0] * 3 + round_]]

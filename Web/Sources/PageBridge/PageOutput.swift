@@ -1,8 +1,8 @@
 internal import Glibc
 internal import MainLoop
 
-/// The lines of one document for the daemon, and the descriptor of its connection. Lines wait here while the daemon does
-/// not read. On the main thread's loop.
+/// The lines of one document for the daemon, and the descriptor of its connection. Lines wait here while the daemon
+/// does not read. On the main thread's loop.
 @MainActor
 final class PageOutput {
     /// Bytes that wait of a document; beyond, it sends faster than it may.
@@ -20,7 +20,7 @@ final class PageOutput {
 
     let descriptor: Int32
     private var source: LoopSource?
-    /// What comes for a document that was left, which the daemon may want to get rid of before it reads on.
+    /// Reads what comes for a document that was left: the daemon stops reading where its answers are not read.
     private var answers: LoopSource?
     private var limit: LoopSource?
     private var isOpen = true
@@ -54,9 +54,8 @@ final class PageOutput {
         onFailure = nil
         guard isOpen, waitingBytes > 0 else { return close() }
         Self.left.append(self)
-        limit = .timer(after: Self.maximumTimeLeft, as: "lines of a page that was left") { [weak self] in self?.close()
-        }
-        answers = .watching(descriptor, for: .input, as: "answers to a page that was left") { [weak self] in
+        limit = .timer(after: Self.maximumTimeLeft, as: "lines of a left page") { [weak self] in self?.close() }
+        answers = .watching(descriptor, for: .input, as: "answers to a left page") { [weak self] in
             self?.dropAnswers()
         }
         while Self.left.count > Self.maximumLeft

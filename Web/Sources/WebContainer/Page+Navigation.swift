@@ -72,7 +72,7 @@ extension Page {
     func fail(_ failure: LoadFailure) {
         guard !loadTimer.isEcho(failure), !isOfErrorPage(failure) else { return }
         loadTimer.stop()
-        if !awaited.isBeforeDecision, retries.admits(failure) { return loadAgain(failure.uri) }
+        if denied == nil, !awaited.isBeforeDecision, retries.admits(failure) { return loadAgain(failure.uri) }
         retries.reset()
         if failure.uri == startedURI { startedURI = nil }
         publish(

@@ -61,7 +61,7 @@ extension WebView {
             guard let self, let certificate = arguments.object(2) else { return true }
             let failure = CertificateFailure(
                 certificate, uri: arguments.string(1), errors: arguments.flags(3))
-            endIsReported = true
+            hasFailed = true
             delegate?.webView(self, distrusts: failure)
             return true
         }

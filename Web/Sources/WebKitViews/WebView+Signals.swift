@@ -8,11 +8,11 @@ extension WebView {
         }
         object.observe("load-changed") { [weak self] arguments in
             guard let self, let step = LoadStep(arguments.enumeration(1)) else { return }
-            took(step)
+            report(step)
         }
         object.connect("load-failed") { [weak self] arguments in
             guard let self, let error = arguments.boxed(3) else { return true }
-            endIsReported = true
+            hasFailed = true
             delegate?.webView(self, failed: LoadFailure(error, uri: arguments.string(2)))
             return true
         }
@@ -38,10 +38,10 @@ extension WebView {
     }
 
     /// Reports a step. A load that failed has ended: the engine's `finished` that follows the failure is not reported.
-    private func took(_ step: LoadStep) {
-        let isReported = step == .finished && endIsReported
-        if step == .started || step == .finished { endIsReported = false }
-        if !isReported { delegate?.webView(self, load: step) }
+    private func report(_ step: LoadStep) {
+        let isEndOfFailed = step == .finished && hasFailed
+        if step == .started || step == .finished { hasFailed = false }
+        if !isEndOfFailed { delegate?.webView(self, load: step) }
     }
 
     private func posted(_ arguments: SignalArguments) -> Bool {

@@ -12,8 +12,8 @@ public final class WebView {
     /// The scripts and styles of documents to come.
     var additions: [DocumentAddition] = []
     private let engine: WebEngine
-    /// Whether the engine has reported a failure and not yet the end of that load.
-    var endIsReported = false
+    /// The engine has reported a failure, and reports the end of that load next.
+    var hasFailed = false
     /// Whether a right click shows the engine's menu.
     public var hasContextMenu = true
     /// Who hears of the view.

@@ -50,10 +50,11 @@ struct HostilePageTests {
             """
             globalThis.counts = new Array(800).fill(0);
             const text = "x".repeat(2048);
-            const ends = counts.map((_, index) => new Promise((done) => WebBridge.call("Echo", { index, text }, (result) => {
+            const echo = (index) => new Promise((done) => WebBridge.call("Echo", { index, text }, (result) => {
                 counts[index] += result?.index === index && result.text === text ? 1 : 1000;
                 done();
-            })));
+            }));
+            const ends = counts.map((_, index) => echo(index));
             await Promise.all(ends);
             globalThis.isGood = (globalThis.isGood ?? true) && counts.every((count) => count === 1);
             """
