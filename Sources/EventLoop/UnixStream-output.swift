@@ -34,6 +34,13 @@ extension UnixStream {
     /// Whether a write is tried.
     private var takesOutput: Bool { isOpen && !isOutputBroken && !isOver }
 
+    /// Ends our direction: the peer reads an end of input. Only for sockets.
+    public func shutdownWrite() {
+        guard isOpen, isSocket else { return }
+        // Fails only where the peer is gone already, which is reported on its own.
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// Has `writable()` be called as soon as there is room, though nothing was refused.
     public func awaitRoom() {
         guard takesOutput else { return }

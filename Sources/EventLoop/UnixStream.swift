@@ -45,6 +45,10 @@ public final class UnixStream {
     private var watched: StreamPoll.Interest = []
     /// What was reported since and has not been used up: it is not reported again.
     @exclusivity(unchecked) private var reported: StreamPoll.Interest = []
+    /// Whether ``LateInput`` will look at it.
+    @exclusivity(unchecked) private var isLookedAtLater = false
+    /// How many of the next reads are to report whether they stopped before the last byte.
+    @exclusivity(unchecked) private var checkedReads = 0
 
     private static let input: StreamPoll.Interest = [.readable, .inputEnd]
     private static let broken: StreamPoll.Interest = [.hangUp, .failure]
@@ -108,13 +112,6 @@ public final class UnixStream {
         suspendReading()
         awaitsHangUp = true
         watch()
-    }
-
-    /// Ends our direction: the peer reads an end of input. Only for sockets.
-    public func shutdownWrite() {
-        guard isOpen, isSocket else { return }
-        // Fails only where the peer is gone already, which is reported on its own.
-        _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
     /// Closes the descriptor. Nothing is reported any longer. Further calls do nothing.
@@ -203,10 +200,31 @@ public final class UnixStream {
     private func receive(into buffer: UnsafeMutableRawPointer, isCut: inout Bool) -> Int {
         if onDescriptor != nil { return receive(buffer, readBytes, isCut: &isCut) }
         guard isSocket else { return clibuv_read(descriptor, buffer, readBytes) }
+        if checkedReads > 0 { return receiveChecked(into: buffer, isCut: &isCut) }
+        if !isLookedAtLater {
+            isLookedAtLater = true
+            LateInput.shared.lookLater(at: self)
+        }
+        return clibuv_receive(descriptor, buffer, readBytes)
+    }
+
+    /// The peer may send descriptors; where it does, it is assumed to go on.
+    @inline(never)
+    private func receiveChecked(into buffer: UnsafeMutableRawPointer, isCut: inout Bool) -> Int {
         var isPart: Int32 = 0
-        let count = clibuv_receive(descriptor, buffer, readBytes, &isPart)
+        let count = clibuv_receive_checked(descriptor, buffer, readBytes, &isPart)
         isCut = isPart != 0
+        checkedReads = isCut ? .max : checkedReads - 1
         return count
+    }
+
+    /// Reads again, where there is input that the last read may have left.
+    func lookForInput() {
+        isLookedAtLater = false
+        guard isOpen, !isOver, !isAtEnd, hasUnread else { return }
+        checkedReads = max(checkedReads, 1)
+        reported.insert(.readable)
+        watch()
     }
 
     /// Notes after a read whether there may be more input, which is not reported again.
