@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Streams on threads of the program's own, against the daemon's own server and runtime.
-@Suite @LoopActor struct BlockingStreamTests {
+@Suite(.timeLimit(.minutes(5))) @LoopActor struct BlockingStreamTests {
     /// Does work on a thread of its own, which may block.
     private func onThread<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value

@@ -6,7 +6,7 @@ import Testing
 @testable import BridgeClient
 
 /// Streams whose pipes come with them, against the daemon's own server and runtime.
-@Suite("Streams that are made with their pipes") @LoopActor struct MadePipeTests {
+@Suite("Streams that are made with their pipes", .timeLimit(.minutes(5))) @LoopActor struct MadePipeTests {
     @Test("A stream is made with its pipe, but where it is known to be short")
     func made() async throws {
         try await withClients { writer, reader in

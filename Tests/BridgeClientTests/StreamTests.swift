@@ -7,7 +7,7 @@ import Testing
 @testable import BridgeClient
 
 /// Streams against the daemon's own server and runtime.
-@Suite @LoopActor struct StreamTests {
+@Suite(.timeLimit(.minutes(5))) @LoopActor struct StreamTests {
     private func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     }
