@@ -34,7 +34,7 @@ public final class PrivateDaemon {
     private var streams: [LineStream] = []
     private let hear: @LoopActor (DaemonLogLine) -> Void
     private var isReady = false
-    private var isTold = false
+    private var isStopRequested = false
     private var complaints: [String] = []
     private let readiness = AsyncSignal<Void>()
 
@@ -134,8 +134,8 @@ public final class PrivateDaemon {
     /// Asks it to end in order, and does not wait.
     public func beginStop() {
         // A second signal would have it end immediately.
-        guard !isTold else { return }
-        isTold = true
+        guard !isStopRequested else { return }
+        isStopRequested = true
         process.kill(SIGTERM)
     }
 

@@ -237,7 +237,7 @@ static void note_names(bridge_json_parser *parser, bridge_json_text *text, const
         note_name(parser->names, &found, parser->places, start + member->key_start, member->key_length,
                   member->key_escaped, index);
     }
-    tell_names(&found, parser->places, text);
+    report_names(&found, parser->places, text);
 }
 
 static bool refuse(bridge_json_text *text, uint8_t error, size_t offset) {

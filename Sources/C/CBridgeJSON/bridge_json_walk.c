@@ -252,7 +252,7 @@ bool bridge_json_walk_step(bridge_json_walk *walk, size_t bytes) {
 
 bool bridge_json_walk_result(const bridge_json_walk *walk, bridge_json_text *text) {
     *text = (bridge_json_text){.members = walk->parser.members, .count = walk->count, .root = walk->root};
-    tell_names(&walk->names, walk->parser.places, text);
+    report_names(&walk->names, walk->parser.places, text);
     if (!walk->has_failed) return true;
     text->error = walk->parser.error;
     text->error_offset = (uint32_t)(walk->parser.error_place - walk->start);

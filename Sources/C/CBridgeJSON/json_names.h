@@ -85,7 +85,7 @@ always_inline void note_name(const bridge_json_names *names, struct found_names 
     places[number] = index;
 }
 
-always_inline void tell_names(const struct found_names *found, const uint32_t *places, bridge_json_text *text) {
+always_inline void report_names(const struct found_names *found, const uint32_t *places, bridge_json_text *text) {
     text->found = found->found;
     text->repeated = found->repeated;
     text->places = places;

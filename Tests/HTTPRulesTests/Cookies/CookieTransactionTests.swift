@@ -86,8 +86,8 @@ struct CookieTransactionTests {
             let (_, changes) = jar.transaction { jar in
                 for step in 0..<Int64(5) { change(&jar, at: 60 + Int64(round) * 5 + step, &generator) }
             }
-            let isTold = changes == jar.changes(since: before)
-            #expect(isTold)
+            let isListed = changes == jar.changes(since: before)
+            #expect(isListed)
         }
     }
 

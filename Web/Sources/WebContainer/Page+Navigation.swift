@@ -22,7 +22,7 @@ extension Page {
             denied = .denied(uri: request.uri, rule: rule)
             publish("web.navigation.denied", ["uri": .string(request.uri), "rule": .string(rule)])
         }
-        if request.isForNewWindow { tellWindow(request.uri, isAllowed: false) }
+        if request.isForNewWindow { publishWindowRequest(request.uri, isAllowed: false) }
         return false
     }
 
@@ -48,11 +48,11 @@ extension Page {
         // The engine does not ask about the navigation of window.open() first.
         guard decide(request) else { return nil }
         let page = container?.open(relatedTo: self)
-        tellWindow(request.uri, isAllowed: page != nil)
+        publishWindowRequest(request.uri, isAllowed: page != nil)
         return page?.view
     }
 
-    private func tellWindow(_ uri: String, isAllowed: Bool) {
+    private func publishWindowRequest(_ uri: String, isAllowed: Bool) {
         publish("web.window.requested", ["uri": .string(uri), "allowed": .bool(isAllowed)])
     }
 

@@ -100,7 +100,7 @@ final class SharedLoad: Sendable {
 
     private let state = Mutex(State())
 
-    /// Tells those that wait. Later outcomes count no more.
+    /// Sends the outcome to those that wait. Later ones are ignored.
     func publish(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [CheckedContinuation<Outcome?, Never>] in
             guard state.outcome == nil else { return [] }

@@ -28,7 +28,7 @@ public final class CookieReplica {
     private var gathering: LoopSource?
     /// How many changes have gone one way or the other.
     private var count = 0
-    private var hasTold = false
+    private var hasReportedProblem = false
     /// Called with the daemon's error where it does not send its cookies.
     public var onProblem: (@MainActor (BridgeError) -> Void)?
 
@@ -131,8 +131,8 @@ public final class CookieReplica {
 
     /// Reports the first problem since the daemon sent its cookies.
     private func report(_ problem: BridgeError) {
-        if !hasTold { onProblem?(problem) }
-        hasTold = true
+        if !hasReportedProblem { onProblem?(problem) }
+        hasReportedProblem = true
     }
 
     /// Does one thing that is due; false: there is none.
@@ -140,7 +140,7 @@ public final class CookieReplica {
         if isAttachDue {
             isAttachDue = false
             try await attach()
-            hasTold = false
+            hasReportedProblem = false
         } else if !waiting.isEmpty {
             let changes = waiting
             waiting = [:]
