@@ -251,7 +251,7 @@ final class PluginProcessHost: TaskHost {
         let what =
             "the process of the plugin \(instance?.name ?? "") answered a call again that it had answered, or that "
             + "never was: \(text)"
-        if let instance { instance.noteSurplusAnswer(what) } else { runtime.dropReply(what, [:]) }
+        if let instance { instance.noteSurplusAnswer(what, to: text) } else { runtime.dropReply(what, [:]) }
     }
 
     var streamHolders: [StreamHolder] { links.map(\.streamHolder) }

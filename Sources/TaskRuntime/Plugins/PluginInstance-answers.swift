@@ -75,9 +75,11 @@ extension PluginInstance {
     }
 
     /// An answer came that was not asked for: a fault of the plugin, which the log reports, 100 times a second at most.
-    public func noteSurplusAnswer(_ what: @autoclosure () -> String) {
-        let isTold = surplusLines.take(at: calls.clock.now) != .leaveOut
-        calls.dropReply(what(), [:], level: isTold ? .warning : .debug)
+    ///
+    /// - Parameter id: By what the plugin knows the call.
+    public func noteSurplusAnswer(_ what: @autoclosure () -> String, to id: String) {
+        let isReported = surplusLines.take(at: calls.clock.now) != .leaveOut
+        calls.dropReply(what(), ["answered": .string(id)], level: isReported ? .warning : .debug)
     }
 
     /// A user has as many calls there that have ended as they may. Where the plugin has long answered none of them, it
@@ -91,7 +93,9 @@ extension PluginInstance {
 
     private func dropLate(_ handle: CallHandle) {
         guard let task = unfinished.remove(handle, at: calls.clock.now) else {
-            return noteSurplusAnswer("\(providerName) answered a call again that it had answered, or that never was")
+            return noteSurplusAnswer(
+                "\(providerName) answered a call again that it had answered, or that never was",
+                to: String(handle.rawValue))
         }
         calls.dropReply("\(providerName) answered a call that has ended", ["task": .string(task.name)])
         leave(task)

@@ -53,8 +53,15 @@ final class CheckedDaemon {
     var isRunning: Bool { daemon.isRunning }
     /// How many answers have come so far for calls of a task that had ended before their work did.
     func lateAnswers(of task: String) -> Int { ears.lateAnswers[task, default: 0] }
+    /// The task whose calls are made at present.
+    var calledTask: String? {
+        get { ears.calledTask }
+        set { ears.calledTask = newValue }
+    }
     /// How many answers have come so far for calls that had been answered, or that never were.
     var surplusAnswers: Int { ears.surplusAnswers }
+    /// How many of them belong to a task: the first one to the same call came while it was called.
+    func surplusAnswers(of task: String) -> Int { ears.surplusAnswersOfTask[task, default: 0] }
     /// What was written to the daemon's own standard output.
     var outputLines: [String] { daemon.outputLines }
     /// Lines of the log that say this.
@@ -96,7 +103,11 @@ private final class CheckedLog {
     private static let maximumLines = 10_000
     private(set) var lines: [String] = []
     private(set) var lateAnswers: [String: Int] = [:]
+    var calledTask: String?
     private(set) var surplusAnswers = 0
+    private(set) var surplusAnswersOfTask: [String: Int] = [:]
+    /// The tasks of calls that were answered too often, by what the plugin knows the call by.
+    private var answeredTasks: [String: String] = [:]
     private let waiting = AsyncSignal<Void>()
 
     nonisolated init() {}
@@ -107,11 +118,19 @@ private final class CheckedLog {
             if let task = line.fields["task"]?.stringValue {
                 lateAnswers[task, default: 0] += 1
             } else {
-                surplusAnswers += 1
+                noteSurplus(line.fields["answered"]?.stringValue)
             }
             waiting.resumeAll(())
         }
         if lines.count < Self.maximumLines { lines.append(line.message) }
+    }
+
+    /// A plugin that answers a call twice may do so again when another task is called.
+    private func noteSurplus(_ call: String?) {
+        surplusAnswers += 1
+        guard let call, let task = answeredTasks[call] ?? calledTask else { return }
+        if answeredTasks.count < Self.maximumLines { answeredTasks[call] = task }
+        surplusAnswersOfTask[task, default: 0] += 1
     }
 
     func waits(for isThere: (CheckedLog) -> Bool, within timeout: Duration) async -> Bool {

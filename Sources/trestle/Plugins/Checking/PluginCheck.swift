@@ -18,8 +18,6 @@ struct PluginCheck {
         report(CheckFinding(isolation: isolation, task: task, check: check, outcome: outcome, says: says))
     }
 
-    /// A second answer that comes later than this is not seen.
-    private static let maximumSurplusWait = Duration.seconds(1)
     /// A call that is as quick has its own answer while a daemon stops, which waits for seconds.
     private static let quickCall = Duration.seconds(1)
 
@@ -107,16 +105,17 @@ struct PluginCheck {
     /// A second answer may come long after the first.
     private func checkOnce(_ daemon: CheckedDaemon, _ answers: [TaskCheck.Answer]) async {
         guard !answers.isEmpty else { return }
-        let known = answers.reduce(0) { $0 + $1.surplus }
-        _ = await daemon.hasSurplusAnswers(beyond: known, within: min(timeout, Self.maximumSurplusWait))
-        let later = daemon.surplusAnswers - known
+        _ = await daemon.hasSurplusAnswers(
+            beyond: daemon.surplusAnswers, within: min(timeout, TaskCheck.maximumSurplusWait))
+        let surplus = { (answer: TaskCheck.Answer) in daemon.surplusAnswers(of: answer.task) }
+        let later = daemon.surplusAnswers - answers.reduce(0) { $0 + surplus($1) }
         let law = "every call has one, and only the first counts"
         // Those of one task that was called are its own, however late they come. Where several were, they are taken for
         // the one's that has answered too often before, so that one fault is not found twice.
-        let suspects = answers.count == 1 ? answers : answers.filter { $0.surplus > 0 }
+        let suspects = answers.count == 1 ? answers : answers.filter { surplus($0) > 0 }
         let isLater = { (answer: TaskCheck.Answer) in suspects.count == 1 && suspects[0].task == answer.task }
         for answer in answers {
-            let count = answer.surplus + (isLater(answer) ? later : 0)
+            let count = surplus(answer) + (isLater(answer) ? later : 0)
             if count > 0 {
                 let doubt =
                     answers.count > 1 && isLater(answer) && later > 0
