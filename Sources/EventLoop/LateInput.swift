@@ -3,9 +3,9 @@ internal import DequeModule
 /// Looks for input that a read has left in a socket and that no event will report.
 ///
 /// A read of a socket stops behind bytes that descriptors came with, and the loop's epoll set reports each event once.
-/// `recvmsg` returns whether it stopped there, but takes 0.15 µs longer than `recvfrom` (Linux 6.18, 2026-11-29), 4 % of
-/// the processor time of an Echo. A stream that wants no descriptors is therefore read by `recvfrom`, and looked at here
-/// once behind each series of reads. Only a peer that sends descriptors nobody wants waits for that.
+/// `recvmsg` returns whether it stopped there, but takes 0.15 µs longer than `recvfrom` (Linux 6.18, 2026-11-29), 4 %
+/// of the processor time of an Echo. A stream that wants no descriptors is therefore read by `recvfrom`, and looked at
+/// here once behind each series of reads. Only a peer that sends descriptors nobody wants waits for that.
 @LoopActor
 final class LateInput {
     static let shared = LateInput()
