@@ -29,7 +29,7 @@ build: setup page-script ## Build daemon, command line and plugins for release, 
 
 test: setup ## Run all tests; only failures and the last line are shown
 	@scripts/quietly.sh swift build --build-tests
-	@scripts/quietly.sh swift test --skip-build --disable-xctest --quiet
+	@scripts/quietly.sh scripts/test-suite
 	@scripts/quietly.sh swift test --package-path Examples/Greeter --scratch-path .build/examples --disable-xctest --quiet
 	@scripts/quietly.sh swift test --package-path Examples/Clipboard --scratch-path .build/examples --disable-xctest --quiet
 	@scripts/quietly.sh swift test --package-path Examples/Files --scratch-path .build/examples --disable-xctest --quiet
