@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlertTasks
 
-@Suite("Alert")
+@Suite("Alert", .timeLimit(.minutes(20)))
 struct AlertTaskTests {
     private func withBridge(
         presenters: JSON? = nil, _ body: (TestBridge, TestSession) async throws -> Void

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BridgeClient
 
-@Suite @LoopActor struct BridgeTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct BridgeTests {
     @Test("A program that does not say what it is called is introduced by the name of its file")
     func programName() async throws {
         try await withFakeDaemon { _, connection, _ in
@@ -135,7 +135,7 @@ import Testing
     }
 }
 
-@Suite @LoopActor struct TypedCallTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct TypedCallTests {
     @Test("A call without a timeout names none, one with unlimited time names the longest that there is")
     func timeouts() async throws {
         try await withFakeDaemon { bridge, connection, _ in

@@ -4,7 +4,7 @@ import EventLoop
 import Testing
 
 /// The code of the article "Calling from Swift".
-@Suite @LoopActor struct CallingFromSwiftTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct CallingFromSwiftTests {
     struct Guest: Codable, Sendable { var who: String }
     struct Greeting: Codable, Sendable { var greeting: String }
     struct Door: Codable, Sendable { var floor: Int }

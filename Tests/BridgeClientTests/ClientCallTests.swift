@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeClient
 
-@Suite @LoopActor struct ClientCallTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct ClientCallTests {
     @Test("A call travels as the protocol says, and its result comes back")
     func call() async throws {
         try await withFakeDaemon { client, connection, _ in

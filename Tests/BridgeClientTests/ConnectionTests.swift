@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeClient
 
-@Suite @LoopActor struct ConnectionTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct ConnectionTests {
     @Test("Connecting introduces the client and keeps what the daemon says of itself")
     func hello() async throws {
         try await withFakeDaemon(as: "tester") { client, _, daemon in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BridgeClient
 
-@Suite @LoopActor struct HandlerTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct HandlerTests {
     private struct Who: Codable, Sendable { var name: String }
     private struct Greeting: Codable, Sendable { var text: String }
 
@@ -77,7 +77,7 @@ import Testing
     }
 }
 
-@Suite @LoopActor struct ProgressReportTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct ProgressReportTests {
     @Test("Progress is not taken where nobody wants it, and where the value has no JSON")
     func unwanted() async throws {
         try await withHandler { call in

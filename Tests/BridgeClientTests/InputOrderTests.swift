@@ -6,7 +6,8 @@ import Synchronization
 import TaskRuntime
 import Testing
 
-@Suite("Input waits for what the session's messages before it have begun") @LoopActor struct InputOrderTests {
+@Suite("Input waits for what the session's messages before it have begun", .timeLimit(.minutes(20))) @LoopActor
+struct InputOrderTests {
     /// What stands behind a registration that is read in the lane.
     enum Behind: CaseIterable {
         case call, endOfInput

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeClient
 
-@Suite @LoopActor struct ProvidingTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct ProvidingTests {
     @Test("A forwarded call reaches the handler with its caller, and its result goes back")
     func forwarded() async throws {
         try await withProvider { options, call in
@@ -191,7 +191,7 @@ import Testing
     }
 }
 
-@Suite @LoopActor struct EventTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct EventTests {
     @Test("Events reach the streams whose patterns they match, the first one right behind the callback")
     func routed() async throws {
         try await withFakeDaemon { client, connection, _ in

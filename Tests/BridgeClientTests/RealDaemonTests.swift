@@ -5,7 +5,7 @@ import TaskRuntime
 import Testing
 
 /// The client against the daemon's own server and runtime.
-@Suite @LoopActor struct RealDaemonTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct RealDaemonTests {
     @Test("The daemon greets, answers and lists")
     func greets() async throws {
         try await withDaemon { daemon in

@@ -1,7 +1,7 @@
 import BridgeJSON
 import Testing
 
-@Suite("Numbers")
+@Suite("Numbers", .timeLimit(.minutes(20)))
 struct NumberTests {
     @Test(
         "A number keeps the text that it came as",

@@ -45,7 +45,7 @@ private final class MemoryEnd: ByteSource, ByteSink {
     func leave(_ error: BridgeError) { state.withLock { $0.left = error } }
 }
 
-@Suite("Streams on threads that block")
+@Suite("Streams on threads that block", .timeLimit(.minutes(20)))
 struct BlockingStreamTests {
     private let threads = BlockingThreads(name: "stream")
 

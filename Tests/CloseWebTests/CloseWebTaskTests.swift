@@ -4,7 +4,7 @@ import Testing
 
 @testable import CloseWebTasks
 
-@Suite("closeWeb")
+@Suite("closeWeb", .timeLimit(.minutes(20)))
 struct CloseWebTaskTests {
     private func withBridge(_ body: (TestBridge, TestSession) async throws -> Void) async throws {
         let bridge = try await TestBridge.start(.closeWeb())

@@ -3,7 +3,7 @@ import TaskKit
 import TaskKitTesting
 import Testing
 
-@Suite("Echo")
+@Suite("Echo", .timeLimit(.minutes(20)))
 struct EchoTests {
     @Test("passes its own check")
     func conforms() throws {

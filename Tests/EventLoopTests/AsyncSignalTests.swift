@@ -1,7 +1,7 @@
 import EventLoop
 import Testing
 
-@Suite @LoopActor struct AsyncSignalTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct AsyncSignalTests {
     @Test("Each task that waits gets the value of its turn; a cancelled one waits no longer and takes no turn")
     func order() async {
         let list = AsyncSignal<Int>()

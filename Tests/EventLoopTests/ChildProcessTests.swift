@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite @LoopActor struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct ChildProcessTests {
     @Test("Every waiter gets the exit status, also after the end")
     func exitStatus() async throws {
         let process = try ChildProcess.spawn(.init(file: "/bin/sh", arguments: ["-c", "exit 7"]))
@@ -115,7 +115,7 @@ import Testing
     }
 }
 
-@Suite struct BlockingWorkTests {
+@Suite(.timeLimit(.minutes(20))) struct BlockingWorkTests {
     @Test("Work runs off the loop and its result or error comes back")
     func results() async throws {
         let onLoop = await BlockingWork.run { LoopActor.isOnLoopThread }

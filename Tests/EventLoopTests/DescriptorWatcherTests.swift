@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite @LoopActor struct DescriptorWatcherTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct DescriptorWatcherTests {
     @Test("A watcher reports when a descriptor can be read or written, and nothing once it watches for nothing")
     func readiness() async throws {
         var ends: [Int32] = [-1, -1]

@@ -2,7 +2,7 @@ import EventLoop
 import Synchronization
 import Testing
 
-@Suite struct ExecutorTests {
+@Suite(.timeLimit(.minutes(20))) struct ExecutorTests {
     @Test("What is isolated to LoopActor runs on the loop thread")
     func actorIsOnLoopThread() async {
         #expect(!LoopActor.isOnLoopThread)
@@ -114,7 +114,7 @@ private func plain(_ seen: inout [Bool]) async {
     seen.append(LoopActor.isOnLoopThread)
 }
 
-@Suite(.serialized) struct PostTests {
+@Suite(.timeLimit(.minutes(20)), .serialized) struct PostTests {
     @Test("A thousand posts from one thread run in order")
     func order() async {
         let seen = await withCheckedContinuation { continuation in

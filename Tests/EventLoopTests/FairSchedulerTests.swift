@@ -2,7 +2,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite("The loop is shared by users") @LoopActor
+@Suite("The loop is shared by users", .timeLimit(.minutes(20))) @LoopActor
 struct FairSchedulerTests {
     @Test("Who connects counts as who sends: the shares of all are short then, and longer when nobody sends")
     func connecting() {

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite @LoopActor struct FolderWatcherTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct FolderWatcherTests {
     /// Yields each reported path.
     @LoopActor
     private final class Ear {

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite("A listener that lacks descriptors") @LoopActor struct ListenerDescriptorTests {
+@Suite("A listener that lacks descriptors", .timeLimit(.minutes(20))) @LoopActor struct ListenerDescriptorTests {
     @Test("Out of descriptors, connections are turned away at once instead of hanging, and accepted again later")
     func noDescriptors() async {
         await #expect(processExitsWith: .success) {

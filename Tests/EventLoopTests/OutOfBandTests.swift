@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite @LoopActor struct OutOfBandTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct OutOfBandTests {
     @Test("Out-of-band data is no event of a stream, whether it is read or not, and does not keep the loop busy")
     func outOfBand() async throws {
         let (stream, descriptor) = try UnixSocket.pair { first, second in

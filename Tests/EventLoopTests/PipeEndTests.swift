@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite("Pipes, and descriptors beside bytes") @LoopActor struct PipeEndTests {
+@Suite("Pipes, and descriptors beside bytes", .timeLimit(.minutes(20))) @LoopActor struct PipeEndTests {
     /// The two ends of a new pipe.
     private func ends() throws -> (reader: PipeEnd, writer: PipeEnd) {
         var ends = try PipeEnds()

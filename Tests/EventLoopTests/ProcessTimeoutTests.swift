@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite("Timeouts of another process")
+@Suite("Timeouts of another process", .timeLimit(.minutes(20)))
 struct ProcessTimeoutTests {
     private let start = MonotonicInstant(nanoseconds: 5_000_000_000)
 

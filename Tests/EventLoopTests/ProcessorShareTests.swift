@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite("The processor time of a child process") @LoopActor
+@Suite("The processor time of a child process", .timeLimit(.minutes(20))) @LoopActor
 struct ProcessorShareTests {
     /// In so long a time any child has run for less than a hundredth of it.
     private let long = Duration.seconds(1 << 30)

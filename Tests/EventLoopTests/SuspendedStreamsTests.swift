@@ -2,7 +2,7 @@ import EventLoop
 import Testing
 
 /// More streams than one turn stops watching.
-@Suite @LoopActor struct SuspendedStreamsTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct SuspendedStreamsTests {
     private let count = 200
 
     private func suspendedPairs() async throws -> [StreamPair] {

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite @LoopActor struct LoopTimerTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct LoopTimerTests {
     @Test("Timers fire in the order of their deadlines, whatever the order of scheduling, and never early")
     func order() async {
         let start = MonotonicInstant.now()
@@ -88,7 +88,7 @@ import Testing
     }
 }
 
-@Suite @LoopActor struct SignalWatcherTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct SignalWatcherTests {
     @Test("A watched signal is reported to the loop, each time, and no longer once the watcher is closed")
     func signal() async throws {
         var count = 0

@@ -55,7 +55,7 @@ struct TurnMeterTests {
     }
 }
 
-@Suite("A slow turn of the loop", .serialized)
+@Suite("A slow turn of the loop", .timeLimit(.minutes(20)), .serialized)
 struct SlowTurnTests {
     @Test("Whoever asks for slow turns gets one with the CPU time that was spent in it")
     func reported() async {

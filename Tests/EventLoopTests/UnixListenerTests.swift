@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite @LoopActor struct UnixListenerTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct UnixListenerTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.file("s") }
 

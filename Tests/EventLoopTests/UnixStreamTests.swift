@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite @LoopActor struct UnixStreamTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct UnixStreamTests {
     @Test("Bytes arrive, with room behind them")
     func bytes() async throws {
         let pair = try StreamPair()

@@ -27,7 +27,8 @@ private struct CountedTake: BridgeTask {
     }
 }
 
-@Suite("Hosts without cookies", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "Hosts without cookies", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct CookielessTests {
     private func withBridge(
         _ cookies: Plugin, _ body: (TestBridge, ScriptedServer, TestSession) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Name and password", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Name and password", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct CredentialsTests {
     private static let refusal = Script.response(
         "", status: "401 Unauthorized",

@@ -5,7 +5,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Servers and callers that attack", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "Servers and callers that attack", .timeLimit(.minutes(20)),
+    .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchAttackTests {
     // MARK: Addresses
 

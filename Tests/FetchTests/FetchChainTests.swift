@@ -4,7 +4,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The chain of a fetch", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("The chain of a fetch", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchChainTests {
     /// The lines of the requests that a server has got, but for this one.
     private func lines(_ server: ScriptedServer, _ session: TestSession) async throws -> [String] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Cookies of fetches", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Cookies of fetches", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchCookieTests {
     private static let user: UInt32 = 1000
 

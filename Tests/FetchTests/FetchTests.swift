@@ -34,7 +34,7 @@ enum Fetching {
     }
 }
 
-@Suite("Fetching", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Fetching", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchTests {
     @Test("The plugin stands its own check")
     func conforms() throws { try Plugin.fetch().check() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Bodies in files", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Bodies in files", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FileBodyTests {
     // MARK: Saving
 

@@ -5,7 +5,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Cookies that come when the call is over", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "Cookies that come when the call is over", .timeLimit(.minutes(20)),
+    .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct LateCookieTests {
     private static func page(_ body: String, _ more: String = "") -> [JSON] {
         let headers = "Cache-Control: max-age=60, stale-while-revalidate=6000\r\nContent-Type: text/plain\r\n"

@@ -6,7 +6,7 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "Fetching from nginx",
+    "Fetching from nginx", .timeLimit(.minutes(20)),
     .enabled(if: NginxServer.isThere && TestAuthority.isThere, "needs nginx and openssl"))
 struct NginxTests {
     private static let locations = """

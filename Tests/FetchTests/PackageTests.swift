@@ -51,7 +51,7 @@ enum TestPackage {
     }
 }
 
-@Suite("Offline packages", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Offline packages", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct PackageTests {
     @Test(
         "GET and HEAD below the base come from the package, all else from the network", arguments: PluginEnvironment.all

@@ -5,7 +5,8 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Fields that name a page", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "Fields that name a page", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct PageStageTests {
     private static let names = ["Origin", "Referer", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"]
 

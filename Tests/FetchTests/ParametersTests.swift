@@ -5,7 +5,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Public parameters")
+@Suite("Public parameters", .timeLimit(.minutes(20)))
 struct ParametersTests {
     private static let caller = Caller(session: 1, uid: 1000, gid: 1000, pid: 1, user: "ada", client: "app")
     private static let values = PublicParameters.Values(caller: caller, install: "i1")

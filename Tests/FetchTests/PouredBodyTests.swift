@@ -6,7 +6,9 @@ import Testing
 @testable import FetchTasks
 
 // In a daemon: where a test is the daemon, there are no pipes.
-@Suite("Bodies that go into a pipe as they come", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "Bodies that go into a pipe as they come", .timeLimit(.minutes(20)),
+    .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct PouredBodyTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Redirects", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Redirects", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct RedirectTests {
     private func withServer(_ script: JSON, _ body: (PluginBridge, ScriptedServer) async throws -> Void) async throws {
         let server = try ScriptedServer(script)

@@ -5,7 +5,8 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Recording and replaying", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "Recording and replaying", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct ReplayTests {
     private static func har(_ name: JSON, _ session: PluginSession) async throws -> JSON {
         let result = try await session.call("http.recordings.read", ["name": name])

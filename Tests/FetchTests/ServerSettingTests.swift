@@ -5,7 +5,8 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Settings about servers", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "Settings about servers", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct ServerSettingTests {
     /// A hash of no key of these tests.
     private static let other = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="

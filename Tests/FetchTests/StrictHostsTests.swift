@@ -7,7 +7,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Hosts that want TLS alone")
+@Suite("Hosts that want TLS alone", .timeLimit(.minutes(20)))
 struct StrictHostsTests {
     private final class Clock: Sendable {
         private let seconds = Mutex<Int64>(1_000_000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Website data", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Website data", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct WebsiteDataTests {
     /// Cookies as the plugin Cookies shows them; the tasks of its that are asked.
     private actor Jar {

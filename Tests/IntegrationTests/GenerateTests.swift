@@ -8,7 +8,7 @@ private func canRun(_ program: String) -> Bool {
     (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").contains { exists("\($0)/\(program)") }
 }
 
-@Suite("trestle generate", .blocking)
+@Suite("trestle generate", .timeLimit(.minutes(20)), .blocking)
 struct GenerateTests {
     private let clients = Paths.package + "/Clients"
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LaunchWorkers
 
-@Suite("The launch registry")
+@Suite("The launch registry", .timeLimit(.minutes(20)))
 struct LaunchTests {
     /// What ran, in order.
     private final class Trace {

@@ -69,7 +69,7 @@ struct AccountDiskTests {
     }
 }
 
-@Suite("The errors of accounts that cannot be used")
+@Suite("The errors of accounts that cannot be used", .timeLimit(.minutes(20)))
 struct AccountErrorTests {
     @Test("The log has the file and SQLite's words, the caller neither")
     func discretion() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoginTasks
 
-@Suite("The login service")
+@Suite("The login service", .timeLimit(.minutes(20)))
 struct LoginServiceTests {
     private let ada = UserName("ada")!  // `!`: a name by the rules
     private let bob = UserName("bob")!  // `!`: the same

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoginTasks
 
-@Suite("The login tasks")
+@Suite("The login tasks", .timeLimit(.minutes(20)))
 struct LoginTaskTests {
     /// A bridge with the login plugin, the account `ada` with the password `pw`, and what lies behind the tasks.
     private struct Stage {

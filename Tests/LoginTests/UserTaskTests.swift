@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoginTasks
 
-@Suite("The tasks for accounts")
+@Suite("The tasks for accounts", .timeLimit(.minutes(20)))
 struct UserTaskTests {
     private let clocks = TestClocks()
     private let tokens = SessionTokens()

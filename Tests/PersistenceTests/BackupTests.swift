@@ -7,7 +7,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Backups")
+@Suite("Backups", .timeLimit(.minutes(20)))
 struct BackupTests {
     @Test("A backup is the whole store in one file, which only its owner can read while it is there")
     func whole() async throws {

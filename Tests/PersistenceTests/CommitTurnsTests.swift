@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Writes of several users, in turns")
+@Suite("Writes of several users, in turns", .timeLimit(.minutes(20)))
 struct CommitTurnsTests {
     private typealias Request = TestStore.Request
 

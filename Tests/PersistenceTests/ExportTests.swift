@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Exports")
+@Suite("Exports", .timeLimit(.minutes(20)))
 struct ExportTests {
     private func filled() async throws -> TestStore {
         let store = try await TestStore()

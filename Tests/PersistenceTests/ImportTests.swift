@@ -6,7 +6,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Imports")
+@Suite("Imports", .timeLimit(.minutes(20)))
 struct ImportTests {
     private static let header = #"{"trestle":"export","version":1}"#
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Lanes that do not wait for each other")
+@Suite("Lanes that do not wait for each other", .timeLimit(.minutes(20)))
 struct LaneOrderTests {
     private typealias Request = TestStore.Request
 

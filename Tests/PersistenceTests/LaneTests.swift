@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Calls that share a commit, and disks that fail")
+@Suite("Calls that share a commit, and disks that fail", .timeLimit(.minutes(20)))
 struct LaneTests {
     private typealias Request = TestStore.Request
 

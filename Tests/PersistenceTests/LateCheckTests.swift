@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("A database that there is no time to check before it is used")
+@Suite("A database that there is no time to check before it is used", .timeLimit(.minutes(20)))
 struct LateCheckTests {
     /// A check that is over before it begins.
     private var noTime: Interruption {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("The plugin on a bridge")
+@Suite("The plugin on a bridge", .timeLimit(.minutes(20)))
 struct PluginTests {
     private func create(_ key: String, table: String = "t") -> JSON {
         ["table": .string(table), "key": .string(key), "record": ["of": .string(key)]]

@@ -44,7 +44,7 @@ func wait(for body: @escaping @Sendable () async throws -> Void) {
     done.wait()
 }
 
-@Suite("Queries of several users, a slice of each at a time")
+@Suite("Queries of several users, a slice of each at a time", .timeLimit(.minutes(20)))
 struct QuerySliceTests {
     private typealias Request = TestStore.Request
     /// With the clock above: it is read once at the beginning of a slice, and once for each record.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Queries and their pages")
+@Suite("Queries and their pages", .timeLimit(.minutes(20)))
 struct QueryTests {
     private func create(_ store: TestStore, _ records: [(String, JSON)]) async throws {
         let operations = records.map { key, record -> JSON in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Records: create, read, update, delete")
+@Suite("Records: create, read, update, delete", .timeLimit(.minutes(20)))
 struct RecordTests {
     @Test("A record is read as it was created, with a version that grows")
     func roundTrip() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Restores that change nothing")
+@Suite("Restores that change nothing", .timeLimit(.minutes(20)))
 struct RefusedRestoreTests {
     @Test("A file that is not as it was said to be is refused")
     func incomplete() async throws {

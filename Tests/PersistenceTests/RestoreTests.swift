@@ -15,7 +15,7 @@ private final class End: Sendable {
     func reach() { state.withLock { $0 = true } }
 }
 
-@Suite("Restores")
+@Suite("Restores", .timeLimit(.minutes(20)))
 struct RestoreTests {
     @Test("A restore brings back what was backed up, and keeps what it replaced")
     func restore() async throws {

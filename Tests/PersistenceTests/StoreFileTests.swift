@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("The database file")
+@Suite("The database file", .timeLimit(.minutes(20)))
 struct StoreFileTests {
     @Test("A file that is no database is refused and left as it is")
     func noDatabase() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("What a namespace may hold")
+@Suite("What a namespace may hold", .timeLimit(.minutes(20)))
 struct StoreQuotaTests {
     private func create(
         _ store: TestStore, _ key: String, _ record: JSON = [:], uid: UInt32 = 1000, origin: String = "local"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("What one call may read and write of records that it changes")
+@Suite("What one call may read and write of records that it changes", .timeLimit(.minutes(20)))
 struct TouchedBytesTests {
     private typealias Request = TestStore.Request
 

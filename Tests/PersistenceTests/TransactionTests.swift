@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Transactions: all or nothing")
+@Suite("Transactions: all or nothing", .timeLimit(.minutes(20)))
 struct TransactionTests {
     @Test("The operations take effect in order, each with its own version")
     func inOrder() async throws {

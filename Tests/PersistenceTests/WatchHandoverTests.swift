@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Watches that go from one daemon to the next")
+@Suite("Watches that go from one daemon to the next", .timeLimit(.minutes(20)))
 struct WatchHandoverTests {
     private func create(_ store: TestStore, _ key: String, table: String = "t") async throws {
         try await store.call("create", ["table": .string(table), "key": .string(key), "record": [:]], session: 2)

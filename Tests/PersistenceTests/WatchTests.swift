@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Watching a table")
+@Suite("Watching a table", .timeLimit(.minutes(20)))
 struct WatchTests {
     func create(_ store: TestStore, _ key: String, table: String = "t", session: SessionID = 2) async throws {
         try await store.call(

@@ -42,7 +42,7 @@ private final class ManualClock {
     var nanoseconds: UInt64 = 1_000_000_000
 }
 
-@Suite("A plugin's process that floods the daemon") @LoopActor
+@Suite("A plugin's process that floods the daemon", .timeLimit(.minutes(20))) @LoopActor
 struct FloodTests {
     @Test("takes turns with a user, whose calls wait for a bounded number of its lines each")
     func yields() async throws {

@@ -17,7 +17,7 @@ private final class LineReceiver: PluginReceiver {
     }
 }
 
-@Suite("What a plugin's threads send") @LoopActor
+@Suite("What a plugin's threads send", .timeLimit(.minutes(20))) @LoopActor
 struct PluginReceiverTests {
     @Test("A line that belongs to no call overtakes none that is taking effect")
     func lines() async {

@@ -10,7 +10,7 @@ private final class Got {
     var isGiven = false
 }
 
-@Suite("What a plugin in the daemon gets of its calls about streams") @LoopActor
+@Suite("What a plugin in the daemon gets of its calls about streams", .timeLimit(.minutes(20))) @LoopActor
 struct StreamAnswersTests {
     @Test("The turn that ends with an answer is followed by another: what the plugin sends then does not wait")
     func followed() async {

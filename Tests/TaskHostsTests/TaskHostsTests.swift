@@ -75,7 +75,7 @@ private struct Drop: RawTask {
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {}
 }
 
-@Suite("A plugin in the daemon's process")
+@Suite("A plugin in the daemon's process", .timeLimit(.minutes(20)))
 struct TaskHostsTests {
     private func plugin() -> Plugin {
         Plugin("test", version: "1.0.0") {

@@ -4,7 +4,7 @@ import TaskKit
 import TaskKitTesting
 import Testing
 
-@Suite("A plugin in a test")
+@Suite("A plugin in a test", .timeLimit(.minutes(20)))
 struct PluginEnvironmentTests {
     @Test("answers the same wherever it runs", arguments: PluginEnvironment.all)
     func answers(environment: PluginEnvironment) async throws {

@@ -17,7 +17,7 @@ private final class Watched: Sendable {
     deinit { end() }
 }
 
-@Suite("A blocking lane")
+@Suite("A blocking lane", .timeLimit(.minutes(20)))
 struct BlockingThreadsTests {
     @Test("runs its jobs in order")
     func order() async throws {
@@ -126,7 +126,7 @@ private actor Ledger {
     }
 }
 
-@Suite("A blocking executor")
+@Suite("A blocking executor", .timeLimit(.minutes(20)))
 struct BlockingExecutorTests {
     @Test("runs an actor's code on one thread of its own, whatever task calls it")
     func actorsThread() async {

@@ -37,7 +37,7 @@ private struct Look: BridgeTask {
     }
 }
 
-@Suite("A call")
+@Suite("A call", .timeLimit(.minutes(20)))
 struct CallTests {
     private let host = FakeHost(Plugin("looker", version: "1.0.0") { Look() })
 

@@ -56,7 +56,7 @@ private func usleepABit() {
     DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1)) == .success ? () : ()
 }
 
-@Suite("A cancelled call")
+@Suite("A cancelled call", .timeLimit(.minutes(20)))
 struct CancellationTests {
     private let host = FakeHost(Plugin("patient", version: "1.0.0") { TimeoutParts() })
 

@@ -82,7 +82,7 @@ private final class Numbers: Sendable {
     let list = Mutex<[Int]>([])
 }
 
-@Suite("A plugin's async code")
+@Suite("A plugin's async code", .timeLimit(.minutes(20)))
 struct ConcurrencyTests {
     @Test("stays on the loop thread, whatever it waits for", arguments: Wander.Way.allCases)
     func staysOnLoop(_ way: Wander.Way) async {

@@ -16,7 +16,7 @@ private struct Settings: Codable, Sendable {
     var store: Store?
 }
 
-@Suite("A plugin's hooks")
+@Suite("A plugin's hooks", .timeLimit(.minutes(20)))
 struct HookTests {
     private let notes: Notes
     private let host: FakeHost

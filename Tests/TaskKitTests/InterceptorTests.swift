@@ -54,7 +54,7 @@ private final class Patterns: Sendable {
 
 private struct Section: Codable, Sendable { var tasks: [String]? }
 
-@Suite("An interceptor")
+@Suite("An interceptor", .timeLimit(.minutes(20)))
 struct InterceptorTests {
     private let patterns = Patterns()
 

@@ -7,7 +7,8 @@ import Testing
 /// of its own.
 ///
 /// Not under the thread sanitizer: a Swift library built for it looks in the program for functions that are not there.
-@Suite("A plugin's library", .disabled(if: dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") != nil))
+@Suite(
+    "A plugin's library", .timeLimit(.minutes(20)), .disabled(if: dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") != nil))
 struct LibraryTests {
     /// Opens a library that was built beside the tests, as the daemon does.
     private func load(_ library: String) throws -> UnsafeMutableRawPointer {

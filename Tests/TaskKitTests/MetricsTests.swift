@@ -28,7 +28,7 @@ private struct Count: BridgeTask {
     }
 }
 
-@Suite("Figures that a plugin publishes")
+@Suite("Figures that a plugin publishes", .timeLimit(.minutes(20)))
 struct MetricsTests {
     private func plugin() -> PluginTable { Plugin("counter", version: "1") { Count() }.export() }
 

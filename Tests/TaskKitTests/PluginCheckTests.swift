@@ -54,7 +54,7 @@ private struct Daemons: RawTask {
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { reply.succeed(options) }
 }
 
-@Suite("A plugin's manifest")
+@Suite("A plugin's manifest", .timeLimit(.minutes(20)))
 struct PluginCheckTests {
     private func good() -> Plugin {
         Plugin("good", version: "1.2.3") {

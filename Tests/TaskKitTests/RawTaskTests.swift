@@ -89,7 +89,7 @@ private final class Shelf: Sendable {
     var isCancelled: Bool? { call.withLock { $0?.isCancelled } }
 }
 
-@Suite("A raw task")
+@Suite("A raw task", .timeLimit(.minutes(20)))
 struct RawTaskTests {
     private let shelf: Shelf
     private let host: FakeHost

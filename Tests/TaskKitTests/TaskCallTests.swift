@@ -48,7 +48,7 @@ private struct Relay: BridgeTask {
     }
 }
 
-@Suite("A call that a plugin makes")
+@Suite("A call that a plugin makes", .timeLimit(.minutes(20)))
 struct TaskCallTests {
     private let host = FakeHost(Plugin("relay", version: "1.0.0") { Relay() })
 

@@ -38,7 +38,7 @@ private struct ImmediateSum: ImmediateTask {
     func run(_ options: Sum.Options, _ call: Call) throws -> Sum.Result { try Sum.result(options) }
 }
 
-@Suite("A typed task")
+@Suite("A typed task", .timeLimit(.minutes(20)))
 struct TypedTaskTests {
     private let host = FakeHost(
         Plugin("sums", version: "1.0.0") {

@@ -144,7 +144,7 @@ struct MetricsTests {
     }
 }
 
-@Suite("Figures of plugins")
+@Suite("Figures of plugins", .timeLimit(.minutes(20)))
 struct PluginMetricsTests {
     private func declaration(_ name: String, _ kind: MetricDeclaration.Kind = .gauge, unit: String? = nil)
         -> MetricDeclaration

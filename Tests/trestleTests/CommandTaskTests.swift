@@ -6,7 +6,7 @@ import Testing
 @testable import BridgeClient
 @testable import trestle
 
-@Suite @LoopActor final class CommandTaskTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor final class CommandTaskTests {
     /// What commands wrote to their standard error.
     private var errors = ""
 

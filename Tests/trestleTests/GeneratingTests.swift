@@ -3,7 +3,7 @@ import Testing
 
 @testable import trestle
 
-@Suite("Generated code")
+@Suite("Generated code", .timeLimit(.minutes(20)))
 struct GeneratingTests {
     private func typescript(_ tasks: [JSON], patterns: [String] = []) -> String {
         GeneratedModule(language: .typescript, daemon: "trestled 1.2.3", patterns: patterns).text(tasks)
@@ -251,7 +251,7 @@ struct GeneratingTests {
     }
 }
 
-@Suite("Names in generated code")
+@Suite("Names in generated code", .timeLimit(.minutes(20)))
 struct GeneratedNamesTests {
     @Test(
         "Any name becomes an identifier",

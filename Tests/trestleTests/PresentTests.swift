@@ -40,7 +40,7 @@ import Testing
     }
 }
 
-@Suite @LoopActor struct TerminalPresenterTests {
+@Suite(.timeLimit(.minutes(20))) @LoopActor struct TerminalPresenterTests {
     @Test("Alerts are shown one after another, and each gets its own lines")
     func oneAfterAnother() async throws {
         let bench = PresenterBench(lines: ["first text", "7", "cancel", ""])

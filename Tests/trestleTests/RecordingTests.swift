@@ -122,7 +122,7 @@ struct RecordingReaderTests {
     }
 }
 
-@Suite("Streams in a recording")
+@Suite("Streams in a recording", .timeLimit(.minutes(20)))
 struct RecordedStreamTests {
     private let digits = "0123456789abcdef0123456789abcdef"
 

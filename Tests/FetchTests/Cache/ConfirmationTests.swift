@@ -4,7 +4,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Responses that a server has confirmed")
+@Suite("Responses that a server has confirmed", .timeLimit(.minutes(20)))
 struct ConfirmationTests {
     private static let place = CachePartition(uid: 1000, profile: "default", site: "local")
 

@@ -4,7 +4,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The cache while a user is offline", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite(
+    "The cache while a user is offline", .timeLimit(.minutes(20)),
+    .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct OfflineCacheTests {
     @Test("What is stored answers at any age, also where it says that the server is to be asked")
     func stale() async throws {
