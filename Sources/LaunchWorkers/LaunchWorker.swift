@@ -6,7 +6,8 @@ public struct LaunchWorker<Phase: LaunchPhases> {
     /// What a worker does. It runs where the registry was asked to run: in the daemon on the loop thread.
     public typealias Body = nonisolated(nonsending) () async throws -> Void
 
-    /// Its name, unique in the program: the owner's, a point, and what it does.
+    /// Its name, unique in the program: the owner's, a point, and what it does. Those of one owner run one after the
+    /// other.
     public var name: String
     /// When it runs.
     public var phase: Phase
@@ -16,6 +17,8 @@ public struct LaunchWorker<Phase: LaunchPhases> {
     public var isRequired: Bool
     /// What it does.
     public var body: Body
+
+    var owner: Substring { name.prefix { $0 != "." } }
 
     /// A worker.
     public init(

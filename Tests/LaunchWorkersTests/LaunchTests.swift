@@ -2,7 +2,7 @@ import Testing
 
 @testable import LaunchWorkers
 
-@Suite("The launch registry", .timeLimit(.minutes(20)))
+@Suite("The launch registry", .timeLimit(.minutes(20))) @MainActor
 struct LaunchTests {
     /// What ran, in order.
     private final class Trace {
@@ -39,7 +39,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("Launch workers run phase by phase, and within a phase after those that they name, else as registered")
+    @Test("Launch workers run phase by phase, and within a phase after those that they name")
     func order() async throws {
         for worker in [
             worker("late", .last), worker("c", after: ["b"]), worker("a"), worker("b", after: ["early"]),
@@ -48,10 +48,64 @@ struct LaunchTests {
             try registry.register(worker)
         }
         try await registry.run()
-        #expect(
-            trace.names == ["early", "a", "b", "c", "d", "late"]
-                || trace.names == ["early", "a", "b", "d", "c", "late"])
-        #expect(trace.names.firstIndex(of: "b")! < trace.names.firstIndex(of: "c")!)  // both ran, as just seen
+        #expect(trace.names.sorted() == ["a", "b", "c", "d", "early", "late"])
+        #expect(trace.names.first == "early" && trace.names.last == "late")
+        let places = ["b", "c"].map { trace.names.firstIndex(of: $0) ?? .max }
+        #expect(places[0] < places[1])
+        #expect(registry.reports.map(\.name) == ["early", "a", "b", "c", "d", "late"])
+    }
+
+    @Test("Launch workers that do not wait for each other run beside each other, and are reported in their order")
+    func besideEachOther() async throws {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+        try registry.register(
+            LaunchWorker("a.waits", phase: .first) { [trace] in
+                for await _ in signals { break }
+                trace.names.append("a")
+            })
+        try registry.register(
+            LaunchWorker("b.signals", phase: .first) { [trace] in
+                trace.names.append("b")
+                signal.yield()
+            })
+        try registry.register(worker("c.next", .first, after: ["a.waits"]))
+        try await registry.run()
+        #expect(trace.names == ["b", "a", "c.next"])
+        #expect(registry.reports.map(\.name) == ["a.waits", "b.signals", "c.next"])
+    }
+
+    @Test("Those of one owner run one after the other")
+    func oneOwner() async throws {
+        try registry.register(
+            LaunchWorker("a.first", phase: .first) { [trace] in
+                for _ in 0..<10 { await Task.yield() }
+                trace.names.append("a.first")
+            })
+        try registry.register(worker("a.second", .first))
+        try registry.register(worker("b.first", .first))
+        try await registry.run()
+        #expect(trace.names == ["b.first", "a.first", "a.second"])
+    }
+
+    @Test("Where a required one fails, those at work end, and no other begins")
+    func failureBesideOthers() async throws {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+        try registry.register(
+            LaunchWorker("a.waits", phase: .first) { [trace] in
+                for await _ in signals { break }
+                trace.names.append("a.waits")
+            })
+        try registry.register(
+            LaunchWorker("b.fails", phase: .first) {
+                signal.yield()
+                throw Broken(description: "no disk")
+            })
+        try registry.register(worker("c.next", .first, after: ["a.waits"]))
+        try registry.register(worker("d.later", .last))
+        let failure = await #expect(throws: LaunchFailure.self) { try await registry.run() }
+        #expect(failure?.worker == "b.fails")
+        #expect(trace.names == ["a.waits"])
+        #expect(registry.reports.map(\.name) == ["a.waits", "b.fails"])
     }
 
     @Test("Afterwards the registry is empty and knows how long each took")
