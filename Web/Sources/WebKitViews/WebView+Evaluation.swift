@@ -63,5 +63,13 @@ extension ScriptFailure {
             parts.removeFirst()
         }
         message = parts.joined(separator: ": ")
+        if Self.withoutResult.contains(message) {
+            message = "the script has no result: its document was left first, or JSON cannot express what it returned"
+        }
     }
+
+    /// What the engine says of either.
+    private static let withoutResult: Set = [
+        "Unsupported result type", "Completion handler for function call is no longer reachable",
+    ]
 }

@@ -106,6 +106,18 @@ struct TaskTests {
         }
     }
 
+    @Test(
+        "a script without a result says so: its document is left, or JSON has no such value",
+        arguments: ["location.search = '?again'; await new Promise(() => {})", "return () => 1"])
+    func noResult(_ script: String) async throws {
+        try await WebRun.with { run in
+            try await start(run)
+            let error = await #expect(throws: BridgeError.self) { try await run.evaluate(script) }
+            #expect(error?.code == "script.failed")
+            #expect(error?.message.contains("the script has no result") == true, "\(error?.message ?? "")")
+        }
+    }
+
     private func expect(_ run: WebRun, _ task: String, _ options: JSON, _ code: ErrorCode) async throws {
         do {
             _ = try await run.bridge.call(task, options, as: JSON.self)
