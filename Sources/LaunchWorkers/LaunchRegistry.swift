@@ -3,8 +3,8 @@
 /// Startup work, kept out of `main`: code that needs something done at launch registers a worker, and the registry runs
 /// all of them, phase by phase, each timed and its failure reported by name. Afterwards it is empty.
 ///
-/// Workers of a phase that do not wait for each other run beside each other: most of them wait for a disk or for another
-/// process. While they run, workers may register others for later phases, as loading the plugins does.
+/// Workers of a phase that do not wait for each other run beside each other: most of them wait for a disk or for
+/// another process. While they run, workers may register others for later phases, as loading the plugins does.
 /// Not thread-safe; stays where it was made.
 public final class LaunchRegistry<Phase: LaunchPhases> {
     private var workers: [LaunchWorker<Phase>] = []
@@ -39,8 +39,8 @@ public final class LaunchRegistry<Phase: LaunchPhases> {
         workers.append(worker)
     }
 
-    /// Runs all workers and forgets them. Those of a phase run beside each other, except that a worker begins after those
-    /// that it names, and after those of its owner that stand before it.
+    /// Runs all workers and forgets them. Those of a phase run beside each other, except that a worker begins after
+    /// those that it names, and after those of its owner that stand before it.
     ///
     /// - Parameters:
     ///   - isolation: Where the workers run: where the caller does.

@@ -39,6 +39,14 @@ struct LaunchTests {
         }
     }
 
+    /// A worker that ends after a signal.
+    private func waiting(_ name: String, for signals: AsyncStream<Void>) -> LaunchWorker<Phase> {
+        LaunchWorker(name, phase: .first) { [trace] in
+            for await _ in signals { break }
+            trace.names.append(name)
+        }
+    }
+
     @Test("Launch workers run phase by phase, and within a phase after those that they name")
     func order() async throws {
         for worker in [
@@ -58,11 +66,7 @@ struct LaunchTests {
     @Test("Launch workers that do not wait for each other run beside each other, and are reported in their order")
     func besideEachOther() async throws {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
-        try registry.register(
-            LaunchWorker("a.waits", phase: .first) { [trace] in
-                for await _ in signals { break }
-                trace.names.append("a")
-            })
+        try registry.register(waiting("a.waits", for: signals))
         try registry.register(
             LaunchWorker("b.signals", phase: .first) { [trace] in
                 trace.names.append("b")
@@ -70,7 +74,7 @@ struct LaunchTests {
             })
         try registry.register(worker("c.next", .first, after: ["a.waits"]))
         try await registry.run()
-        #expect(trace.names == ["b", "a", "c.next"])
+        #expect(trace.names == ["b", "a.waits", "c.next"])
         #expect(registry.reports.map(\.name) == ["a.waits", "b.signals", "c.next"])
     }
 
@@ -90,11 +94,7 @@ struct LaunchTests {
     @Test("Where a required one fails, those at work end, and no other begins")
     func failureBesideOthers() async throws {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
-        try registry.register(
-            LaunchWorker("a.waits", phase: .first) { [trace] in
-                for await _ in signals { break }
-                trace.names.append("a.waits")
-            })
+        try registry.register(waiting("a.waits", for: signals))
         try registry.register(
             LaunchWorker("b.fails", phase: .first) {
                 signal.yield()
