@@ -73,6 +73,8 @@ func median<First, Second>(
 
 /// The cores that server and generator keep to.
 struct Cores {
+    /// All that this process may use.
+    var allowed: [Int] = []
     var server: Int?
     var generator: Int?
     /// For a second generator, where there is one more.
@@ -87,13 +89,23 @@ struct Cores {
             return Array(first...last)
         }
         guard numbers.count > 1, Place.find("taskset") != nil else { return Cores() }
-        return Cores(server: numbers[0], generator: numbers[1], third: numbers.count > 2 ? numbers[2] : nil)
+        return Cores(
+            allowed: numbers, server: numbers[0], generator: numbers[1], third: numbers.count > 2 ? numbers[2] : nil)
     }
 
-    /// Keeps this process to the generator's core: it is a client itself, and is not to take the server's.
-    func keepOffServer() throws {
-        guard let generator else { return }
-        _ = try ChildProcess(["taskset", "--cpu-list", "--pid", String(generator), String(getpid())]).finish()
+    /// Measures while this process, and each that it starts without a core of its own, keeps to the generator's core:
+    /// this process is a client itself, and must not use the server's. Afterwards it may use all cores again.
+    func keepingOffServer<Value>(_ measure: () throws -> Value) throws -> Value {
+        guard let generator else { return try measure() }
+        try keepThisProcess(to: [generator])
+        let result = Result { try measure() }
+        try keepThisProcess(to: allowed)
+        return try result.get()
+    }
+
+    private func keepThisProcess(to cores: [Int]) throws {
+        let list = cores.map(String.init).joined(separator: ",")
+        _ = try ChildProcess(["taskset", "--cpu-list", "--pid", list, String(getpid())]).finish()
     }
 
     /// In a sentence, for the head of the table.

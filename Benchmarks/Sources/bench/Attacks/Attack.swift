@@ -78,7 +78,6 @@ extension Bench {
 
     /// Attacks a new daemon.
     func measure(_ attack: Attack) throws -> AttackFigures {
-        try cores.keepOffServer()
         var settings = DaemonSettings(topLevel: try attackRules())
         try attack.prepareDaemon(self, &settings)
         let field = try AttackField(self, settings)

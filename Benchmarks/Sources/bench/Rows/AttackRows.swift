@@ -6,7 +6,7 @@ let attacks = messageAttacks + eventAttacks + sessionAttacks + pluginAttacks + p
 func measureAttacks(_ bench: Bench) throws -> [Line] {
     if !AttackField.isRoot { say("attacks: not root, so that the victim is of the attacker's own user") }
     return try attacks.filter { bench.attacks.isEmpty || bench.attacks.contains($0.name) }.flatMap { attack in
-        let figures = try bench.measure(attack)
+        let figures = try bench.cores.keepingOffServer { try bench.measure(attack) }
         let lines = lines(of: figures)
         for line in lines { say("\(line.row): \(line.finding?.valueText ?? "")") }
         return lines
