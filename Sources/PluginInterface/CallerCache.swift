@@ -1,15 +1,14 @@
 public import CTaskPlugin
 
-/// What has been made of callers' identities, kept from call to call: a slot for each session, of as many as there are.
-/// Not thread-safe.
+/// A cache of values made from callers' identities, with a fixed number of slots that sessions share. Not thread-safe.
 ///
-/// What is asked with every call of a plugin is public and inlined: generic code of another module, and inlinable code
-/// with `package`, looks the entry's type up each time, which takes a thousand instructions.
+/// The functions that run with every call of a plugin are public and inlined: generic code of another module, and
+/// inlinable code with `package`, looks up the entry's type each time, which takes a thousand instructions.
 public final class CallerCache<Tag: Equatable, Value> {
     @usableFromInline
     struct Entry {
         @usableFromInline var session: UInt64
-        /// What the value was made of.
+        /// The identity that the value was made from.
         @usableFromInline var tag: Tag
         @usableFromInline var value: Value
 
@@ -17,12 +16,14 @@ public final class CallerCache<Tag: Equatable, Value> {
         init(session: UInt64, tag: Tag, value: Value) { (self.session, self.tag, self.value) = (session, tag, value) }
     }
 
-    /// Sessions are numbered in sequence, so that as many active ones as there are slots do not get into each other's
-    /// way; beyond, values are made more often.
+    /// The mask that maps a session's number to its slot. Sessions are numbered in sequence, so as many consecutive
+    /// sessions as slots do not collide. With more active sessions, values are made more often.
     @usableFromInline let mask: Int
     @usableFromInline let entries: UnsafeMutablePointer<Entry?>
 
-    /// - Parameter slots: A power of two.
+    /// An empty cache.
+    ///
+    /// - Parameter slots: The number of slots, a power of two.
     public init(slots: Int = 64) {
         mask = slots - 1
         entries = .allocate(capacity: slots)
@@ -34,11 +35,11 @@ public final class CallerCache<Tag: Equatable, Value> {
         entries.deallocate()
     }
 
-    /// What was made for the session; nil: nothing, or of something else.
+    /// Returns the value of the session; `nil` if there is none, or if it was made from another tag.
     @inlinable @inline(__always)
     public func value(of session: UInt64, _ tag: Tag) -> Value? { value(of: session) { $0 == tag } }
 
-    /// What was made for the session of a tag that `matches`.
+    /// Returns the value of the session if its tag `matches`; `nil` otherwise.
     @inlinable @inline(__always)
     public func value(of session: UInt64, where matches: (Tag) -> Bool) -> Value? {
         guard let entry = entries[Int(truncatingIfNeeded: session) & mask], entry.session == session, matches(entry.tag)
@@ -46,18 +47,18 @@ public final class CallerCache<Tag: Equatable, Value> {
         return entry.value
     }
 
-    /// Keeps a value in the place of the one before.
+    /// Stores a value and replaces the previous one in its slot.
     ///
-    /// - Returns: That one, which may be another session's.
+    /// - Returns: The previous value, which may belong to another session; `nil` if there was none.
     public func keep(_ value: Value, of session: UInt64, _ tag: Tag) -> Value? {
         let slot = Int(truncatingIfNeeded: session) & mask
         defer { entries[slot] = Entry(session: session, tag: tag, value: value) }
         return entries[slot]?.value
     }
 
-    /// The session is gone.
+    /// Removes the value of a session that has ended.
     ///
-    /// - Returns: What was kept of it.
+    /// - Returns: The value; `nil` if there was none.
     public func remove(_ session: UInt64) -> Value? {
         let slot = Int(truncatingIfNeeded: session) & mask
         guard let entry = entries[slot], entry.session == session else { return nil }
@@ -65,7 +66,7 @@ public final class CallerCache<Tag: Equatable, Value> {
         return entry.value
     }
 
-    /// All values, each once.
+    /// Removes and returns all values.
     public func removeAll() -> [Value] {
         (0...mask).compactMap { slot in
             defer { entries[slot] = nil }
@@ -74,19 +75,21 @@ public final class CallerCache<Tag: Equatable, Value> {
     }
 }
 
-/// Who calls, in the plugin interface's form, kept from call to call: the plugin gets a pointer to a description that
-/// is made when a session calls first, and again when it has changed. Not thread-safe.
+/// A cache of callers' descriptions in the form of the plugin interface. The plugin gets a pointer to a description,
+/// which is made at the first call of a session and after each change of its identity. Not thread-safe.
 public final class ForeignCallers<Tag: Equatable> {
     @usableFromInline let cache = CallerCache<Tag, UnsafeMutablePointer<trestle_caller>>()
-    /// A description's revision is its number among those that this plugin was given.
+    /// The revision of the last description. Revisions number the descriptions that this plugin has got.
     private var lastRevision: UInt64 = 0
-    /// Replaced, while a function of the plugin may still be looking at them: one can lead to another within itself.
+    /// The replaced descriptions. A function of the plugin on the stack may still use them, because calls can be
+    /// nested.
     private var retired: [UnsafeMutablePointer<trestle_caller>] = []
-    /// Whether there are such. A method's answer, because another module that accesses a property checks exclusivity.
+    /// Whether replaced descriptions exist. It is computed, because access to a stored property of another module
+    /// checks exclusivity.
     public var hasRetired: Bool { holdsRetired }
     @exclusivity(unchecked) private var holdsRetired = false
 
-    /// Without descriptions.
+    /// An empty cache.
     public init() {}
 
     deinit {
@@ -94,21 +97,21 @@ public final class ForeignCallers<Tag: Equatable> {
         freeRetired()
     }
 
-    /// The description of a session. Valid until ``freeRetired()``.
+    /// Returns the description of a session; `nil` if there is none with this tag. Valid until ``freeRetired()``.
     @inlinable @inline(__always)
     public func descriptor(of session: UInt64, _ tag: Tag) -> UnsafePointer<trestle_caller>? {
         descriptor(of: session) { $0 == tag }
     }
 
-    /// The description of a session, made of a tag that `matches`. Valid until ``freeRetired()``.
+    /// Returns the description of a session if its tag `matches`; `nil` otherwise. Valid until ``freeRetired()``.
     @inlinable @inline(__always)
     public func descriptor(of session: UInt64, where matches: (Tag) -> Bool) -> UnsafePointer<trestle_caller>? {
         cache.value(of: session, where: matches).map { UnsafePointer($0) }
     }
 
-    /// Makes a description in the place of the one before. Valid until ``freeRetired()``.
+    /// Makes a description that replaces the previous one. Valid until ``freeRetired()``.
     ///
-    /// - Parameter caller: All of it but its revision and the texts, which are put in.
+    /// - Parameter caller: The description without revision and texts, which this adds.
     public func make(
         _ caller: trestle_caller, _ tag: Tag, origin: String, user: String?, client: String?
     ) -> UnsafePointer<trestle_caller> {
@@ -120,7 +123,7 @@ public final class ForeignCallers<Tag: Equatable> {
         return UnsafePointer(descriptor)
     }
 
-    /// The session is gone.
+    /// Removes the description of a session that has ended.
     public func forget(_ session: UInt64) {
         if let descriptor = cache.remove(session) { retire(descriptor) }
     }
@@ -130,7 +133,7 @@ public final class ForeignCallers<Tag: Equatable> {
         holdsRetired = true
     }
 
-    /// No function of the plugin is on the stack: descriptions that have been replaced are no longer read.
+    /// Frees replaced descriptions. Called when no function of the plugin is on the stack, so that none reads them.
     public func freeRetired() {
         guard holdsRetired else { return }
         holdsRetired = false

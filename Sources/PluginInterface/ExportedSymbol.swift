@@ -1,31 +1,30 @@
 import Glibc
 
-/// What a library says before it is loaded: the symbols that it exports, read from its file.
+/// The symbols that a library exports, read from its file before it is loaded.
 package enum ExportedSymbol {
-    /// A library that exports it runs in a process of its own, unless its section says otherwise. It is known before
-    /// the library is loaded, with all that it is linked with; what the manifest says is not. Never called.
+    /// The symbol whose export makes a library run in a process of its own, unless its section specifies otherwise.
+    /// Unlike the manifest, it can be read before the library and its dependencies are loaded. Never called.
     package static let wantsProcess = "trestle_plugin_wants_process"
 
-    /// Whether a library of 64 bits exports a symbol. Blocks.
+    /// Returns whether a 64-bit library exports a symbol. Blocks.
     ///
-    /// - Returns: false also where the file cannot be read or is no such library: who loads it says why.
+    /// - Returns: False also if the file cannot be read or is no such library; loading it will report the reason.
     package static func isExported(_ name: String, by path: String) -> Bool {
         guard let file = MappedFile(path) else { return false }
         return ExportedSymbols(of: file.bytes)?.contains(Array(name.utf8) + [0]) ?? false
     }
 }
 
-/// The two tables of a file in the format ELF: its symbols for others, and their names. Valid as long as the file's
-/// bytes.
+/// The two tables of an ELF file: its dynamic symbols and their names. Valid as long as the file's bytes.
 private struct ExportedSymbols {
     private let symbols: UnsafeRawBufferPointer
     private let names: UnsafeRawBufferPointer
 
-    /// ELF-64: the header of the file, of a section, and a symbol.
+    /// The sizes in ELF-64 of the file header, a section header, and a symbol.
     private static let (headerBytes, sectionBytes, symbolBytes) = (64, 64, 24)
     private static let dynamicSymbols: UInt32 = 11
 
-    /// Nil: it is no library of 64 bits, or one without symbols.
+    /// Finds the tables; `nil` if the file is no 64-bit library or has no symbols.
     init?(of file: UnsafeRawBufferPointer) {
         guard let header = file.part(at: 0, UInt64(Self.headerBytes)),
             header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, Self.byteOrder]),
@@ -43,7 +42,7 @@ private struct ExportedSymbols {
         (self.symbols, self.names) = (symbolTable, nameTable)
     }
 
-    /// Whether a symbol of this name, a zero behind it, is defined.
+    /// Returns whether a symbol of this zero-terminated name is defined.
     func contains(_ name: [UInt8]) -> Bool {
         stride(from: 0, to: symbols.count / Self.symbolBytes * Self.symbolBytes, by: Self.symbolBytes).contains {
             let start = UInt64(symbols.number(at: $0, as: UInt32.self))
@@ -69,14 +68,14 @@ private struct ExportedSymbols {
     }
 }
 
-/// A file's bytes as the kernel has them: no memory of this process's own is taken. Who may cut the file short may end
-/// the process: for files that are loaded as code afterwards, where that holds anyway.
+/// A file that is mapped into memory, which takes no memory of this process. A user that can truncate the file can end
+/// the process, so it is only for files that are loaded as code afterwards, for which this is true anyway.
 private struct MappedFile: ~Copyable {
     let bytes: UnsafeRawBufferPointer
 
-    /// Nil: it cannot be read, or is empty.
+    /// Maps a file; `nil` if it cannot be read or is empty.
     init?(_ path: String) {
-        // Non-blocking: what lies there may be a pipe.
+        // Non-blocking, as the path may name a pipe.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -91,13 +90,13 @@ private struct MappedFile: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// So many bytes from an offset on; nil: they are not there.
+    /// Returns `count` bytes from an offset on; `nil` if they are out of bounds.
     fileprivate func part(at start: UInt64, _ count: UInt64) -> UnsafeRawBufferPointer? {
         guard start <= UInt64(self.count), count <= UInt64(self.count) - start else { return nil }
         return UnsafeRawBufferPointer(rebasing: self[Int(start)..<Int(start + count)])
     }
 
-    /// The number at an offset, in the byte order of this machine. The bytes are there.
+    /// Returns the number at an offset, in the byte order of this machine. The offset must be in bounds.
     fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number
     {
         loadUnaligned(fromByteOffset: offset, as: type)

@@ -1,12 +1,12 @@
 package import BridgeJSON
 package import CTaskPlugin
 
-// Bytes and errors on their way over the plugin interface.
+// Conversions of bytes and errors for the plugin interface.
 
 extension trestle_bytes {
-    /// The bytes, borrowed as the interface says.
+    /// The bytes, borrowed as the interface specifies.
     package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size) }
-    /// The bytes as text; what is no UTF-8 is replaced.
+    /// The bytes as text; invalid UTF-8 is replaced.
     package var string: String { String(decoding: buffer, as: UTF8.self) }
 
     package init(_ bytes: UnsafeRawBufferPointer) {
@@ -14,28 +14,28 @@ extension trestle_bytes {
     }
 }
 
-/// The bytes of a literal; they live as long as the process.
+/// Returns the bytes of a literal, which exist as long as the process.
 package func literal(_ text: StaticString) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
 }
 
-/// Hands `body` the text as borrowed bytes.
+/// Calls `body` with the text as borrowed bytes.
 package func withBytes<T>(_ text: String, _ body: (trestle_bytes) -> T) -> T {
     var text = text
     return text.withUTF8 { body(trestle_bytes(UnsafeRawBufferPointer($0))) }
 }
 
 extension BridgeError {
-    /// As long may be each part of a plugin's error.
+    /// The maximum length of each part of a plugin's error.
     package static var maximumForeignBytes: Int { 64 << 10 }
 
-    /// An error as a plugin gave it. Data that are no JSON are left out: the error matters more.
+    /// The error of a plugin. Data that are no JSON are omitted, as the error is more important.
     package init(foreign error: UnsafePointer<trestle_error>?) {
         guard let error else {
             self.init(.replyInvalid, "the plugin failed without an error")
             return
         }
-        // It is read on the loop, and no part of it is right without the others.
+        // The error is read on the loop, and its parts are only valid together.
         let sizes = [error.pointee.code, error.pointee.message, error.pointee.data].map(\.buffer.count)
         guard sizes.allSatisfy({ $0 <= Self.maximumForeignBytes }) else {
             self.init(
@@ -51,7 +51,7 @@ extension BridgeError {
         isUnforeseen = error.pointee.flags & TRESTLE_ERROR_UNFORESEEN != 0
     }
 
-    /// Hands `body` the error as the interface has it.
+    /// Calls `body` with the error in the form of the interface.
     package func withForeign(_ body: (UnsafePointer<trestle_error>) -> Void) {
         let data = data?.bytes ?? []
         data.withUnsafeBytes { data in

@@ -1,11 +1,11 @@
 package import CTaskPlugin
 
-/// A description of who calls, in the plugin interface's form, and its three texts behind it in the same memory.
+/// A caller's description in the form of the plugin interface, followed by its three texts in the same memory.
 package enum ForeignCaller {
-    /// Makes a description; the code that asked for it frees it with `free`.
+    /// Makes a description. The caller of this function frees it with `free`.
     ///
     /// - Parameters:
-    ///   - caller: all of it but the texts, which are put in.
+    ///   - caller: The description without the texts, which this adds.
     package static func make(
         _ caller: trestle_caller, origin: String, user: String?, client: String?
     ) -> UnsafeMutablePointer<trestle_caller> {
@@ -31,7 +31,7 @@ package enum ForeignCaller {
         return descriptor
     }
 
-    /// Gives a description's memory back.
+    /// Frees a description.
     package static func free(_ descriptor: UnsafeMutablePointer<trestle_caller>) {
         UnsafeMutableRawPointer(descriptor).deallocate()
     }

@@ -1,7 +1,7 @@
 internal import BridgeJSON
 internal import CTaskPlugin
 
-// The functions about streams. They belong to the loop thread.
+// The functions about streams. They must be called on the loop thread.
 extension HostVTable {
     static let makeStream:
         @convention(c) (
@@ -27,7 +27,7 @@ extension HostVTable {
         @convention(c) (
             UnsafePointer<trestle_host>?, UnsafePointer<trestle_stream_use>?, Int
         ) -> trestle_call = { vtable, use, maximum in
-            // Beyond what `Int` holds, C's number is negative here.
+            // A C number beyond the range of `Int` is negative here.
             perform(.read(maximumBytes: maximum == 0 ? nil : maximum < 0 ? .max : maximum), use, vtable)
         }
 
@@ -55,22 +55,22 @@ extension HostVTable {
                 refuse(request.answer, receiver)
                 return 0
             }
-            // Its handle is wanted here and now, so that what was sent before goes first.
+            // The handle is needed immediately, so earlier messages are delivered first.
             receiver.deliverWaiting()
             receiver.streamUses.insert(request.answer)
             return receiver.called(request)
         }
     }
 
-    /// The function was called on another thread: the plugin learns it on the loop thread.
+    /// Reports to the plugin, on the loop thread, that the function was called on another thread.
     private static func refuse(_ answer: PluginStreamAnswer, _ receiver: PluginReceiver) {
         let box = Unmanaged.passRetained(MisplacedUse(answer)).toOpaque()
-        // `!`: the pointer given here.
+        // `!`: it is the pointer passed here.
         receiver.append(.function({ Unmanaged<MisplacedUse>.fromOpaque($0!).takeRetainedValue().refuse() }, box))
     }
 }
 
-/// A use of a stream on the wrong thread, on its way to the loop thread.
+/// A use of a stream on the wrong thread, which is answered on the loop thread.
 private final class MisplacedUse {
     private let answer: PluginStreamAnswer
 

@@ -4,7 +4,8 @@ internal import CTaskPlugin
 import EventLoop
 import Glibc
 
-/// The functions that a plugin is offered, over a ``PluginReceiver``. C calls them, some from any thread.
+/// The functions that the host offers to a plugin. They forward to a ``PluginReceiver``. C code calls them, some on any
+/// thread.
 enum HostVTable {
     static func make(context: UnsafeMutableRawPointer) -> trestle_host {
         trestle_host(
@@ -17,7 +18,8 @@ enum HostVTable {
             stream_attach: attachStream, task_marks: taskMarks)
     }
 
-    /// The receiver behind a table, which lives as long as the process: no reference is counted.
+    /// Calls `body` with the receiver of a table. The receiver exists as long as the process, so no reference is
+    /// counted.
     @inline(__always)
     static func with<R>(
         _ vtable: UnsafePointer<trestle_host>?, else nothing: R, _ body: (PluginReceiver) -> R
@@ -39,7 +41,8 @@ enum HostVTable {
         }
     }
 
-    /// A function of its own, so that an answer that takes effect immediately saves no registers for it.
+    /// Queues a reply. It is a separate function, so that a reply that takes effect immediately saves no registers for
+    /// it.
     @inline(never)
     private static func append(reply: UnsafeRawBufferPointer, to call: trestle_call, _ receiver: PluginReceiver) {
         receiver.append(.reply(call, Array(reply)))
@@ -91,7 +94,7 @@ enum HostVTable {
         ) -> Void = { vtable, run, argument in
             guard let run else { return }
             with(vtable, else: ()) { receiver in
-                // The loop keeps the order of what its own thread posts.
+                // The loop keeps the order of functions that its own thread posts.
                 if receiver.takesNow {
                     EventLoop.post(run, argument, as: receiver.holder)
                 } else {
@@ -159,7 +162,7 @@ enum HostVTable {
             vtable, request in
             guard let request else { return 0 }
             return with(vtable, else: 0) { receiver in
-                // Its handle is wanted here and now, so that what was sent before goes first.
+                // The handle is needed immediately, so earlier messages are delivered first.
                 receiver.deliverWaiting()
                 return receiver.called(request)
             }
@@ -202,7 +205,7 @@ enum HostVTable {
         }
     }
 
-    /// - Returns: minus an errno where this is not the loop thread.
+    /// - Returns: The result of `body`, or `-EINVAL` outside of the loop thread.
     private static func withWatches(_ receiver: PluginReceiver, _ body: @LoopActor (PluginWatches) -> Int64) -> Int64 {
         guard receiver.isOnLoopThread else { return -Int64(EINVAL) }
         let watches = receiver.watches

@@ -1,9 +1,9 @@
 import FileTrust
 
-/// What the daemon runs, or lets say what it runs.
+/// The check of files that the daemon executes, or that select the code it executes.
 package enum PluginFile {
-    /// What a plugin consists of, and the way to it, must be root's or the daemon's own user's, and no other user may
-    /// write it.
+    /// Checks that a plugin's file and the directories of its path belong to root or the daemon's user, and that no
+    /// other user may write to them.
     package static func check(_ path: String) throws(PluginLoadError) {
         do throws(FileTrust.Doubt) { try FileTrust.check(path) } catch {
             throw PluginLoadError(description: error.description)

@@ -4,15 +4,15 @@ package import CTaskPlugin
 package enum PluginFunction {
     case configure, reconfigure, start, launch, call, intercept, describe, stop, saveSessions, restoreSessions
 
-    /// What such a function looks like.
+    /// The type of such a function.
     package typealias Pointer = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<trestle_request>?) -> Void
 }
 
 extension PluginLibrary {
-    /// The function; nil where the plugin left it out, or was built against a header without it. Then the request is as
-    /// good as answered, with `{}`.
+    /// Returns the function; `nil` if the plugin does not have it, or was built with a header without it. In this case
+    /// the request counts as answered with `{}`.
     ///
-    /// The table is read field by field: a plugin's may be shorter than the struct that this program knows.
+    /// The table is read field by field, as a plugin's table may be shorter than this program's struct.
     @inline(__always)
     package func pointer(to function: PluginFunction) -> PluginFunction.Pointer? {
         switch function {

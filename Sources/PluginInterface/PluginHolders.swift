@@ -1,18 +1,18 @@
 public import EventLoop
 import Synchronization
 
-/// The plugins whose code may hold the loop thread of this process, by the numbers that ``LoopHolder`` gives them.
+/// The plugins whose code may hold the loop thread of this process, by their numbers for ``LoopHolder``.
 public enum PluginHolders {
-    /// Receivers are never deallocated, and only their methods for any thread are called from another one.
+    /// Receivers are never deallocated. Other threads call only those of their methods that are for any thread.
     private struct Receivers: @unchecked Sendable {  // other threads call methods for any thread
         var all: [PluginReceiver] = []
     }
 
     private static let receivers = Mutex(Receivers())
-    /// A holder's lower bits: a task's number and one; 0: none.
+    /// The mask of a holder's lower bits: a task's number plus one; 0 for no task.
     static let taskMask: UInt32 = 0xFFFF
 
-    /// The holder of the next receiver; 0, which stands for none, where there are more than the number can name.
+    /// The holder number of the next receiver; 0, which stands for none, if the numbers are exhausted.
     static var nextHolder: UInt32 {
         let number = receivers.withLock { $0.all.count + 1 }
         return number > Int(UInt16.max) ? 0 : UInt32(number) << 16
@@ -29,10 +29,10 @@ public enum PluginHolders {
             .all.first
     }
 
-    /// Has plugins warned when their code holds the loop thread for long. Once in a process.
+    /// Starts the warnings to plugins whose code holds the loop thread for long. Called once in a process.
     ///
-    /// - Parameter isPlugins: whether the loop serves one plugin and nothing else, so that what no other code has done
-    ///   is the plugin's.
+    /// - Parameter isPlugins: Whether the loop serves only one plugin, so that work without a holder counts as the
+    ///   plugin's.
     @LoopActor
     public static func watch(isPlugins: Bool = false) {
         let own = { @Sendable (holder: UInt32) in holder == 0 && isPlugins ? 1 << 16 : holder }
@@ -47,9 +47,9 @@ public enum PluginHolders {
 }
 
 extension LoopHold {
-    /// A line for the log.
+    /// Returns a line for the log.
     ///
-    /// - Parameter owner: whose thread it is: "plugin" or "daemon".
+    /// - Parameter owner: The owner of the thread: "plugin" or "daemon".
     public func sentence(threadOf owner: String) -> String {
         let tenths = Int((duration / .milliseconds(100)).rounded())
         let time = "\(tenths / 10).\(tenths % 10) s"

@@ -3,7 +3,7 @@ internal import CTaskPlugin
 import Glibc
 import Synchronization
 
-/// What a plugin has sent and what has not taken effect yet, as a copy.
+/// A copy of a message that a plugin has sent and that has not taken effect yet.
 enum PluginMessage {
     case reply(trestle_call, [UInt8])
     case failure(trestle_call, BridgeError)
@@ -14,24 +14,22 @@ enum PluginMessage {
     case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?)
 }
 
-/// The messages of one plugin in the order in which they were sent, from all of its threads. Lives as long as the
-/// process.
+/// The messages of all threads of one plugin, in the order in which they were sent. Exists as long as the process.
 ///
-/// Each message has one turn on the loop thread, which takes the first message that is left. What the loop thread sends
-/// takes effect immediately only while no turn is due: whatever it has learned of another thread, the messages that
-/// this thread sent before are in here, so that nothing overtakes them, by whatever way the threads speak to each
-/// other.
+/// Each message has one turn on the loop thread; a turn takes the first remaining message. A message of the loop thread
+/// takes effect immediately only if no turn is due. If the loop thread has been notified by another thread, in any way,
+/// the earlier messages of that thread are in this inbox, so no message overtakes them.
 ///
-/// A mutex of pthread's rather than `Mutex`: the thread sanitizer knows it.
+/// It uses a pthread mutex, not `Mutex`, because the thread sanitizer supports it.
 struct PluginInbox {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// Behind the mutex.
+    /// The new messages, guarded by the mutex.
     private let incoming = UnsafeMutablePointer<[PluginMessage]>.allocate(capacity: 1)
-    /// What the loop thread has taken from there, the next one last. Loop thread.
+    /// The messages that the loop thread has taken from ``incoming``, the next one last. Loop thread.
     private let taken = UnsafeMutablePointer<[PluginMessage]>.allocate(capacity: 1)
-    /// Turns that have not begun.
+    /// The number of turns that have not begun.
     private let turns = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
-    /// An array that has held more gives its memory back.
+    /// The maximum capacity of an array that is kept; a larger one is freed.
     private static let keptCapacity = 1_024
 
     init() {
@@ -41,18 +39,18 @@ struct PluginInbox {
         turns.initialize(to: Atomic(0))
     }
 
-    /// Whether nothing that was sent before, by any thread that this one has learned of, is still to take effect. Any
+    /// Whether all earlier messages have taken effect, of this thread and of all threads that have notified it. Any
     /// thread.
     @inline(__always)
     var isEmpty: Bool { turnsDue == 0 }
 
-    /// How many turns have not begun: at least as many as there are messages, at every moment. Any thread.
+    /// The number of turns that have not begun. It is never less than the number of messages. Any thread.
     @inline(__always)
     var turnsDue: Int { turns.pointee.load(ordering: .acquiring) }
 
-    /// Adds a message; the code that adds one gives the loop thread a turn for it. Any thread.
+    /// Adds a message. The caller then posts a turn for it to the loop thread. Any thread.
     func append(_ message: PluginMessage) {
-        // Counted first: a turn takes the first message, which may be another thread's, and what is left behind it must
+        // The turn is counted first: a turn may take the message of another thread, and each message that is left must
         // have a turn that is due.
         turns.pointee.add(1, ordering: .acquiringAndReleasing)
         pthread_mutex_lock(mutex)
@@ -60,12 +58,12 @@ struct PluginInbox {
         pthread_mutex_unlock(mutex)
     }
 
-    /// A turn begins. Loop thread.
+    /// Counts a turn that begins. Loop thread.
     func beginTurn() {
         turns.pointee.subtract(1, ordering: .acquiringAndReleasing)
     }
 
-    /// The first message; nil where those that were there took effect before their turn. Loop thread.
+    /// Removes and returns the first message; `nil` if all have taken effect before their turn. Loop thread.
     func takeFirst() -> PluginMessage? {
         if taken.pointee.isEmpty { takeIncoming() }
         return taken.pointee.popLast()

@@ -1,27 +1,27 @@
-// PluginInterface: the C interface between daemon and plugin, seen from the side of the program that loads a plugin:
-// libraries, and bytes and errors on their way over it.
+// PluginInterface: the C interface between daemon and plugin, on the side of the program that loads a plugin:
+// libraries, and the conversion of bytes and errors.
 package import CTaskPlugin
 import Glibc
 
-/// Why a file cannot be used as a plugin, in a sentence.
+/// The reason why a file cannot be used as a plugin.
 package struct PluginLoadError: Error, Sendable, CustomStringConvertible {
-    /// The sentence's end; the file is named by the code that shows it.
+    /// The end of a sentence. The code that shows it adds the name of the file.
     package var description: String
 }
 
-/// A plugin's shared library, loaded for good: code that has run in a process is never unmapped again (threads,
-/// registered types and callbacks may still point into it).
+/// A plugin's shared library. It is never unloaded, because threads, registered types and callbacks may still point
+/// into its code.
 package struct PluginLibrary {
-    /// The plugin's table; valid until the process ends.
+    /// The plugin's table. Valid until the process ends.
     package let table: UnsafePointer<trestle_plugin>
 
-    /// The plugin's manifest, as it wrote it.
+    /// The text of the plugin's manifest.
     package var manifest: UnsafeRawBufferPointer { table.pointee.manifest.buffer }
 
-    /// Loads the library and asks it for its table. Loop thread, because the library's entry point runs.
+    /// Loads the library and gets its table. Loop thread, because the library's entry point runs.
     ///
-    /// - Parameter copy: a file of the same content, to be loaded instead: what has been loaded from a path before is
-    ///   not loaded from there again, whatever the file holds now.
+    /// - Parameter copy: A file with the same content that is loaded instead. A path that was loaded before is not
+    ///   loaded again, even if the file has changed.
     package init(path: String, copy: String? = nil) throws(PluginLoadError) {
         try PluginFile.check(path)
         let loadedPath = copy ?? path
@@ -32,7 +32,7 @@ package struct PluginLibrary {
             throw PluginLoadError(description: "it is no plugin: it exports no function \(TRESTLE_PLUGIN_ENTRY)")
         }
         typealias Entry = @convention(c) () -> UnsafePointer<trestle_plugin>?
-        // The name is the plugin interface's own; who exports it promises this signature.
+        // The plugin interface defines the name; a library that exports it guarantees this signature.
         let entry = unsafeBitCast(symbol, to: Entry.self)
         guard let table = entry() else {
             throw PluginLoadError(description: "its function \(TRESTLE_PLUGIN_ENTRY) returned no table")
@@ -40,7 +40,7 @@ package struct PluginLibrary {
         try self.init(table)
     }
 
-    /// A plugin's table that is at hand without a library of its own, as tests have it.
+    /// A plugin whose table exists without a library, for tests.
     package init(table: UnsafeRawPointer) throws(PluginLoadError) {
         try self.init(table.assumingMemoryBound(to: trestle_plugin.self))
     }
@@ -50,24 +50,24 @@ package struct PluginLibrary {
         self.table = table
     }
 
-    /// Whether the plugin was built against a header that has the function.
+    /// Returns whether the plugin was built with a header that has the function.
     func has(_ function: PartialKeyPath<trestle_plugin>) -> Bool {
         guard let offset = MemoryLayout<trestle_plugin>.offset(of: function) else { return false }
         return Int(table.pointee.size) >= offset + MemoryLayout<UnsafeRawPointer>.size
     }
 
-    /// Whether it can be asked about calls.
+    /// Whether it has a function for questions to interceptors.
     package var canIntercept: Bool { pointer(to: .intercept) != nil }
 
     private static func checkVersion(_ table: UnsafePointer<trestle_plugin>) throws(PluginLoadError) {
-        // Size and version stand at the start of every version of the table; the rest is looked at only then.
+        // Every version of the table begins with size and version. The rest is read only after this check.
         guard table.pointee.abi == TRESTLE_ABI else {
             throw PluginLoadError(
                 description:
                     "it was built for version \(table.pointee.abi) of the plugin interface, this daemon speaks "
                     + "version \(TRESTLE_ABI): build it again with this daemon's TaskKit or trestle_plugin.h")
         }
-        // What was added since is looked at only where the table is long enough.
+        // Fields that were added later are read only if the table is long enough.
         let expected = MemoryLayout<trestle_plugin>.offset(of: \.save_sessions) ?? MemoryLayout<trestle_plugin>.size
         guard table.pointee.size >= UInt32(expected) else {
             throw PluginLoadError(

@@ -9,15 +9,15 @@ import Synchronization
 public struct PluginEvent: Sendable {
     /// Its name.
     public let name: String
-    /// JSON, not checked; empty: null.
+    /// Its data as unchecked JSON; empty for null.
     public let data: [UInt8]
-    /// Only to these; nil: to all who subscribed.
+    /// The numbers of the sessions that get it; `nil` for all that subscribed.
     public let sessions: [UInt64]?
-    /// To those sessions whether they subscribed or not.
+    /// Whether those sessions get it even if they have not subscribed.
     public let isDirect: Bool
-    /// Kept for later subscribers.
+    /// Whether it is retained for later subscribers.
     public let isRetained: Bool
-    /// Not sent: what is kept under the name is kept no longer.
+    /// Whether the retained event of this name is removed; the event is not sent in this case.
     public let isForgotten: Bool
 
     init(_ event: UnsafePointer<trestle_event>) {
@@ -32,33 +32,32 @@ public struct PluginEvent: Sendable {
     }
 }
 
-/// Receives what a plugin sends: the other side of the plugin interface, in the daemon's own process and in the
-/// plugin's.
+/// Receives a plugin's messages: the host's side of the plugin interface, in the daemon's process and in the plugin's.
 ///
-/// Everything that the plugin sends takes effect on the loop thread, in the order in which it was sent: immediately
-/// where the loop thread sends it and nothing waits before it, else in its turn; see ``PluginInbox``. So progress that
-/// a thread sends comes before an answer that the loop thread gives when it has learned that the thread is done.
-/// Metrics are no messages: they take effect where they are set, before whatever is sent behind that.
+/// All messages of the plugin take effect on the loop thread, in the order in which they were sent: immediately if the
+/// loop thread sends them and no other message waits, else in their turn; see ``PluginInbox``. So progress that a
+/// thread sends precedes an answer that the loop thread sends after the thread has notified it. Metrics are no
+/// messages: they take effect when they are set, before all later messages.
 ///
-/// Never deallocated: the plugin holds the table that points here until the process ends. A class and no protocol,
-/// because a C function that is given its address calls it without counting a reference.
+/// Never deallocated: the plugin holds the table that points here until the process ends. It is a class, not a
+/// protocol, because a C function with its address calls it without counting a reference.
 open class PluginReceiver {
-    /// The functions that the plugin is offered.
+    /// The functions that the host offers to the plugin.
     public let vtable: UnsafeMutablePointer<trestle_host>
     private let inbox = PluginInbox()
-    /// What ``LoopHolder`` says while the plugin's code runs, with a task's number in it or none.
+    /// The value of ``LoopHolder`` while the plugin's code runs, without a task's number.
     final let holder: UInt32
     private let holderCell = LoopHolder.cell
     /// The descriptors and the timers that the plugin waits for.
     final let watches = PluginWatches()
-    /// What stands between calls and its tasks.
+    /// The marks of its tasks, such as the presence of interceptors.
     public final let taskMarks = PluginTaskMarks()
     /// Its calls about streams.
     final let streamUses = PluginStreamUses()
-    /// The thread that made this.
+    /// The loop thread, which created this object.
     private let loopThread = pthread_self()
 
-    /// On the loop thread.
+    /// Creates a receiver on the loop thread.
     public init() {
         precondition(LoopActor.isOnLoopThread, "A plugin's receiver is made on the loop thread.")
         vtable = .allocate(capacity: 1)
@@ -68,12 +67,12 @@ open class PluginReceiver {
         PluginHolders.add(self)
     }
 
-    // MARK: Who holds the loop thread
+    // MARK: Holders of the loop thread
 
-    /// The plugin's code runs from now on, up to ``release(to:)``. Loop thread.
+    /// Notes that the plugin's code runs, until ``release(to:)``. Loop thread.
     ///
-    /// - Parameter task: the number of the task that runs; nil: it is not known.
-    /// - Returns: who held the thread before.
+    /// - Parameter task: The number of the running task; `nil` if it is unknown.
+    /// - Returns: The previous holder of the thread.
     @inline(__always)
     public final func hold(_ task: Int? = nil) -> UInt32 {
         let before = holderCell.pointee.load(ordering: .relaxed)
@@ -82,88 +81,89 @@ open class PluginReceiver {
         return before
     }
 
-    /// The plugin's code has returned. Loop thread.
+    /// Notes that the plugin's code has returned. Loop thread.
     @inline(__always)
     public final func release(to before: UInt32) { holderCell.pointee.store(before, ordering: .relaxed) }
 
-    /// Names the code that holds the thread. Any thread.
+    /// Returns the name of the code that holds the thread. Any thread.
     ///
-    /// - Parameter task: the number of the task that runs; nil: it is not known.
+    /// - Parameter task: The number of the running task; `nil` if it is unknown.
     open func holderName(_ task: Int?) -> String { "the plugin" }
-    /// The plugin has held the thread for long: on another thread while it goes on, on the loop thread when it is over.
+    /// Reports that the plugin has held the thread for long. Called on another thread while it still holds it, and on
+    /// the loop thread afterwards.
     open func noteHold(_ hold: LoopHold) {}
 
-    // MARK: What was sent; loop thread, but for what says otherwise
+    // MARK: Messages of the plugin; loop thread unless stated otherwise
 
-    /// The plugin ends a call with a result. `result` may be that of the options that it was handed.
+    /// Receives the result of a call. `result` may be the buffer of the call's options.
     open func replied(_ call: trestle_call, _ result: UnsafeRawBufferPointer) {}
-    /// The plugin ends a call with an error.
+    /// Receives the error of a call.
     open func failed(_ call: trestle_call, _ error: BridgeError) {}
-    /// The plugin sends an intermediate result.
+    /// Receives an intermediate result of a call.
     open func progressed(_ call: trestle_call, _ value: UnsafeRawBufferPointer) {}
-    /// The plugin writes a line to the log.
+    /// Receives a line for the log.
     open func logged(_ level: UInt32, _ text: String, _ call: trestle_call) {}
-    /// The plugin sends an event.
+    /// Receives an event.
     open func published(_ event: PluginEvent) {}
-    /// The plugin calls a task.
+    /// Makes a call of a task for the plugin.
     ///
-    /// - Returns: the call's handle.
+    /// - Returns: The call's handle.
     open func called(_ request: UnsafePointer<trestle_outgoing_call>) -> trestle_call { 0 }
-    /// The plugin makes a call about a stream.
+    /// Makes a call about a stream for the plugin.
     ///
-    /// - Returns: the call's handle.
+    /// - Returns: The call's handle.
     open func called(_ use: PluginStreamUse) -> trestle_call { 0 }
-    /// The plugin ends a call that it has made.
+    /// Cancels a call that the plugin has made.
     open func cancelled(_ call: trestle_call) {}
-    /// Whether lines of this level are written. Any thread.
+    /// Returns whether lines of this level are written. Any thread.
     open func writes(level: UInt32) -> Bool { true }
-    /// The plugin declares a metric. Any thread.
+    /// Declares a metric. Any thread.
     ///
-    /// - Returns: its number.
-    /// - Throws: ``MetricRefusal`` where it cannot be published.
+    /// - Returns: The metric's number.
+    /// - Throws: ``MetricRefusal`` if it cannot be published.
     open func declared(_ metric: MetricDeclaration) throws(MetricRefusal) -> UInt32 { 0 }
-    /// The plugin sets a metric. Any thread.
+    /// Sets a metric. Any thread.
     open func setMetric(_ number: UInt32, to value: Double) {}
-    /// The plugin adds to a metric. Any thread.
+    /// Adds to a metric. Any thread.
     open func addToMetric(_ number: UInt32, _ amount: Double) {}
 
-    /// The plugin has stopped: it no longer gets reports of descriptors and timers. Loop thread.
+    /// Ends the watches and timers of a plugin that has stopped. Loop thread.
     public final func endWatches() { LoopActor.assumeIsolated(passing: watches) { $0.endAll() } }
 
-    /// The plugin is about to stop, or has stopped: its calls about streams end for it. Loop thread.
+    /// Ends the calls about streams of a plugin that is about to stop or has stopped. Loop thread.
     public final func endStreamUses() {
         let holder = hold()
         streamUses.endAll()
         release(to: holder)
     }
 
-    // MARK: In order
+    // MARK: Order of messages
 
-    /// As `LoopActor.isOnLoopThread`, without the way to the loop's own state: this comes twice with every call.
+    /// The same as `LoopActor.isOnLoopThread`, without access to the loop's state: this is read twice with every call.
     @inline(__always)
     final var isOnLoopThread: Bool { pthread_self() == loopThread }
 
-    /// Whether what is sent here and now takes effect immediately.
+    /// Whether a message that is sent now takes effect immediately.
     @inline(__always)
     final var takesNow: Bool { isOnLoopThread && inbox.isEmpty }
 
-    /// Has a message take effect in its turn. Any thread.
+    /// Queues a message, which takes effect in its turn. Any thread.
     final func append(_ message: PluginMessage) {
         inbox.append(message)
         EventLoop.post(Self.takeTurn, Unmanaged.passUnretained(self).toOpaque(), as: holder)
     }
 
     private static let takeTurn: @convention(c) (UnsafeMutableRawPointer?) -> Void = { address in
-        // The address given above, of an object that is never deallocated.
+        // The address passed above, of an object that is never deallocated.
         guard let address else { return }
         let receiver = Unmanaged<PluginReceiver>.fromOpaque(address).takeUnretainedValue()
         receiver.inbox.beginTurn()
         if let message = receiver.inbox.takeFirst() { receiver.deliver(message) }
     }
 
-    /// Has everything take effect that waits, before something that cannot wait itself. Loop thread.
+    /// Delivers all waiting messages, before a message that cannot wait. Loop thread.
     final func deliverWaiting() {
-        // No more than are there now: other threads may add to them meanwhile, and never rest.
+        // The number is fixed here, because other threads may add messages without end.
         for _ in 0..<inbox.turnsDue {
             guard let message = inbox.takeFirst() else { return }
             deliver(message)

@@ -2,7 +2,7 @@ public import BridgeJSON
 public import BridgeMessage
 import CTaskPlugin
 
-/// Calls about streams that a plugin has made and that have not ended for it. Loop thread only.
+/// The open calls about streams of a plugin. Loop thread only.
 final class PluginStreamUses {
     private var open: [ObjectIdentifier: PluginStreamAnswer] = [:]
 
@@ -11,28 +11,29 @@ final class PluginStreamUses {
         answer.onEnd = { [unowned self] in open[ObjectIdentifier($0)] = nil }
     }
 
-    /// The plugin stops: they end. What it begins meanwhile goes on.
+    /// Ends all calls of a plugin that stops. Calls that it begins meanwhile continue.
     func endAll() {
         let error = BridgeError(.callCancelled, "the plugin stops")
         for answer in Array(open.values) { answer.give(.failure(error)) }
     }
 }
 
-/// Who gets what comes of a call about a stream. Loop thread only.
+/// The receiver of the outcome of a call about a stream. Loop thread only.
 public final class PluginStreamAnswer {
-    /// What the call gets.
+    /// The result of the call.
     public enum Value {
-        /// The stream was made. With a descriptor the plugin's end is a pipe.
+        /// The stream was made. If there is a descriptor, the plugin's end is a pipe.
         case made(name: String, roomBytes: Int, PassedDescriptor?)
-        /// A write was taken: so many bytes may be unanswered.
+        /// A write was accepted. The room is the number of bytes that may be unanswered.
         case room(bytes: Int)
         /// Bytes were read.
         case bytes(UnsafeRawBufferPointer, type: String?, totalBytes: UInt64?)
-        /// The end is a pipe from now on.
+        /// The end is now a pipe.
         case attached(PassedDescriptor, type: String?, totalBytes: UInt64?)
-        /// The reader has all.
+        /// The reader has got all bytes.
         case end(bytes: UInt64)
-        /// The side that closes learns how far the stream came. `side` 0: it is complete.
+        /// The receipt for the side that closes: the number of bytes, and the side that ended the stream; 0 if it is
+        /// complete.
         case receipt(bytes: UInt64, side: Int, BridgeError?)
     }
 
@@ -41,7 +42,7 @@ public final class PluginStreamAnswer {
             UnsafeMutableRawPointer?, UnsafePointer<trestle_stream_answer>?, UnsafePointer<trestle_error>?
         ) -> Void
 
-    // The plugin's own: it comes back to it untouched, on the loop thread.
+    // The plugin gets its context back unchanged, on the loop thread.
     private let context: UnsafeMutableRawPointer?
     private var done: Done?
     fileprivate var onEnd: ((PluginStreamAnswer) -> Void)?
@@ -51,7 +52,7 @@ public final class PluginStreamAnswer {
         self.done = done
     }
 
-    /// Ends the call for the plugin; a second time, or once the plugin stops, does nothing.
+    /// Ends the call for the plugin. Does nothing the second time or after the plugin has stopped.
     public func give(_ result: Result<Value, BridgeError>) {
         onEnd.take()?(self)
         guard let done = done.take() else { return }
@@ -63,7 +64,7 @@ public final class PluginStreamAnswer {
 }
 
 extension PluginStreamAnswer.Value {
-    /// Hands `body` the answer as the interface has it.
+    /// Calls `body` with the answer in the form of the interface.
     fileprivate func withForeign(_ body: (UnsafePointer<trestle_stream_answer>) -> Void) {
         var answer = trestle_stream_answer()
         answer.size = UInt32(MemoryLayout<trestle_stream_answer>.size)

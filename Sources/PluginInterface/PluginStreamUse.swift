@@ -1,40 +1,40 @@
 public import BridgeJSON
 public import CTaskPlugin
 
-/// A call about a stream that a plugin makes, as the plugin interface has it. The bytes in it are borrowed.
+/// A plugin's call about a stream, in the form of the plugin interface. Its bytes are borrowed.
 public struct PluginStreamUse {
-    /// What is to be done.
+    /// The requested operation.
     public enum Work {
-        /// Makes a stream. The plugin holds the reader's end, or the writer's.
-        /// `attaches`: it is to be a pipe, where it can.
+        /// Makes a stream. The plugin holds the reader's or the writer's end, which becomes a pipe, if possible, if
+        /// `attaches` is true.
         case make(isReader: Bool, type: String?, totalBytes: UInt64?, attaches: Bool)
         /// Writes bytes.
         case write(UnsafeRawBufferPointer, isEnd: Bool)
-        /// Reads so many bytes at most; nil: as many as is usual.
+        /// Reads at most this number of bytes; `nil` for the default number.
         case read(maximumBytes: Int?)
-        /// Has the plugin's end be a pipe.
+        /// Makes the plugin's end a pipe.
         case attach
         /// Closes the plugin's end.
         case close(bytes: UInt64?, BridgeError?)
     }
 
-    /// What is to be done.
+    /// The requested operation.
     public let work: Work
-    /// The call on whose behalf it is done; 0: none.
+    /// The call on whose behalf it is made; 0 for none.
     public let call: trestle_call
-    /// The stream's name. Of one that is made, it is not known yet.
+    /// The stream's name. It is unknown for a stream that is being made.
     public var name: String
-    /// TRESTLE_STREAM_WRITER or TRESTLE_STREAM_READER: the end that is meant; 0: the one that the plugin has.
+    /// The end: TRESTLE_STREAM_WRITER or TRESTLE_STREAM_READER; 0 for the end that the plugin holds.
     public let side: Int
-    /// How long it may take; nil: any time.
+    /// The time limit; `nil` if there is none.
     public let timeoutNanoseconds: UInt64?
-    /// Who gets the answer.
+    /// The receiver of the outcome.
     public let answer: PluginStreamAnswer
 
     init(_ use: trestle_stream_use, _ work: Work) {
         self.work = work
         call = use.call
-        // A name that is too long is none: no more of it is read.
+        // A name that is too long is invalid and is not read.
         name = use.name.buffer.count > Self.maximumNameBytes ? "" : use.name.string
         side = Int(use.side)
         timeoutNanoseconds = use.timeout_ns > 0 ? UInt64(use.timeout_ns) : nil
@@ -45,11 +45,11 @@ public struct PluginStreamUse {
 }
 
 extension BridgeError {
-    /// As long may be an error that ends a stream, as JSON.
+    /// The maximum length of an error that ends a stream, as JSON.
     private static var maximumStreamErrorBytes: Int { 4 << 10 }
 
-    /// The error as it may end a stream. One that is too long is cut: it must not keep the stream open, and a plugin
-    /// may hand on another's.
+    /// The error in a form that may end a stream. An error that is too long is cut, not refused: the stream must end,
+    /// and the error may come from another plugin.
     var shortened: BridgeError {
         guard json.bytes.count > Self.maximumStreamErrorBytes else { return self }
         let isCode = code.rawValue.utf8.count <= 128

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// What stands between calls and a plugin's tasks, as the daemon has said last. Any thread.
+/// The last marks of a plugin's tasks from the daemon. A mark shows that interceptors decide about calls of a task, or
+/// that the policy has rules about names in its options. Any thread.
 public final class PluginTaskMarks: Sendable {
     private let marks = Mutex<[UInt32]>([])
 
-    /// The marks of the task of this number, as the C interface has them.
+    /// Returns the marks of the task with this number, as flags of the C interface.
     func marks(ofTask number: UInt32) -> UInt32 {
         marks.withLock { $0.indices.contains(Int(number)) ? $0[Int(number)] : 0 }
     }
 
     /// Replaces all marks.
     ///
-    /// - Parameter new: in the order of the tasks' numbers.
+    /// - Parameter new: The marks in the order of the tasks' numbers.
     public func set(_ new: [UInt32]) { marks.withLock { $0 = new } }
 }

@@ -4,7 +4,7 @@ import Glibc
 
 /// A function of a plugin that waits for a descriptor or a timer.
 ///
-/// `@unchecked`: called on the loop thread alone.
+/// `@unchecked`: called only on the loop thread.
 struct WatchFunction: @unchecked Sendable {  // loop thread only
     private let receiver: PluginReceiver
     private let argument: UnsafeMutableRawPointer?
@@ -28,7 +28,8 @@ struct WatchFunction: @unchecked Sendable {  // loop thread only
 @LoopActor
 final class PluginWatches {
     private enum Watch {
-        /// A copy of the plugin's descriptor, so that several watch the same one, and it may be closed meanwhile.
+        /// Uses a copy of the plugin's descriptor, so that several watches can use the same one and the plugin may
+        /// close it.
         case descriptor(DescriptorWatcher, copy: Int32)
         case timer(LoopTimer)
 
@@ -43,18 +44,18 @@ final class PluginWatches {
         }
     }
 
-    /// As many as a plugin may have at a time.
+    /// The maximum number of watches and timers of a plugin at a time.
     private static let maximum = 1_024
     private var watches: [Int64: Watch] = [:]
     private var last: Int64 = 0
-    /// No further ones may come.
+    /// Whether no further watches and timers may begin.
     private var isOver = false
 
     nonisolated init() {}
 
-    /// Watches a descriptor until it can do something of what `events` names; then calls `ready` once.
+    /// Watches a descriptor until it is ready for one of `events`, and then calls `ready` once.
     ///
-    /// - Returns: the watch's number, or minus an errno.
+    /// - Returns: The watch's number, or a negative errno.
     func watch(_ descriptor: Int32, _ events: UInt32, _ ready: WatchFunction) -> Int64 {
         let both = TRESTLE_WATCH_READABLE | TRESTLE_WATCH_WRITABLE
         guard events & both != 0, events & ~both == 0 else { return -Int64(EINVAL) }
@@ -81,9 +82,9 @@ final class PluginWatches {
         return number
     }
 
-    /// Calls `fire` once, after that time.
+    /// Calls `fire` once, after the given time.
     ///
-    /// - Returns: the timer's number, or minus an errno.
+    /// - Returns: The timer's number, or a negative errno.
     func timer(_ nanoseconds: Int64, _ fire: WatchFunction) -> Int64 {
         guard hasRoom else { return -Int64(EMFILE) }
         let number = nextNumber
@@ -96,10 +97,10 @@ final class PluginWatches {
         return number
     }
 
-    /// Ends a watch or a timer that is not over.
+    /// Ends a watch or a timer, if it has not ended.
     func end(_ number: Int64) { watches.removeValue(forKey: number)?.close() }
 
-    /// Ends all, and lets none begin.
+    /// Ends all watches and timers, and refuses further ones.
     func endAll() {
         isOver = true
         for watch in watches.values { watch.close() }

@@ -4,7 +4,7 @@ import Logging
 import TaskRuntime
 import PluginInterface
 
-/// A plugin's lines in the daemon's log. Any thread.
+/// Writes a plugin's lines to the daemon's log. Any thread.
 struct HostLog: Sendable {
     let logger: Logger
 
@@ -14,17 +14,17 @@ struct HostLog: Sendable {
         self.logger = logger
     }
 
-    /// Whether lines of this level are written.
+    /// Returns whether lines of this level are written.
     func writes(level: UInt32) -> Bool { logger.logLevel <= Self.level(level) }
 
-    /// Writes a line, as much of it as a line may have.
+    /// Writes a line, cut to the maximum length of a line.
     func write(level: UInt32, _ message: String, _ metadata: Logger.Metadata? = nil) {
         logger.log(level: Self.level(level), "\(message.cut(toBytes: PluginProtocol.logLineBytes))", metadata: metadata)
     }
 
-    /// Writes a line as ``write(level:_:_:)`` does, where the user of its call may have one more. Loop thread only.
+    /// Writes a line as ``write(level:_:_:)`` does, if the user of its call may write one more. Loop thread only.
     ///
-    /// - Parameter call: the call that it is about; nil: none.
+    /// - Parameter call: The call that the line is about; `nil` if there is none.
     func write(level: UInt32, _ message: @autoclosure () -> String, of call: CallHandle?, in runtime: TaskRuntime) {
         guard writes(level: level) else { return }
         guard let call else { return write(level: level, message()) }
@@ -37,7 +37,7 @@ struct HostLog: Sendable {
         write(level: level, message(), runtime.logMetadata(of: call))
     }
 
-    /// The level that a process names; what it calls otherwise is information.
+    /// Returns the level with a name that a process sent; information for an unknown name.
     static func level(named name: String) -> UInt32 {
         switch name {
         case "error": UInt32(TRESTLE_LOG_ERROR)

@@ -2,32 +2,32 @@ public import BridgeJSON
 import Logging
 import TaskRuntime
 
-// What plugins know of sessions, on its way from one daemon to the next. A user's share of it never costs another user
-// a session: where a plugin fails for many sessions together, it is asked for fewer.
+// The handover of plugins' session state to the next daemon. The state of one user must not cost another user a
+// session: if a plugin fails for many sessions together, it is asked for fewer.
 
-/// What plugins know of sessions that go on in another daemon.
+/// The state that plugins have saved for sessions that continue in another daemon.
 public struct KeptSessions {
-    /// By the plugins' names, each in one part or in several.
+    /// The states by plugin name. A plugin may have several parts.
     public var states: [(plugin: String, state: JSON)] = []
-    /// The sessions of which a plugin could not say what it knows, and why.
+    /// The sessions whose state a plugin could not save, with the reason.
     public var lost: [(session: UInt64, plugin: String, reason: String)] = []
 }
 
 extension PluginLoader {
-    /// Asks every plugin what the next daemon has to know of these sessions.
+    /// Asks every plugin for the state of these sessions for the next daemon.
     public func saveSessions(_ numbers: [UInt64]) async -> KeptSessions {
         var kept = KeptSessions()
         for plugin in runtime.plugins { await saveSessions(numbers, by: plugin, in: &kept) }
         return kept
     }
 
-    /// How long ``saveSessions(_:)`` takes at the longest.
+    /// The maximum duration of ``saveSessions(_:)``.
     public var keepingTime: Duration { settings.stopTimeout * (2 * runtime.plugins.count) }
 
-    /// Asks a plugin what it knows of these sessions: of all together, which is one question as a rule. Where that
-    /// fails, of each user's for each origin, and where that fails of ever fewer of these, so that a user's sessions
-    /// cost others no more than one more question. All further questions together have the stop timeout once more, and
-    /// each half of what is left of that.
+    /// Asks a plugin for the state of these sessions. Usually one question for all sessions suffices. If it fails, the
+    /// plugin is asked for each user and origin separately, and for ever fewer of these sessions if that fails too. So
+    /// a user's sessions cost others at most one more question. All further questions together have the stop timeout
+    /// once more, and each has half of the remaining time.
     func saveSessions(_ numbers: [UInt64], by plugin: PluginInstance, in kept: inout KeptSessions) async {
         guard !numbers.isEmpty else { return }
         var groups = [numbers]
@@ -42,10 +42,10 @@ extension PluginLoader {
                     throw BridgeError(.callTimeout, "the plugin had no more time for it")
                 }
                 let answer = try await perform(.saveSessions, plugin, Self.sessions(group), timeout: timeout)
-                // A plugin that has nothing to say leaves them out, or the whole function.
+                // A plugin without state omits `states` or the whole function.
                 if let state = Self.part(of: answer, for: group) { kept.states.append((plugin.name, state)) }
             } catch {
-                // With its process has gone what it knew, of whomever that was.
+                // A process that crashed has lost the state of all sessions.
                 let isGone = error.code == .pluginCrashed
                 if isGone || group.count == 1 || timeout < Self.minimumTime {
                     let lost = isGone ? [group] + groups[next...] : [group]
@@ -61,15 +61,14 @@ extension PluginLoader {
         }
     }
 
-    /// A plugin that is given less than this for an answer is not asked.
+    /// The minimum time for an answer. A plugin is not asked if less time is left.
     private static var minimumTime: Duration { .milliseconds(5) }
 
     private static func sessions(_ numbers: [UInt64]) -> JSON {
         ["sessions": .array(numbers.map { .number(JSONNumber($0)) })]
     }
 
-    /// The sessions of each user, and of each origin that they speak for, in their order. Those that have gone are left
-    /// out.
+    /// Returns the sessions grouped by user and origin, in their order. Omits those that have ended.
     private func sessionsByUser(_ numbers: [UInt64]) -> [[UInt64]] {
         struct Owner: Hashable {
             var uid: UInt32
@@ -90,7 +89,7 @@ extension PluginLoader {
         return groups
     }
 
-    /// What of a plugin's answer is about these sessions; nil: nothing.
+    /// Returns the part of a plugin's answer about these sessions; `nil` if it contains nothing about them.
     private static func part(of answer: JSON, for numbers: [UInt64]) -> JSON? {
         guard var parts = answer.objectValue, let states = parts["states"]?.objectValue, !states.isEmpty else {
             return nil
@@ -104,10 +103,10 @@ extension PluginLoader {
         return .object(parts)
     }
 
-    /// Hands each plugin what it answered to ``saveSessions(_:)`` in the daemon before: of one user's sessions after
-    /// the other's, and no more in a message than a message holds. All of it has the start timeout, for each plugin.
+    /// Sends each plugin the state that it saved with ``saveSessions(_:)`` in the previous daemon: one user after the
+    /// other, in parts that fit in a message. Each plugin has the start timeout for all parts together.
     ///
-    /// - Returns: The sessions that cannot go on, with the reason.
+    /// - Returns: The sessions that cannot continue, with the reason.
     public func restoreSessions(_ states: [(plugin: String, state: JSON)]) async -> [(session: UInt64, reason: String)]
     {
         var lost: [(session: UInt64, reason: String)] = []
@@ -127,7 +126,7 @@ extension PluginLoader {
         return lost
     }
 
-    /// What a plugin has said of these sessions, in parts that a message to its process holds.
+    /// Returns the state that a plugin saved of these sessions, in parts that fit in a message to its process.
     private func parts(of state: JSON, for numbers: [UInt64]) -> [(numbers: [UInt64], state: JSON)] {
         guard let part = Self.part(of: state, for: numbers) else { return [] }
         guard part.text.utf8.count > runtime.limits.messageBytes, numbers.count > 1 else { return [(numbers, part)] }

@@ -1,6 +1,6 @@
-// TaskHosts: where plugins run: libraries in the daemon's process (InProcess), libraries and programs in processes of
-// their own (Processes). Each host reaches the runtime through a plugin's instance, and knows no clients and no
-// dialects.
+// TaskHosts: the hosts that run plugins: libraries in the daemon's process (InProcess), libraries and programs in
+// processes of their own (Processes). Each host reaches the runtime through a plugin's instance, and is independent of
+// clients and dialects.
 public import BridgeJSON
 public import EventLoop
 import LaunchWorkers
@@ -8,54 +8,54 @@ public import Logging
 import PluginInterface
 public import TaskRuntime
 
-/// Loads plugins and brings them to life: library, manifest, configuration, start, launch workers; and to their end.
+/// Loads, configures, starts and stops plugins, and registers their launch workers.
 @LoopActor
 public final class PluginLoader {
-    /// What a plugin needs from the daemon's configuration and the way it was started.
+    /// The parts of the daemon's configuration and start options that plugins need.
     public struct Settings: Sendable {
-        /// How the daemon was started, as plugins see it.
+        /// The start options of the daemon, for plugins.
         public var launch: LaunchOptions
-        /// How long a plugin may take to configure itself, to start, or to run a launch worker.
+        /// The time limit for a plugin to configure itself, to start, or to run a launch worker.
         public var startTimeout = Duration.seconds(60)
-        /// How long a plugin may take to finish.
+        /// The time limit for a plugin to finish.
         public var stopTimeout = Duration.seconds(5)
-        /// How long a plugin's process may take to answer `plugin.hello`.
+        /// The time limit for a plugin's process to answer `plugin.hello`.
         public var helloTimeout = Duration.seconds(10)
-        /// What shares the loop between users; each process of a plugin is one. Nil: processes are read whenever they
-        /// send.
+        /// The scheduler that shares the loop between users; each process of a plugin counts as one. `nil` to read
+        /// processes whenever they send.
         public var scheduler: FairScheduler?
-        /// Between pings of a plugin's process, and for the answer to one.
+        /// The time between pings of a plugin's process, and the time limit for the answer to a ping.
         public var pingInterval = Duration.seconds(10)
 
-        /// Settings; the rest as documented.
+        /// Settings with default values except `launch`.
         public init(launch: LaunchOptions) { self.launch = launch }
     }
 
     let runtime: TaskRuntime
     private(set) var settings: Settings
-    /// Of all processes that were started for plugins.
+    /// The supervisors of all processes that were started for plugins.
     private var supervisors: [PluginProcessSupervisor] = []
-    /// Those that finish what they have.
+    /// The waits for plugins that get no new calls and finish the calls that they have.
     var leaving: [ObjectIdentifier: Task<Void, Never>] = [:]
-    /// How often the library of a path was loaded.
+    /// The number of times that the library at a path was loaded.
     private var loads: [String: Int] = [:]
-    /// A copy of a library costs some 50 KiB and a descriptor, for good.
+    /// The maximum number of copies of a library. Each costs about 50 KiB and a descriptor, permanently.
     private static let maximumCopies = 100
     let log: Logger
 
-    /// A loader that has loaded nothing.
+    /// A loader without plugins.
     public init(runtime: TaskRuntime, settings: Settings, log: Logger) {
         self.runtime = runtime
         self.settings = settings
         self.log = log
     }
 
-    // MARK: Beginning
+    // MARK: Start
 
-    /// Loads a library and reads its manifest. Nothing of the plugin has run yet but its entry point.
+    /// Loads a library and reads its manifest. Only the entry point of the plugin has run afterwards.
     ///
-    /// - Parameter old: the plugin whose place it is to take; what has been loaded of that one stays in the process.
-    /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
+    /// - Parameter old: The plugin that it will replace; the old library stays in the process.
+    /// - Throws: ``BridgeError`` with a sentence that states why it cannot be used.
     public func load(path: String, inPlaceOf old: PluginInstance? = nil) throws(BridgeError) -> PluginInstance {
         let count = loads[path, default: 0]
         guard count <= Self.maximumCopies else {
@@ -77,7 +77,7 @@ public final class PluginLoader {
         }
     }
 
-    /// Takes in a plugin whose table is at hand, as tests have it.
+    /// Adds a plugin whose function table exists already, for tests.
     public func adopt(_ table: UnsafeRawPointer, path: String) throws(BridgeError) -> PluginInstance {
         let library: PluginLibrary
         do { library = try PluginLibrary(table: table) } catch {
@@ -86,12 +86,12 @@ public final class PluginLoader {
         return try take(library, path: path, inPlaceOf: nil)
     }
 
-    /// Starts a plugin's process and has it say what it is. Nothing of it is configured yet.
+    /// Starts a plugin's process and reads its manifest. The plugin is not configured yet.
     ///
     /// - Parameters:
-    ///   - pool: what is said of its processes, by its name, once that is known; nil: what the command says.
-    ///   - old: the plugin whose place it is to take.
-    /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
+    ///   - pool: Returns the pool settings for the plugin's name; `nil` for the settings of the command.
+    ///   - old: The plugin that it will replace.
+    /// - Throws: ``BridgeError`` with a sentence that states why it cannot be used.
     public func load(
         _ command: PluginProcessCommand, pool: (String) throws(BridgeError) -> PoolSettings? = { _ in nil },
         inPlaceOf old: PluginInstance? = nil
@@ -99,7 +99,7 @@ public final class PluginLoader {
         try await load(beginLoading(command), pool: pool, inPlaceOf: old)
     }
 
-    /// Starts a plugin's process. It says what it is while other plugins are loaded.
+    /// Starts a plugin's process. It sends its manifest while other plugins are loaded.
     public func beginLoading(_ command: PluginProcessCommand) -> StartingPlugin {
         let hostLog = HostLog(log, plugin: command.name ?? command.path)
         let host = PluginProcessHost(runtime: runtime, log: hostLog)
@@ -112,16 +112,16 @@ public final class PluginLoader {
         return StartingPlugin(command, host, supervisor)
     }
 
-    /// Waits until a plugin's process has said what it is.
+    /// Waits until a plugin's process has sent its manifest.
     ///
-    /// - Parameters: as those of ``load(_:pool:inPlaceOf:)``.
-    /// - Throws: ``BridgeError`` with a sentence that says why it cannot be used.
+    /// - Parameters: As those of ``load(_:pool:inPlaceOf:)``.
+    /// - Throws: ``BridgeError`` with a sentence that states why it cannot be used.
     public func load(
         _ starting: StartingPlugin, pool: (String) throws(BridgeError) -> PoolSettings?, inPlaceOf old: PluginInstance?
     ) async throws(BridgeError) -> PluginInstance {
         let (host, supervisor) = (starting.host, starting.supervisor)
         do throws(BridgeError) {
-            // Options go to a process as text: nothing of them is read on the loop.
+            // Options go to a process as text and are not read on the loop.
             let manifest = try PluginManifest(try await starting.manifest(), optionBytes: .max)
             let settings = try pool(manifest.name) ?? starting.command.pool
             let instance = try enter(manifest, path: starting.command.path, host: host, inPlaceOf: old)
@@ -161,37 +161,36 @@ public final class PluginLoader {
         return try runtime.candidate(manifest, path: path, host: host, inPlaceOf: old)
     }
 
-    /// Waits for the end of a plugin's processes, and knows of them no longer.
+    /// Waits for the end of a plugin's processes, and removes their supervisor.
     func forget(_ supervisor: PluginProcessSupervisor) async {
         await supervisor.hasEnded()
         supervisors.removeAll { $0 === supervisor }
     }
 
-    /// Has the plugin check its section of the configuration, and keep it.
+    /// Makes the plugin check its section of the configuration and store it.
     ///
-    /// - Throws: ``BridgeError``, code `configuration.invalid` where the section is at fault: data `path`, `expected`,
-    ///   `got`.
+    /// - Throws: ``BridgeError``; its code is `configuration.invalid`, with data `path`, `expected` and `got`, if the
+    ///   section is invalid.
     public func configure(_ plugin: PluginInstance, section: JSON) async throws(BridgeError) {
         try await perform(.configure, plugin, section)
     }
 
-    /// Has a running plugin check another section of the configuration, and go on as before.
+    /// Makes a running plugin check another section of the configuration without using it.
     ///
-    /// - Throws: as ``configure(_:section:)``.
+    /// - Throws: As ``configure(_:section:)``.
     public func check(_ plugin: PluginInstance, section: JSON) async throws(BridgeError) {
         try await perform(.checkConfiguration, plugin, section)
     }
 
-    /// Has a running plugin go by another section of the configuration from now on. Only where its manifest says that
-    /// it can.
+    /// Makes a running plugin use another section of the configuration. Only for plugins whose manifest allows it.
     ///
-    /// - Throws: as ``configure(_:section:)``; the plugin goes on as before then.
+    /// - Throws: As ``configure(_:section:)``; in this case the plugin continues with its previous section.
     public func reconfigure(_ plugin: PluginInstance, section: JSON) async throws(BridgeError) {
         let answer = try await perform(.reconfigure, plugin, section)
         try runtime.takeInterceptedTasks(answer, of: plugin)
     }
 
-    /// How long a plugin may take to finish, from now on.
+    /// Sets the time limit for a plugin to finish.
     public func setStopTimeout(_ timeout: Duration) { settings.stopTimeout = timeout }
 
     /// Starts the plugin, registers its launch workers, and opens its tasks to calls.
@@ -205,7 +204,7 @@ public final class PluginLoader {
         try runtime.open(plugin)
     }
 
-    /// Has the plugin make ready, and say which tasks its interceptors are for.
+    /// Starts the plugin, and stores the tasks that its interceptors are for.
     func begin(_ plugin: PluginInstance) async throws(BridgeError) {
         let answer = try await perform(.start, plugin, startOptions)
         try runtime.takeInterceptedTasks(answer, of: plugin)
@@ -214,7 +213,7 @@ public final class PluginLoader {
 
     func supervisor(of plugin: PluginInstance) -> PluginProcessSupervisor? { supervisors.first { $0.serves(plugin) } }
 
-    /// What fills a plugin's pool at launch. The daemon serves meanwhile, and without it.
+    /// Returns the launch worker that fills a plugin's pool. The daemon serves calls meanwhile, and also if it fails.
     private func prewarming(of plugin: PluginInstance) -> [LaunchWorker<LaunchPhase>] {
         guard let pool = supervisor(of: plugin)?.pool else { return [] }
         return [
@@ -242,7 +241,7 @@ public final class PluginLoader {
         }
     }
 
-    /// The plugin could not be used: it is forgotten, and the reason kept for `bridge.plugins`.
+    /// Removes a plugin that could not be used, and stores the reason for `bridge.plugins`.
     public func refuse(_ plugin: PluginInstance?, path: String, reason: String) {
         if let plugin { runtime.remove(plugin) }
         runtime.refusedPlugins.append(RefusedPlugin(name: plugin?.name, path: path, reason: reason))
@@ -250,7 +249,7 @@ public final class PluginLoader {
 
     // MARK: End
 
-    /// Has every plugin finish, all in parallel; those that take too long are left behind.
+    /// Stops every plugin, the last one first, and waits at most the stop timeout for each.
     public func stopAll() async {
         let plugins = runtime.plugins
         for plugin in plugins + runtime.leavingPlugins { await close(plugin) }
@@ -263,7 +262,7 @@ public final class PluginLoader {
             runtime.remove(plugin)
         }
         for task in leaving.values { await task.value }
-        // Among them those of plugins that were about to be taken in.
+        // This includes the supervisors of plugins that were about to be added.
         for supervisor in supervisors { supervisor.end() }
         for supervisor in supervisors { await supervisor.hasEnded() }
         supervisors = []

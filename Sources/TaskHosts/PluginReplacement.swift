@@ -4,27 +4,26 @@ import LaunchWorkers
 import Logging
 public import TaskRuntime
 
-// Plugins that come, go and take each other's place while the daemon serves.
+// Plugins that are loaded, unloaded and replaced while the daemon runs.
 extension PluginLoader {
-    /// Starts a plugin that was loaded after the launch, does immediately what it would have done at launch, and opens
-    /// its tasks to calls.
+    /// Starts a plugin that was loaded after the launch, runs its launch workers immediately, and opens its tasks to
+    /// calls.
     ///
-    /// - Throws: ``BridgeError`` with a sentence that says why it does not start; it is still to be refused.
+    /// - Throws: ``BridgeError`` with a sentence that states why it does not start; the caller must still refuse it.
     public func startLate(_ plugin: PluginInstance) async throws(BridgeError) {
         try await prepare(plugin)
         try runtime.open(plugin)
         try await launchLate(plugin, .afterListening)
     }
 
-    /// Puts a plugin in the place of another one: the new one is started first, and only then takes over. The one
-    /// before finishes what it has, for as long as the stop timeout says, and streams as long as they move; this does
-    /// not wait for it.
+    /// Replaces a plugin by another one, which is started first. The old one finishes its calls within the stop
+    /// timeout, and its streams as long as they move; this does not wait for it.
     ///
-    /// What the old one knows of sessions goes to the new one, and new calls wait while it does.
+    /// The old plugin's session state goes to the new one. New calls wait meanwhile.
     ///
-    /// - Parameter new: was loaded in the place of the old one, and configured.
-    /// - Throws: ``BridgeError`` with a sentence that says why the new one is no good; the old one goes on then, and
-    ///   the new one has been stopped.
+    /// - Parameter new: The plugin that was loaded in place of the old one, and configured.
+    /// - Throws: ``BridgeError`` with a sentence that states why the new one cannot be used. In this case the old one
+    ///   continues, and the new one has been stopped.
     public func replace(_ old: PluginInstance, by new: PluginInstance) async throws(BridgeError) {
         do throws(BridgeError) {
             try await prepare(new)
@@ -40,7 +39,7 @@ extension PluginLoader {
             old.resume(.handover)
             throw error
         }
-        // What is left of it are questions to its interceptors: they are worked on.
+        // Only questions to the old plugin's interceptors are left: it works on them.
         old.resume(.handover)
         _ = finishing(old)
         do throws(BridgeError) { try await launchLate(new, .afterListening) } catch {
@@ -61,8 +60,9 @@ extension PluginLoader {
         }
     }
 
-    /// Most plugins know nothing of sessions. One that does is asked when it works on nothing, and it does not begin
-    /// anything before the new one has been sent. One that does not answer is not worth keeping for what it knows.
+    /// Moves the session state of the old plugin to the new one. Most plugins have none. A plugin that has is asked
+    /// when it has no work, and begins no calls before the new one has got the state. If it does not answer, it is
+    /// replaced all the same.
     private func handSessions(of old: PluginInstance, to new: PluginInstance) async throws(BridgeError) {
         guard old.state == .running, await !knownSessions(of: old).isEmpty else { return }
         old.pause(.handover)
@@ -70,7 +70,7 @@ extension PluginLoader {
         for known in await knownSessions(of: old) { try await perform(.restoreSessions, new, known) }
     }
 
-    /// What a plugin knows of sessions, in as many parts as it takes; empty: nothing, or it does not say.
+    /// Returns a plugin's session state, in parts; empty if it has none or does not answer.
     private func knownSessions(of plugin: PluginInstance) async -> [JSON] {
         var kept = KeptSessions()
         await saveSessions(runtime.sessionNumbers, by: plugin, in: &kept)
@@ -82,9 +82,9 @@ extension PluginLoader {
         return kept.states.map(\.state)
     }
 
-    /// Takes a plugin's tasks away, lets it finish what it has for as long as the stop timeout says, and stops it.
+    /// Removes a plugin's tasks, lets it finish its calls within the stop timeout, and stops it.
     ///
-    /// - Returns: what ends when the plugin has stopped: its users' streams may keep it as long as they move.
+    /// - Returns: A task that ends when the plugin has stopped. Streams may delay this as long as they move.
     public func unload(_ plugin: PluginInstance) -> Task<Void, Never> {
         runtime.retire(plugin)
         return finishing(plugin)
@@ -103,7 +103,7 @@ extension PluginLoader {
         return task
     }
 
-    /// A plugin that was loaded is not used after all.
+    /// Stops a plugin that was loaded but will not be used.
     public func discard(_ plugin: PluginInstance) async { await drop(plugin) }
 
     /// Stops a plugin that gets no calls.
@@ -118,7 +118,7 @@ extension PluginLoader {
         if let supervisor { await forget(supervisor) }
     }
 
-    /// Waits until a plugin works on nothing, or the time is over that it has to stop.
+    /// Waits until a plugin has no work or the stop timeout has passed.
     private func isIdle(_ plugin: PluginInstance) async {
         await withCheckedContinuation { continuation in
             runtime.whenIdle(plugin, within: settings.stopTimeout) { continuation.resume() }

@@ -1,14 +1,15 @@
-/// A clock that stands still until it is moved: for tests of plugins, of this package, and for fuzzing.
+/// A clock that advances only on request. For tests of plugins and of this package, and for fuzzing.
 package final class ManualRuntimeClock: RuntimeClock {
     private var time = RuntimeInstant(nanoseconds: 1_000_000_000)
-    /// How much time passes with each look at the clock: what work takes, where a test cuts it into steps.
+    /// The time that passes with each read of the clock. Simulates the duration of work in tests that divide it into
+    /// steps.
     package var tick = Duration.zero
-    /// When it wakes the runtime next; nil: not at all.
+    /// The next time at which the clock wakes the runtime; `nil` for never.
     package private(set) var wakeTime: RuntimeInstant?
-    /// What it wakes.
+    /// The runtime that the clock wakes.
     package weak var runtime: TaskRuntime?
 
-    /// A clock at a moment that is not zero.
+    /// A clock whose first time is not zero.
     package init() {}
 
     package var now: RuntimeInstant {
@@ -18,7 +19,7 @@ package final class ManualRuntimeClock: RuntimeClock {
 
     package func wake(at moment: RuntimeInstant?) { wakeTime = moment }
 
-    /// Moves on, waking the runtime as often as it asked for on the way.
+    /// Advances the clock and wakes the runtime at each requested time on the way.
     package func advance(_ duration: Duration) {
         let end = time.advanced(by: duration)
         while let wake = wakeTime, wake <= end {

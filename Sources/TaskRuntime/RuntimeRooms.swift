@@ -1,27 +1,27 @@
 import Logging
 
-/// The components of the runtime that calls rest on. Each gets those before it, and knows none after it.
+/// The components of the runtime that calls depend on. Each component uses those before it and none after it.
 struct RuntimeRooms {
     let clock: any RuntimeClock
     let log: Logger
     let counters = RuntimeCounters()
-    /// The clock as calls see it.
+    /// The clock that calls use.
     let time: CallClock
-    /// When the runtime is to be woken.
+    /// The time of the next wake of the runtime.
     let alarm: Alarm
-    /// What the loop does in a turn, and users' shares of it.
+    /// The work of the loop in a turn, and the users' shares of it.
     let turns: LoopTurns
     let steps: StepScheduler
-    /// Who is connected.
+    /// The connected sessions.
     let sessions: SessionStore
-    /// Who may do what, and how much a user may take.
+    /// The rights of clients and the quotas of users.
     let gate: PolicyGate
-    /// Which tasks there are.
+    /// The existing tasks.
     let tasks: TaskRegistry
-    /// What sessions are sent.
+    /// The output to sessions.
     let output: SessionOutput
     let delivery: EventDelivery
-    /// Traffic as it passes, for those who watch.
+    /// The traffic, for the sessions that watch it.
     let monitor: TrafficMonitor
     /// Subscriptions, retained events, and delivery.
     let events: EventBus

@@ -1,49 +1,51 @@
 public import BridgeJSON
 public import BridgeMessage
 
-// What the server, and the handing over to the next daemon, ask the runtime for.
+// The interface of the runtime for the server and for the handover to the next daemon.
 extension TaskRuntime {
-    /// A client has connected.
+    /// Opens a session for a client that has connected.
     public func open(_ peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {
         lifecycle.open(peer, transport: transport)
     }
 
-    /// Why a client must not connect; nil: it may.
+    /// Returns why a client must not connect; `nil` if it may.
     public func refusal(ofConnectionBy peer: PeerIdentity) -> BridgeError? { quotas.refusal(ofConnectionBy: peer) }
 
-    /// The client sends nothing more, but may still read. It keeps what it is owed; what it provides ends.
+    /// Ends the input of a session; the client may still read. It still gets its pending answers; the tasks that it
+    /// provides are removed.
     public func endInput(of session: Session) { lifecycle.endInput(of: session) }
 
-    /// The client is gone, or is to be treated so: its calls are cancelled, and no one is notified of their end.
+    /// Ends the session of a client that has disconnected, or that is treated as such. Its calls are cancelled without
+    /// callbacks.
     public func hangUp(_ session: Session) { lifecycle.hangUp(session) }
 
-    /// The connection of a closing session has been closed.
+    /// Ends a closing session whose connection has been closed.
     public func didClose(_ session: Session) { lifecycle.hangUp(session) }
 
-    /// Closes a session that cannot be handed over, or gone on with, after a message that says why.
+    /// Closes a session that cannot be handed over or resumed, after a message that states the reason.
     public func end(_ session: Session, because reason: String) { lifecycle.end(session, because: reason) }
 
     // MARK: Messages
 
-    /// Takes in one decoded item of a session's input. What it borrows need only last until this returns.
+    /// Receives one decoded item of a session's input. The memory that it borrows must be valid until this returns.
     public func receive(_ item: DecodedItem, from session: Session) { router.receive(item, from: session) }
 
-    /// Begins a batch, where it is one of JSON-RPC's: its items are answered by one array.
+    /// Begins a batch if it is a JSON-RPC batch, whose items are answered by one array.
     ///
-    /// - Parameter isRPC: what its first item is; nil: no message.
-    /// - Returns: nil where it is none. Where its first item is no message, it is one if the session has spoken nothing
-    ///   else, or nothing yet.
+    /// - Parameter isRPC: Whether its first item is JSON-RPC; `nil` if that item is no message.
+    /// - Returns: `nil` if it is not a JSON-RPC batch. A batch whose first item is no message is a JSON-RPC batch if
+    ///   JSON-RPC is the session's dialect, or if the session has named and used none.
     public func openBatch(isRPC: Bool?, of session: Session) -> RPCBatch? {
         rooms.output.openBatch(isRPC: isRPC, of: session)
     }
 
-    /// Items follow later.
+    /// Suspends a batch whose next items arrive later.
     public func suspendBatch(of session: Session) { rooms.output.suspendBatch(of: session) }
 
-    /// Items of a suspended batch follow.
+    /// Resumes a suspended batch, before its next items.
     public func resume(_ batch: RPCBatch, of session: Session) { rooms.output.resume(batch, of: session) }
 
-    /// All items have been received.
+    /// Closes a batch whose items have all been received.
     public func close(_ batch: RPCBatch, of session: Session) { rooms.output.close(batch, of: session) }
 
     // MARK: Output
@@ -51,7 +53,7 @@ extension TaskRuntime {
     /// Sends an event to every session that subscribed to its name.
     public func publish(_ name: String, data: JSON) { events.publish(name, data: data) }
 
-    /// The client has read on: what waited for it goes out, as far as there is room. The server calls this when the
+    /// Sends the output that waited for the client to read, as far as there is room. The server calls this when the
     /// session's output has shrunk.
     public func refill(_ session: Session) {
         guard session.output.count < Session.slowReaderBytes else { return }
@@ -60,45 +62,47 @@ extension TaskRuntime {
         rooms.delivery.refill(session)
     }
 
-    /// Counts again what is held for a session. The server calls this where output was left unwritten, and where a line
-    /// is long in coming.
+    /// Counts the bytes that are held for a session again. The server calls this if output was not written completely,
+    /// and if a line takes long to arrive.
     public func countQueued(_ session: Session) { quotas.countQueued(session) }
 
-    /// Whether more is held for the session's user, or for all, than may be.
+    /// Returns whether the bytes held for the session's user, or for all users, reach the quota.
     public func isOverQuota(_ session: Session) -> Bool { quotas.isOverQuota(session) }
 
-    /// What is said of a line that was discarded because there is no room to wait for its end.
+    /// Returns the error for a line that was discarded because there is no room to wait for its end.
     public func lineRefusal(_ session: Session) -> BridgeError { quotas.lineRefusal(session) }
 
-    // MARK: From one daemon to the next
+    // MARK: Handover to the next daemon
 
-    /// The number of the last session that was opened: the next daemon goes on behind it.
+    /// The number of the last session that was opened. The next daemon continues after it.
     public var lastSession: UInt64 { rooms.sessions.lastNumber }
 
-    /// All sessions, in their order.
+    /// The numbers of all sessions, in ascending order.
     public var sessionNumbers: [UInt64] { rooms.sessions.list.keys }
 
-    /// The sessions that can go on in another process, in their order.
+    /// The numbers of the sessions that can continue in another process, in ascending order.
     public var sessionsAtRest: [UInt64] { lifecycle.sessionsAtRest }
 
-    /// The open session of this number.
+    /// Returns the open session with this number; `nil` if there is none.
     public func session(_ number: UInt64) -> Session? { rooms.sessions[number] }
 
-    /// Whether a session can go on in another process: no call by it or to it is in flight, and it is not about to end.
+    /// Returns whether a session can continue in another process: no call by it or to it is in flight, and it is not
+    /// about to end.
     public func isAtRest(_ session: Session) -> Bool { lifecycle.isAtRest(session) }
 
-    /// Whether the session works on others' calls, so that these end only if it is read on.
+    /// Returns whether the session works on calls of other sessions. These calls end only if the daemon continues to
+    /// read from it.
     public func isProviding(_ session: Session) -> Bool { lifecycle.isProviding(session) }
 
-    /// What the next daemon has to know of a session that is at rest. Events that waited for its reader are moved to
-    /// its output.
+    /// Returns the state of a session at rest for the next daemon. Events that waited for its reader are moved to its
+    /// output.
     public func record(of session: Session) -> SessionRecord { lifecycle.record(of: session) }
 
-    /// Which of these sessions provide what.
+    /// Returns the tasks that these sessions provide.
     public func providers(among numbers: Set<UInt64>) -> [ProviderRecord] { lifecycle.providers(among: numbers) }
 
-    /// Goes on with a session of the daemon before. Its number must not be in use. Plugins are notified that it opened;
-    /// no one else is, for nothing has happened to it.
+    /// Resumes a session of the previous daemon. Its number must not be in use. Only plugins are notified that it
+    /// opened, because nothing has changed for clients.
     ///
     /// - Parameter peer: As the kernel reports it.
     public func resume(
@@ -107,17 +111,19 @@ extension TaskRuntime {
         lifecycle.resume(record, peer: peer, transport: transport)
     }
 
-    /// Sessions up to this number have been: no new one bears it.
+    /// Makes the numbers of new sessions begin after this one. The previous daemon used the numbers up to it.
     public func continueSessions(after number: UInt64) { rooms.sessions.continue(after: number) }
 
-    /// Enters what sessions of the daemon before provide. What cannot be entered, because the session is not here or
-    /// the task belongs to a plugin now, is returned. Schemas are read when their tasks are first called.
+    /// Registers the tasks that sessions of the previous daemon provide. Returns those that cannot be registered
+    /// because the session is not here or the task now belongs to a plugin. Schemas are read when their tasks are first
+    /// called.
     public func restore(_ providers: [ProviderRecord]) -> [ProviderRecord] { lifecycle.restore(providers) }
 
-    /// Events that are kept for those who subscribe later, in the order in which they were published. Without those
-    /// of plugins, which publish them again when they start.
+    /// The retained events for later subscribers, in the order of their publication. Excludes those of plugins, which
+    /// publish them again when they start.
     public var retainedEvents: [RetainedEvent] { events.retainedOfClients }
 
-    /// Keeps what the daemon before kept. What is too much, or has a name that no client may publish, is left out.
+    /// Retains the events that the previous daemon retained. Omits those beyond the limits, and those with a name that
+    /// no client may publish.
     public func retain(_ kept: [RetainedEvent]) { events.retain(kept) }
 }

@@ -1,56 +1,60 @@
-// TaskRuntime: what happens to a call between the line that asks for it and the callback that ends it. No sockets, no
-// clock of its own, no threads: messages and moments are handed in, output is left in each session's buffer.
+// TaskRuntime: the way of a call from the line that requests it to the callback that ends it. It has no sockets, no
+// clock of its own and no threads. It receives messages and times as arguments and appends output to each session's
+// buffer.
 //
 // The runtime consists of components, each a folder with private state. Each uses the components above it in this list,
 // never those below:
 //
 //   Launch/      startup work, in order
-//   Policy/      rules, and what they decide
+//   Policy/      rules and their decisions
 //   Model/       the state that components share: sessions, users' accounts, calls, tasks, patterns of events
-//   Turns/       what the loop does in a turn: the clock, users' shares, turns that took too long
-//   Sessions/    who is connected
-//   Gate/        who may do what, and how much a user may take
-//   Tasks/       which tasks there are
-//   Output/      what sessions are sent
-//   Monitoring/  traffic as it passes, for operators who watch
+//   Turns/       the work of the loop in a turn: the clock, users' shares, turns that took too long
+//   Sessions/    the connected sessions
+//   Gate/        the rights of clients and the quotas of users
+//   Tasks/       the registered tasks
+//   Output/      the output to sessions
+//   Monitoring/  the traffic, for operators that watch it
 //   Events/      subscriptions, and retained events
 //   Calls/       every call in flight, its way through interceptors, and the only place where one ends
 //   Streams/     bytes of any size from one caller to another
 //   Clients/     tasks that clients provide
 //   Plugins/     plugins, and the calls that wait for them
-//   Lifecycle/   sessions from their first byte to their last, and from one daemon to the next
+//   Lifecycle/   sessions from their first byte to their last, and their handover to the next daemon
 //   Routing/     messages of clients
 //   BridgeTasks/ the tasks that the daemon itself provides
 //
-// Everything is confined to the thread that owns the runtime, in service the loop thread: none of it is Sendable, so
-// that the compiler keeps it there. Plugins' metrics alone are set from any thread (Plugins/PluginMetrics.swift).
+// Everything is confined to the thread that owns the runtime; in the daemon this is the loop thread. None of it is
+// Sendable, so the compiler enforces this. Only plugins' metrics are set from any thread (Plugins/PluginMetrics.swift).
 import BridgeJSON
 public import LaunchWorkers
 public import Logging
 
-/// The runtime: sessions in, routing, callbacks out. It puts the components together and has no logic of its own.
+/// The runtime: receives sessions' input, routes calls and sends callbacks. It connects the components and has no logic
+/// of its own.
 public final class TaskRuntime {
-    /// What the daemon says of itself.
+    /// The daemon's description of itself.
     public let daemon: DaemonDescription
     /// Startup work.
     public let launch: LaunchRegistry<LaunchPhase>
-    /// Called with each of the loop's measurements that `bridge.status` shows; the server sets it.
+    /// Returns the loop's lag, which `bridge.status` shows. The server sets it.
     public var loopLag: () -> Duration = { .zero }
-    /// Asked to read the configuration again, on behalf of a call that is to be answered with ``answer(_:_:)``; nil:
-    /// there is no configuration.
+    /// Reads the configuration again for a call, which it answers with ``answer(_:_:)``; `nil` if there is no
+    /// configuration.
     public var onReload: ((CallHandle) -> Void)?
-    /// Asked to load, unload or replace a plugin, in the same way; nil: no one does.
+    /// Loads, unloads or replaces a plugin for a call, which it answers with ``answer(_:_:)``; `nil` if plugins cannot
+    /// change.
     public var onPluginChange: ((PluginChange, CallHandle) -> Void)?
-    /// What the process takes of the machine, for `bridge.metrics`; nil: it is not known. The daemon sets it.
+    /// Returns the resource usage of the process, for `bridge.metrics`; `nil` if it is unknown. The daemon sets it.
     public var processMetrics: () -> ProcessMetrics? = { nil }
-    /// Makes the pipes of streams; nil: there are none. The server sets it.
+    /// Makes the pipes of streams; `nil` if streams cannot have pipes. The server sets it.
     package var makePipe: StreamPipeMaker? {
         get { streams.pipes.make }
         set { streams.pipes.make = newValue }
     }
     /// Plugins that could not be used, for `bridge.plugins`.
     public var refusedPlugins: [RefusedPlugin] = []
-    /// Where plugins are installed beside those that came with the daemon, for `bridge.plugins`; nil: nowhere.
+    /// The directory of plugins installed besides those that came with the daemon, for `bridge.plugins`; `nil` if there
+    /// is none.
     public var localPluginDirectory: String?
 
     let rooms: RuntimeRooms
@@ -74,7 +78,7 @@ public final class TaskRuntime {
 
     /// A runtime with the daemon's own tasks and nothing else.
     ///
-    /// - Parameter lane: Where work is done that would keep the loop; nil: it is done immediately.
+    /// - Parameter lane: The lane for work that would occupy the loop; `nil` to do it immediately on the loop.
     public init(
         limits: RuntimeLimits, quotas: QuotaLimits = QuotaLimits(), policy: Policy, daemon: DaemonDescription,
         clock: any RuntimeClock, lane: (any WorkLane)? = nil, log: Logger
@@ -95,25 +99,25 @@ public final class TaskRuntime {
 
     // MARK: Settings
 
-    /// Bounds that hold for every session.
+    /// The limits of every session.
     public var limits: RuntimeLimits { quotas.limits }
-    /// The bound of ``limits`` that is asked for with each line: all of them are copied for who wants one.
+    /// The one limit of ``limits`` that is read with each line. Reading it through ``limits`` would copy all limits.
     public var maximumUnreadBytes: Int { quotas.limits.unreadBytes }
-    /// Who may do what.
+    /// The rights of clients.
     public var policy: Policy { rights.policy }
 
-    /// Goes by other bounds from now on, for living sessions too. Calls in flight keep their deadlines.
+    /// Applies new limits, also to existing sessions. Calls in flight keep their deadlines.
     public func apply(_ limits: RuntimeLimits) {
         quotas.apply(limits)
         calls.applyLimits()
     }
 
-    /// Goes by other quotas from now on, for living sessions too. What has been taken stays taken; rates begin again.
+    /// Applies new quotas, also to existing sessions. Amounts in use still count; rates start again.
     public func apply(_ values: QuotaLimits) {
         if quotas.apply(values) { tasks.setMeters(CallMeters(values)) }
     }
 
-    /// Goes by other rules from now on, for living sessions too. Calls in flight go on.
+    /// Applies a new policy, also to existing sessions. Calls in flight continue.
     public func apply(_ policy: Policy) {
         rights.apply(policy)
         directory.updateMarks()
@@ -123,50 +127,51 @@ public final class TaskRuntime {
 
     /// Counters.
     public var statistics: RuntimeStatistics { rooms.counters.values }
-    /// Calls in flight that clients made: what draining waits for.
+    /// The number of calls in flight that clients made. Draining waits for them.
     public var callsInFlight: Int { calls.clientCallCount }
-    /// Calls since the start, no matter who made them.
+    /// The number of calls since the start, of clients, plugins and the daemon.
     public var callsBegun: UInt64 { calls.begunCount }
-    /// Who is connected, in number.
+    /// The number of connected sessions.
     public var sessionCount: Int { rooms.sessions.count }
-    /// The tasks that can be called now, and what they take.
+    /// The callable tasks and the permissions that they require.
     public var ownPermissions: [(task: String, permission: String)] {
         tasks.all.filter { !$0.isInternal }.map { (task: $0.name, permission: $0.description.permission) }
     }
 
     // MARK: Turns
 
-    /// Messages follow, one right after the other, until ``endInput()``. The clock is read once for each call then:
-    /// when it ends, and so when the next one begins.
+    /// Begins a series of messages, which ``endInput()`` ends. Within it the clock is read once for each call: the end
+    /// of one call is the beginning of the next.
     public func beginInput() { rooms.time.beginInput() }
-    /// The input at hand has been taken in.
+    /// Ends the series of messages that ``beginInput()`` began.
     public func endInput() { rooms.time.endInput() }
-    /// How long the calls of the input at hand have taken so far.
+    /// The time that the calls of the current input have taken so far, in nanoseconds.
     public var inputNanoseconds: UInt64 { rooms.time.inputNanoseconds }
-    /// A message that is no call has been handled, or a part of a long line: it counts for ``inputNanoseconds`` too.
+    /// Notes that a message other than a call, or a part of a long line, has been handled. It also counts for
+    /// ``inputNanoseconds``.
     public func noteInputTime() { rooms.time.noteInputTime() }
 
-    /// How long one user may keep the loop in a turn, in nanoseconds; the server sets it.
+    /// The time that one user may occupy the loop in a turn, in nanoseconds. The server sets it.
     public var turnShare: () -> UInt64 {
         get { rooms.steps.share }
         set { rooms.steps.share = newValue }
     }
-    /// Called with a user whose jobs wait for ``runSteps(of:forNanoseconds:)``; the server sets it.
+    /// Called with the account of a user whose jobs wait for ``runSteps(of:forNanoseconds:)``. The server sets it.
     public var onSteps: ((UserAccount) -> Void)? {
         get { rooms.steps.onJobs }
         set { rooms.steps.onJobs = newValue }
     }
-    /// Goes on with the jobs of a user, in their order. To be called for each account that ``onSteps`` was called with,
-    /// turn by turn, until it returns false.
+    /// Continues the jobs of a user, in their order. The server calls this once a turn for each account that
+    /// ``onSteps`` was called with, until it returns false.
     ///
-    /// - Returns: whether jobs are left.
+    /// - Returns: Whether jobs are left.
     public func runSteps(of account: UserAccount, forNanoseconds share: UInt64) -> Bool {
         rooms.steps.run(of: account, forNanoseconds: share)
     }
 
-    /// Notes that a session has something to write, or to be closed, at the end of this turn.
+    /// Notes that a session must be written to, or closed, at the end of this turn.
     public func markDirty(_ session: Session) { rooms.output.markDirty(session) }
-    /// Has every session that has something to write do so. To be called at the end of each turn of the loop.
+    /// Writes the pending output of all sessions. The server calls this at the end of each turn of the loop.
     public func writeOutput() {
         turns.endTurn()
         calls.admitBehindEnded()
@@ -174,22 +179,23 @@ public final class TaskRuntime {
         if monitor.isWatched { monitor.endTurn() }
     }
 
-    /// Ends calls whose deadline has come, for a share of a turn, and looks at streams and at plugins that are waited
-    /// for; the clock wakes again immediately for the rest. To be called when the clock was asked to wake.
+    /// Ends calls whose deadline has passed, within a share of the turn, and checks the streams and the plugins that
+    /// are waited for. The clock wakes again immediately for the rest. The owner of the clock calls this at the
+    /// requested time.
     public func expire() {
         rooms.alarm.rang()
         calls.expire()
         streams.expire()
         directory.expire()
     }
-    /// Frees what is held in reserve for more calls than there are. To be called between turns of the loop.
+    /// Frees memory that is reserved for more calls than exist. The server calls this between turns of the loop.
     public func trimMemory() { calls.trimMemory() }
 
     // MARK: The end
 
-    /// From now on no call and no stream is begun; calls in flight and streams that move go on. `done` is called once
-    /// none of them is left, nor anything that they have begun for their sessions, such as retained events on their
-    /// way: immediately where there is none.
+    /// Refuses new calls and streams; calls in flight and streams that move continue. Calls `done` once none of them is
+    /// left, and no work that they began for their sessions, such as the delivery of retained events. This may be
+    /// immediately.
     public func drain(_ done: @escaping () -> Void) {
         var unfinished = 2
         let finish = {
@@ -199,8 +205,8 @@ public final class TaskRuntime {
         calls.drain(finish)
         streams.drain(finish)
     }
-    /// The time for draining is over: streams end, and calls that are still in flight end with `daemon.stopping`,
-    /// within a share of each turn.
+    /// Ends draining: all streams end, and calls that are still in flight end with `daemon.stopping`, within a share of
+    /// each turn.
     public func endCallsInFlight() {
         streams.endAll()
         calls.endCallsInFlight()

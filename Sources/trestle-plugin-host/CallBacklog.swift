@@ -1,34 +1,34 @@
 import BlockingLanes
 
-/// Calls that have come and not begun, in a line for each user. Users take turns, so that one who sends thousands of
-/// calls delays a call of another by the work of a few. Loop thread only.
+/// The received calls that have not begun, in a queue for each user. Users take turns, so that a user with thousands of
+/// calls delays the call of another user only by the work of a few. Loop thread only.
 struct CallBacklog {
-    /// A call as it came.
+    /// A received call.
     struct Call {
         let id: UInt64
         /// The number of its task.
         let task: Int
         let options: [UInt8]
-        /// Who calls, as the daemon wrote it.
+        /// The caller, as text of the daemon.
         let caller: [UInt8]
         let wantsProgress: Bool
-        /// By when it is to be answered, on the loop's clock; nil: at no time.
+        /// The deadline of the answer, on the loop's clock; `nil` if there is none.
         let deadlineNanoseconds: UInt64?
     }
 
-    /// Those that were cancelled stay in here until their turn.
+    /// The ids of the calls in turn. Those of cancelled calls stay until their turn.
     private var turns = UserTurns<UInt64>()
     private var calls: [UInt64: Call] = [:]
 
     var isEmpty: Bool { calls.isEmpty }
 
-    /// Takes in the last call of a user.
+    /// Appends a call to the queue of a user.
     mutating func append(_ call: Call, of user: UInt32) {
         calls[call.id] = call
         turns.append(call.id, of: user)
     }
 
-    /// Takes the next call of the user whose turn it is.
+    /// Removes and returns the next call of the user whose turn it is; `nil` if there is none.
     mutating func popFirst() -> Call? {
         while let id = turns.popFirst() {
             if let call = calls.removeValue(forKey: id) { return call }
@@ -36,7 +36,7 @@ struct CallBacklog {
         return nil
     }
 
-    /// Takes a call out.
+    /// Removes a call.
     ///
     /// - Returns: Whether it waited.
     mutating func remove(_ id: UInt64) -> Bool {

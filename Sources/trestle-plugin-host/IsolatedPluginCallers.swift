@@ -3,25 +3,25 @@ import CTaskPlugin
 import Glibc
 import PluginInterface
 
-/// Who calls, in the plugin interface's form, made of what the daemon says, and kept from call to call. Loop thread
-/// only.
+/// The descriptions of callers in the form of the plugin interface, made from the daemon's text and cached between
+/// calls. Loop thread only.
 struct IsolatedPluginCallers {
     private let callers = ForeignCallers<[UInt8]>()
 
-    /// The description of a caller, as the daemon wrote it; where it wrote none, it calls itself. Valid until
-    /// ``freeRetired()``.
+    /// Returns the description for a caller's text from the daemon; an empty text stands for the daemon itself. Valid
+    /// until ``freeRetired()``.
     func descriptor(_ text: UnsafeRawBufferPointer) -> UnsafePointer<trestle_caller> {
         if let known = callers.descriptor(of: Self.session(text), where: text.isEqual) { return known }
         let bytes = Array(text)
         return bytes.isEmpty ? makeDaemon() : make((try? JSON(parsing: bytes)) ?? .null, bytes)
     }
 
-    /// The session is gone.
+    /// Removes a session that has ended.
     func forget(_ caller: JSON) {
         callers.forget(Self.session(caller))
     }
 
-    /// No function of the plugin is on the stack.
+    /// Frees descriptions that are no longer current. Called when no function of the plugin is on the stack.
     func freeRetired() {
         guard callers.hasRetired else { return }
         callers.freeRetired()
@@ -31,8 +31,8 @@ struct IsolatedPluginCallers {
 
     private static let beginning = Array(#"{"session":"#.utf8)
 
-    /// The session of a description, which begins with its number: parsing the whole would cost more than the call. Of
-    /// another text 0, under which only the daemon is known.
+    /// Returns the session of a description, which begins with its number; parsing the whole text would cost more than
+    /// the call. Returns 0, which stands for the daemon, for any other text.
     private static func session(_ text: UnsafeRawBufferPointer) -> UInt64 {
         guard UnsafeRawBufferPointer(rebasing: text.prefix(beginning.count)).isEqual(to: beginning) else { return 0 }
         return text.dropFirst(beginning.count).prefix { (0x30...0x39).contains($0) }
@@ -51,7 +51,7 @@ struct IsolatedPluginCallers {
             client: description["client"]?.stringValue)
     }
 
-    /// The daemon itself, which started this process and runs as the same user.
+    /// Makes the description of the daemon itself, which started this process and runs as the same user.
     private func makeDaemon() -> UnsafePointer<trestle_caller> {
         var caller = trestle_caller()
         caller.uid = geteuid()
@@ -62,7 +62,7 @@ struct IsolatedPluginCallers {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these are the same bytes: with one comparison, because this is asked with every call.
+    /// Returns whether these are the same bytes. It uses a single comparison, because it runs with every call.
     func isEqual(to bytes: [UInt8]) -> Bool {
         guard count == bytes.count else { return false }
         return bytes.withUnsafeBytes { other in

@@ -4,9 +4,9 @@ import CTaskPlugin
 import Glibc
 import PluginInterface
 
-/// The calls that the plugin makes, on their way to the daemon and back. Loop thread only.
+/// Sends the plugin's own calls to the daemon and receives their outcomes. Loop thread only.
 final class IsolatedPluginCalls {
-    /// How a call ends: with JSON that is borrowed, or an error.
+    /// Receives the outcome of a call: borrowed JSON or an error.
     typealias End = (Result<UnsafeRawBufferPointer, BridgeError>) -> Void
 
     private struct Entry {
@@ -14,23 +14,23 @@ final class IsolatedPluginCalls {
         var end: End
     }
 
-    /// Owns this.
+    /// The owner of this object.
     private unowned let host: IsolatedPluginHost
     private var output: OutputBuffer { host.output }
     private var inFlight: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
-    /// Descriptors that came, in the order of the results that they belong to.
+    /// The received descriptors, in the order of the results that they belong to.
     private var descriptors: [PassedDescriptor] = []
-    /// The tasks whose results have a descriptor beside them: the second one where the plugin wants that.
+    /// The tasks whose results have a descriptor; the second one only if the plugin requests it.
     private static let (attachTask, newTask) = ("bridge.stream.attach", "bridge.stream.new")
 
     init(_ host: IsolatedPluginHost) { self.host = host }
 
     /// Makes a call.
     ///
-    /// - Returns: its handle.
+    /// - Returns: The call's handle.
     func make(_ request: UnsafePointer<trestle_outgoing_call>) -> UInt64 {
-        // The plugin's context is its own: it comes back to it untouched, on this thread.
+        // The plugin gets its context back unchanged, on this thread.
         let (context, progress, done) = (request.pointee.context, request.pointee.progress, request.pointee.done)
         let options = request.pointee.options.buffer.isEmpty ? literal("{}") : request.pointee.options.buffer
         lastID += 1
@@ -63,7 +63,7 @@ final class IsolatedPluginCalls {
             var call = OutgoingCall(quotedTask: name, options: options)
             call.wantsProgress = request.pointee.progress != nil
             if request.pointee.timeout_ns > 0 { call.timeoutNanoseconds = UInt64(request.pointee.timeout_ns) }
-            // None at all: as long as a message can say.
+            // For no deadline, the maximum that a message can contain is sent.
             if request.pointee.timeout_ns < 0 { call.timeoutNanoseconds = UInt64(Int64.max) }
             if request.pointee.session != 0 { call.session = request.pointee.session }
             send(call, id, for: request.pointee.parent)
@@ -71,16 +71,16 @@ final class IsolatedPluginCalls {
         return id
     }
 
-    /// Whether a descriptor may come with the result, which only calls about streams can take.
+    /// Returns whether the result may have a descriptor, which only calls about streams can receive.
     private static func wantsDescriptor(_ task: String, _ options: UnsafeRawBufferPointer) -> Bool {
         if task == newTask { return (try? JSON(parsing: options))?["attach"]?.boolValue == true }
         return task == attachTask
     }
 
-    /// Makes a call of a task with options of the host's own.
+    /// Makes a call with options that the host has made.
     ///
-    /// - Parameter parent: the call on whose behalf it is made; 0: none.
-    /// - Returns: its handle.
+    /// - Parameter parent: The call on whose behalf it is made; 0 for none.
+    /// - Returns: The call's handle.
     func make(
         _ task: String, _ options: [UInt8], for parent: trestle_call, timeoutNanoseconds: UInt64?, _ end: @escaping End
     ) -> UInt64 {
@@ -113,10 +113,11 @@ final class IsolatedPluginCalls {
 
     // MARK: From the daemon
 
-    /// A descriptor came. The daemon passes one with a result, so that there are not more than calls.
+    /// Stores a received descriptor. The daemon passes at most one with each result, so there are never more than
+    /// calls.
     func add(_ descriptor: PassedDescriptor) { descriptors.append(descriptor) }
 
-    /// The descriptor that belongs to the result at hand; nil: the system could not pass it.
+    /// Returns the descriptor of the current result; `nil` if the system could not pass it.
     func takeDescriptor() -> PassedDescriptor? { descriptors.isEmpty ? nil : descriptors.removeFirst() }
 
     func receive(_ callback: CallbackMessage) {

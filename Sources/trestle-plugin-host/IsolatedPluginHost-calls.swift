@@ -4,13 +4,13 @@ import CTaskPlugin
 import EventLoop
 import PluginInterface
 
-/// What the plugin is asked: of a message, or of a call that has waited. Its bytes are borrowed.
+/// A request to the plugin, from a message or from a call that has waited. Its bytes are borrowed.
 struct PluginRequest {
     let id: UInt64
-    /// The number of the task, or of what else it is for.
+    /// The number of the task, launch worker or interceptor, or the mode of a reconfiguration.
     let number: UInt32
     let wantsProgress: Bool
-    /// -1: none.
+    /// The time left; -1 for no deadline.
     let remainingNanoseconds: Int64
     let options: UnsafeRawBufferPointer
     let caller: UnsafeRawBufferPointer
@@ -18,7 +18,7 @@ struct PluginRequest {
     init(_ call: CallMessage, _ id: UInt64, _ number: UInt32) {
         (self.id, self.number, wantsProgress) = (id, number, call.wantsProgress)
         (options, caller) = (call.options, call.caller)
-        // As the plugin interface has it: at most 292 years; 0 is none, which it calls -1.
+        // In the form of the plugin interface: at most 292 years. 0 in a message means no deadline, which is -1 here.
         let (product, overflow) = call.timeoutMilliseconds.multipliedReportingOverflow(by: 1_000_000)
         remainingNanoseconds = product == 0 ? -1 : overflow ? .max : Int64(clamping: product)
     }
@@ -27,17 +27,17 @@ struct PluginRequest {
     init(_ call: CallBacklog.Call, _ options: UnsafeRawBufferPointer, _ caller: UnsafeRawBufferPointer, now: UInt64) {
         (id, number, wantsProgress) = (call.id, UInt32(call.task), call.wantsProgress)
         (self.options, self.caller) = (options, caller)
-        // The daemon ends it in time; a plugin may not get less than some.
+        // The daemon ends the call at its deadline. The plugin must get a positive time.
         remainingNanoseconds = call.deadlineNanoseconds.map { $0 > now ? Int64(clamping: $0 - now) : 1 } ?? -1
     }
 }
 
-/// Calls of tasks: begun as they come where the loop has little to do, and else in turns of the users.
+/// Calls of tasks. They begin immediately if the loop has little work; otherwise users take turns.
 extension IsolatedPluginHost {
-    /// How many calls begin in a turn, those apart that are answered immediately. A call takes the loop some 100 µs, in
-    /// several jobs.
+    /// The maximum number of calls that begin in a turn, except those that are answered immediately. A call takes the
+    /// loop about 100 µs, in several jobs.
     private static let maximumBegun = 32
-    /// The same with those that are answered immediately, for calls that have waited.
+    /// The maximum number of waiting calls that begin in a turn, including those that are answered immediately.
     private static let maximumLooks = 256
 
     func begin(_ call: CallMessage, _ id: UInt64, task: Int) {
@@ -61,7 +61,7 @@ extension IsolatedPluginHost {
         if working.contains(request.id) { begun += 1 }
     }
 
-    /// The end of a turn: calls that wait begin.
+    /// Begins waiting calls at the end of a turn.
     @LoopActor
     func beginWaiting() {
         begun = 0
@@ -78,9 +78,9 @@ extension IsolatedPluginHost {
         if !waiting.isEmpty { EventLoop.post {} }
     }
 
-    /// A call is cancelled that has not begun.
+    /// Ends a cancelled call that has not begun.
     ///
-    /// - Returns: Whether that is so.
+    /// - Returns: Whether the call had not begun.
     func endWaiting(_ id: UInt64) -> Bool {
         guard waiting.remove(id) else { return false }
         forget(id)

@@ -3,9 +3,10 @@ import BridgeMessage
 import CTaskPlugin
 import PluginInterface
 
-// What does not fit into a message.
+// Errors that do not fit in a message.
 extension IsolatedPluginHost {
-    /// An error as far as a message can bear it: its data stand two levels deep in one.
+    /// Returns the error, without its data and with a shorter message if a message cannot contain it. The data are two
+    /// levels deep in a message.
     func sayable(_ error: BridgeError) -> BridgeError {
         var error = error
         let bytes = error.data?.bytes ?? []

@@ -3,7 +3,7 @@ import BridgeMessage
 import CTaskPlugin
 import PluginInterface
 
-// The first that the daemon asks: the library is loaded, and says what it is.
+// The first request of the daemon: loads the library and returns its manifest.
 extension IsolatedPluginHost {
     func hello(_ id: UInt64, _ options: UnsafeRawBufferPointer) {
         guard plugin == nil else { return fail(id, BridgeError(.callDuplicate, "plugin.hello came before")) }
@@ -15,7 +15,7 @@ extension IsolatedPluginHost {
                 return fail(id, BridgeError(.pluginUnavailable, "its manifest is no object"))
             }
             manifest["protocol"] = ["name": .string(PluginProtocol.name), "version": .string(PluginProtocol.version)]
-            // The loop's thread serves pings whatever the plugin's own threads do.
+            // The loop thread answers pings independently of the plugin's own threads.
             manifest["ping"] = "always"
             manifest["sessions"] = .bool(library.table.pointee.session != nil)
             manifest["taskMarks"] = true
@@ -24,7 +24,7 @@ extension IsolatedPluginHost {
                 let reason = "its manifest has interceptors, and its table lacks intercept"
                 return fail(id, BridgeError(.pluginUnavailable, reason))
             }
-            // What begins so is the daemon's to ask, and is looked for after the tasks.
+            // Names with this prefix are reserved for requests of the daemon, and are looked up after the tasks.
             if let name = taskNames.first(where: { $0.starts(with: Self.lifecyclePrefix) }) {
                 let reason = "its task \(String(decoding: name, as: UTF8.self)) has a name of the daemon's"
                 return fail(id, BridgeError(.pluginUnavailable, reason))
@@ -49,7 +49,7 @@ extension IsolatedPluginHost {
         interceptorNames = (manifest["interceptors"]?.arrayValue ?? []).map { ($0["name"] ?? .null).bytes }
     }
 
-    /// The daemon says what stands between calls and the tasks.
+    /// Stores the marks of the tasks that the daemon has sent.
     func takeMarks(_ data: UnsafeRawBufferPointer) {
         let marks = (try? JSON(parsing: data))?["marks"]
         taskMarks.set(
@@ -63,7 +63,7 @@ extension IsolatedPluginHost {
         "intercepted": UInt32(TRESTLE_TASK_INTERCEPTED), "ruled": UInt32(TRESTLE_TASK_RULED),
     ]
 
-    /// The number of the interceptor that a question names.
+    /// Returns the number of the interceptor that a question names; `nil` if there is none.
     func interceptor(askedBy question: UnsafeRawBufferPointer) -> UInt32? {
         var index: Int?
         _ = check.cut(question, levelsAround: 0) { name, value in

@@ -22,7 +22,7 @@ extension IsolatedPluginHost {
         say("plugin.publish", .object(options))
     }
 
-    /// They stand two levels deep in what the daemon is sent.
+    /// Returns the value of an event's data; `nil` if they are not valid JSON. They are two levels deep in the message.
     private func value(of data: [UInt8]) -> JSON? {
         if data.isEmpty { return .null }
         return data.withUnsafeBytes { check.fault(in: $0, levelsAround: 2) == nil ? try? JSON(parsing: $0) : nil }

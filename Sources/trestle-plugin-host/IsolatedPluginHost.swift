@@ -5,45 +5,44 @@ import EventLoop
 import Glibc
 import PluginInterface
 
-/// A plugin's library, served over a socket. Loop thread only; lives as long as the process.
+/// Serves a plugin's library over a socket. Loop thread only; exists as long as the process.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// docs/architecture.md explains `@exclusivity(unchecked)`.
 final class IsolatedPluginHost: PluginReceiver {
-    /// What is said to the daemon.
+    /// The output to the daemon.
     let output = OutputBuffer()
-    /// The plugin's table; nil before `plugin.hello`.
+    /// The plugin's library; `nil` before `plugin.hello`.
     @exclusivity(unchecked) var plugin: PluginLibrary?
     let path: String
 
     /// The calls that the plugin works on, by the daemon's ids.
     @exclusivity(unchecked) var working = OpenCalls()
-    /// For the thread that watches the loop.
+    /// The names of the plugin's code, for the thread that watches the loop.
     let names = IsolatedPluginNames()
-    /// The tasks' names, in the order of their numbers.
+    /// The names of the tasks, in the order of their numbers.
     @exclusivity(unchecked) var taskNames: [[UInt8]] = []
-    /// The task that was called last: mostly the next one too.
+    /// The task that was called last, which is usually called next too.
     @exclusivity(unchecked) private var lastTask = 0
-    /// The options of the call that the plugin is working on within a call of ours: handed back as a result, they need
-    /// no check.
+    /// The options of the call that is on the stack. If the plugin returns them as the result, they need no check.
     @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
     let check = JSONCheck()
-    /// The longest message, as the daemon said: whatever a plugin says beyond it ends one call, not the process.
+    /// The maximum length of a message, from the daemon. A longer result of the plugin ends one call, not the process.
     @exclusivity(unchecked) var messageBytes = 1 << 20
     var launchIndices: [String: UInt32] = [:]
-    /// The interceptors' names as they stand in questions, in the order of their numbers.
+    /// The names of the interceptors as JSON text, in the order of their numbers.
     var interceptorNames: [[UInt8]] = []
-    /// Questions to interceptors that are open: what answers them has a level of nesting more than a result.
+    /// The open questions to interceptors. Their answers may have one more level of nesting than a result.
     @exclusivity(unchecked) private var questions: Set<UInt64> = []
-    /// The call of `plugin.stop`, once it has come.
+    /// The call of `plugin.stop`; `nil` before it is received.
     @exclusivity(unchecked) private var stop: UInt64?
     let callers = IsolatedPluginCallers()
-    /// The calls that wait for the plugin to get to them.
+    /// The calls that wait to begin.
     @exclusivity(unchecked) var waiting = CallBacklog()
-    /// Calls that have begun in this turn, and were not answered immediately.
+    /// The number of calls that have begun in this turn and were not answered immediately.
     @exclusivity(unchecked) var begun = 0
     /// The calls that the plugin makes.
     private(set) lazy var own = IsolatedPluginCalls(self)
-    /// Metrics that the plugin sets.
+    /// The metrics that the plugin sets.
     let metrics = IsolatedPluginMetrics()
 
     private init(_ path: String) {
@@ -51,11 +50,11 @@ final class IsolatedPluginHost: PluginReceiver {
         super.init()
     }
 
-    /// Serves a library until the daemon closes the socket; that ends the process.
+    /// Serves a library until the daemon closes the socket, which ends the process.
     @LoopActor
     static func serve(_ path: String, over descriptor: Int32) throws(SystemError) {
         let host = IsolatedPluginHost(path)
-        // The daemon bounds what it sends; this keeps nothing but a broken one out.
+        // The daemon limits the lines that it sends; this limit only protects against a broken daemon.
         let channel = try MessageChannel(
             UnixSocket(adopting: descriptor), lineBytes: 256 << 20, output: host.output)
         channel.receive = { host.receive($0) }
@@ -70,7 +69,7 @@ final class IsolatedPluginHost: PluginReceiver {
         PluginHolders.watch(isPlugins: true)
     }
 
-    /// For good.
+    /// Keeps the channel until the process ends.
     @LoopActor private static var channel: MessageChannel?
 
     // MARK: From the daemon
@@ -94,7 +93,7 @@ final class IsolatedPluginHost: PluginReceiver {
         guard let id = call.callbackID?.number else { return }
         if let index = index(ofTask: call.task), plugin != nil { return begin(call, id, task: index) }
         switch String(decoding: call.task, as: UTF8.self) {
-        // A client's call has a caller, and is for a task; of what the daemon asks itself only questions have one.
+        // A client's call has a caller and names a task. Of the daemon's own requests only questions have a caller.
         case let name where !call.caller.isEmpty && name != "plugin.intercept":
             fail(id, BridgeError(.taskNotFound, "the plugin has no task \(name)"))
         case "plugin.hello": hello(id, call.options)
@@ -198,8 +197,7 @@ final class IsolatedPluginHost: PluginReceiver {
         guard result.count <= messageBytes else {
             return fail(id, .resultTooLarge(result.count, messageBytes: messageBytes))
         }
-        // A result that is no JSON would be garbage on the wire: it is the plugin's fault alone, and ends this call
-        // alone.
+        // A result that is no JSON would make the message invalid. It is the plugin's fault, and ends only this call.
         if !isOptions, let fault = check.fault(in: result, levelsAround: isDecision ? 0 : 1) {
             return fail(id, BridgeError(.replyInvalid, "the plugin replied with no JSON: \(fault)"))
         }
@@ -211,9 +209,9 @@ final class IsolatedPluginHost: PluginReceiver {
         fail(id, error)
     }
 
-    /// The daemon sees to answers that come twice, or to no call: it counts them.
+    /// Removes a call that ends. The daemon counts second answers and answers to unknown calls.
     func forget(_ id: UInt64) {
-        // The process ends when that is answered.
+        // The process ends after the answer to `plugin.stop`.
         if id == stop, let news = metrics.takeNews() { say("plugin.metrics", news) }
         working.remove(id)
         if !questions.isEmpty { questions.remove(id) }
@@ -234,7 +232,7 @@ final class IsolatedPluginHost: PluginReceiver {
                 UInt32(TRESTLE_LOG_WARNING), "it sent progress of \(value.count) bytes, longer than a message", id)
         }
         Array("\(id)".utf8).withUnsafeBytes {
-            // The daemon numbers them.
+            // The daemon numbers progress messages.
             MessageEncoder.progress(id: $0, value: value, sequence: 0, to: output)
         }
     }
@@ -249,7 +247,7 @@ final class IsolatedPluginHost: PluginReceiver {
         say("plugin.log", .object(line))
     }
 
-    /// Calls a task that is for plugin processes alone.
+    /// Calls a task that only plugin processes may call.
     func say(_ task: String, _ options: JSON) {
         JSON.string(task).bytes.withUnsafeBytes { name in
             options.bytes.withUnsafeBytes { options in
@@ -265,7 +263,7 @@ final class IsolatedPluginHost: PluginReceiver {
     override func noteHold(_ hold: LoopHold) {
         let sentence = hold.sentence(threadOf: "plugin")
         if hold.isOver { return logged(UInt32(TRESTLE_LOG_WARNING), sentence, 0) }
-        // The loop, which speaks to the daemon, is held: what comes over standard error is a warning, too.
+        // The loop, which sends messages to the daemon, is blocked. Lines on standard error are logged as warnings too.
         let line = Array((sentence + "\n").utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)
     }

@@ -3,7 +3,7 @@ import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// The metrics that a plugin sets, sent to the daemon once a second where they have changed. Any thread.
+/// The metrics that a plugin sets. Changed metrics are sent to the daemon once a second. Any thread.
 final class IsolatedPluginMetrics: Sendable {
     private struct Metric {
         var value = 0.0
@@ -11,21 +11,21 @@ final class IsolatedPluginMetrics: Sendable {
     }
 
     private struct State {
-        /// By the rules that the daemon goes by, which would refuse later what is refused here.
+        /// The declared metrics. The daemon uses the same rules and would refuse the same metrics later.
         var declared = MetricDeclarations()
-        /// Their values, in the same order.
+        /// The values of the metrics, in the same order.
         var metrics: [Metric] = []
     }
 
     private static let interval = Duration.seconds(1)
     private let state = Mutex(State())
 
-    /// Declares a metric; one of the same name and unit is the same metric.
+    /// Declares a metric. A metric with the same name and unit is the same metric.
     ///
-    /// - Returns: its number, from 1.
-    /// - Throws: ``MetricRefusal`` where it cannot be published.
+    /// - Returns: The metric's number, from 1.
+    /// - Throws: ``MetricRefusal`` if it cannot be published.
     func declare(_ new: MetricDeclaration) throws(MetricRefusal) -> UInt32 {
-        // The closure's own errors would be of any type.
+        // The closure returns a `Result`, because its thrown errors would have any type.
         let outcome = state.withLock { state in
             Result { () throws(MetricRefusal) -> UInt32 in
                 let number = try state.declared.declare(new)
@@ -48,7 +48,7 @@ final class IsolatedPluginMetrics: Sendable {
         }
     }
 
-    /// Reports what is new, and the loop's lag in whole milliseconds, from now on, for as long as the process lives.
+    /// Begins to report changed metrics, and the loop's lag in whole milliseconds, until the process ends.
     @LoopActor
     func publish(_ report: @escaping (JSON) -> Void) {
         var timer: LoopTimer?
@@ -64,7 +64,7 @@ final class IsolatedPluginMetrics: Sendable {
         timer?.schedule(after: Self.interval)
     }
 
-    /// What has changed since it was taken last; nil: nothing has.
+    /// Returns the metrics that have changed since the last call; `nil` if none has.
     func takeNews() -> JSON? {
         state.withLock { state in
             var news: [JSON] = []

@@ -7,7 +7,7 @@ final class IsolatedPluginNames: Sendable {
         var running: @Sendable () -> [Int] = { [] }
     }
 
-    /// As many tasks are named where it may be any of them.
+    /// The maximum number of tasks that are named if it may be any of them.
     private static let maximum = 3
     private let known = Mutex(Known())
 
@@ -15,8 +15,10 @@ final class IsolatedPluginNames: Sendable {
         known.withLock { $0 = Known(tasks: tasks, running: running) }
     }
 
-    /// - Parameter task: the number of the task that runs; nil: what a task does after it has waited, or what the
-    ///   plugin does by itself.
+    /// Returns the name of the running code.
+    ///
+    /// - Parameter task: The number of the running task; `nil` for a task that continues after a wait, or for other
+    ///   work of the plugin.
     func name(_ task: Int?) -> String {
         let known = known.withLock { $0 }
         let tasks = (task.map { [$0] } ?? known.running()).filter(known.tasks.indices.contains)

@@ -2,19 +2,19 @@ import BridgeJSON
 import CTaskPlugin
 import PluginInterface
 
-/// The plugin's calls about streams: the daemon's tasks, with base 64. Loop thread only.
+/// Makes the plugin's calls about streams as calls of the daemon's tasks, with base64. Loop thread only.
 struct IsolatedPluginStreams {
-    /// Lives as long as the process.
+    /// The host, which exists as long as the process.
     unowned let host: IsolatedPluginHost
 
-    /// As much as the options of a write have beside the bytes.
+    /// The maximum length of the options of a write beside the bytes.
     private static let otherBytes = 128
-    /// How many bytes fit into a write. The plugin gets no larger number as its room.
+    /// The number of bytes that fit in a write. The plugin gets no larger room.
     private var writtenBytes: Int { (host.messageBytes - Self.otherBytes) / 4 * 3 }
 
     /// Makes a call.
     ///
-    /// - Returns: its handle.
+    /// - Returns: The call's handle.
     func make(_ use: PluginStreamUse) -> UInt64 {
         switch use.work {
         case .make(let isReader, let type, let totalBytes, let attaches):
@@ -39,7 +39,7 @@ struct IsolatedPluginStreams {
         answer.give(.success(.attached(end, type: result["type"]?.stringValue, totalBytes: totalBytes)))
     }
 
-    /// The daemon has passed an end of a pipe that did not come: the stream is of no use.
+    /// Closes a stream whose descriptor the daemon has passed but the system has not delivered.
     private func noDescriptor(_ use: PluginStreamUse, _ answer: PluginStreamAnswer) {
         let error = BridgeError(.streamClosed, "the system passed no descriptor for the stream")
         _ = close(nil, error, use) { _, _ in answer.give(.failure(error)) }
@@ -48,7 +48,7 @@ struct IsolatedPluginStreams {
     private func write(_ bytes: UnsafeRawBufferPointer, _ isEnd: Bool, _ use: PluginStreamUse) -> UInt64 {
         guard bytes.count <= writtenBytes else { return refuse(bytes.count, use) }
         var text = options(use, isEnd ? ["end": true] : [:])
-        // Behind the other members, in place of the brace.
+        // Replaces the closing brace by the last member.
         text.removeLast()
         text.reserveCapacity(text.count + Base64Coding.textBytes(of: bytes.count) + Self.otherBytes)
         text += Array(#","base64":""#.utf8)
@@ -57,7 +57,7 @@ struct IsolatedPluginStreams {
         return call("write", text, use, isEnd ? receipt : room)
     }
 
-    /// The writer has sent more than its room: the stream ends, as the daemon would end it.
+    /// Ends the stream of a writer that has sent more than its room, as the daemon would.
     private func refuse(_ count: Int, _ use: PluginStreamUse) -> UInt64 {
         let error = BridgeError(
             .quotaExceeded,
@@ -82,7 +82,7 @@ struct IsolatedPluginStreams {
         return JSON.object(options).bytes
     }
 
-    /// The side that the plugin means, where it says one.
+    /// Returns options with the side that the plugin specifies; empty if it specifies none.
     private func sided(_ use: PluginStreamUse) -> JSONObject {
         var options: JSONObject = [:]
         options["side"] = Self.sides[use.side].map(JSON.string)
@@ -91,7 +91,7 @@ struct IsolatedPluginStreams {
 
     private static let sides = [Int(TRESTLE_STREAM_WRITER): "write", Int(TRESTLE_STREAM_READER): "read"]
 
-    /// - Parameter give: hands the plugin the result.
+    /// - Parameter give: Passes the result to the plugin.
     private func call(
         _ task: String, _ options: [UInt8], _ use: PluginStreamUse,
         _ give: @escaping (JSON, PluginStreamAnswer) -> Void

@@ -1,17 +1,17 @@
 import Synchronization
 import PluginInterface
 
-/// The calls that the plugin works on, by the daemon's numbers. Asked with every call and every answer, so each has a
-/// slot in an array rather than in a hash table. Loop thread only, but for ``runningTasks``.
+/// The calls that the plugin works on, by the daemon's numbers. Each has a slot in an array, not in a hash table,
+/// because every call and every answer needs a lookup. Loop thread only, except ``runningTasks``.
 struct OpenCalls {
     private struct Slot {
-        /// 0: none, which no call has for its number.
+        /// The number of the call; 0, which no call has, for a free slot.
         var number: UInt64 = 0
-        /// The number of its task; -1: what the daemon asks about the plugin itself.
+        /// The number of its task; -1 for a request of the daemon about the plugin itself.
         var task: Int32 = -1
     }
 
-    /// How many calls of each task are open, for any thread. Made once, never freed.
+    /// The number of open calls of each task, for any thread. Created once, never freed.
     private final class Counts: @unchecked Sendable {  // constant; its elements are atomic
         let counts: UnsafeMutableBufferPointer<Atomic<Int32>>
 
@@ -24,12 +24,12 @@ struct OpenCalls {
     private var slots: [Slot] = []
     private var counts: Counts?
 
-    /// - Parameter tasks: how many tasks the plugin has. Before its first call.
+    /// Sets the number of tasks of the plugin. Called before its first call.
     mutating func begin(tasks: Int) { counts = Counts(tasks) }
 
     mutating func insert(_ number: UInt64, of task: Int? = nil) {
         let index = PluginProcessCallNumber(number).index
-        // Slots are taken in order, so this grows by one at a time but for a number that no daemon of ours would give.
+        // The daemon uses slots in order, so this grows by one at a time, except for a number that it never assigns.
         while slots.count <= index { slots.append(Slot()) }
         slots[index] = Slot(number: number, task: Int32(task ?? -1))
         if let task { count(task, 1) }
@@ -49,11 +49,12 @@ struct OpenCalls {
 
     private func count(_ task: Int, _ change: Int32) {
         guard let counts = counts?.counts, task < counts.count else { return }
-        // One thread writes.
+        // Only one thread writes, so load and store need not be one atomic operation.
         counts[task].store(counts[task].load(ordering: .relaxed) &+ change, ordering: .relaxed)
     }
 
-    /// The numbers of the tasks of which calls are open; for any thread, once ``begin(tasks:)`` has returned.
+    /// Returns the numbers of the tasks with open calls. The closure may run on any thread, once ``begin(tasks:)`` has
+    /// returned.
     var runningTasks: @Sendable () -> [Int] {
         let counts = counts
         return { counts?.counts.indices.filter { counts?.counts[$0].load(ordering: .relaxed) ?? 0 > 0 } ?? [] }

@@ -1,7 +1,7 @@
 import PluginInterface
 
 extension PluginFunction {
-    /// The function that serves a task of the daemon's own protocol with plugin processes.
+    /// The function for a task of the plugin protocol; `nil` if there is none.
     init?(_ name: String) {
         switch name {
         case "plugin.configure": self = .configure

@@ -1,4 +1,4 @@
-// trestle-plugin-host: loads a plugin's library in a process of its own, and speaks the plugin protocol for it.
+// trestle-plugin-host: loads a plugin's library in a process of its own, and implements the plugin protocol for it.
 import EventLoop
 import Glibc
 import PluginInterface
@@ -26,11 +26,12 @@ enum PluginHostProgram {
                 to: STDERR_FILENO)
             exit(64)
         }
-        // Also where a plugin keeps the loop from seeing that the daemon is gone.
+        // Ends this process with the daemon, even if the plugin blocks the loop, which would detect the end of the
+        // daemon.
         ParentProcess.endWithIt()
-        // What is written to standard error goes to the daemon's log.
+        // Standard error goes to the daemon's log, so a crash report on it must not contain memory.
         ProcessMemory.keepOutOfCrashReports()
-        // A daemon that is gone is found out by the write that fails.
+        // A failed write reports that the daemon has ended.
         signal(SIGPIPE, SIG_IGN)
         Task { @LoopActor in
             do {

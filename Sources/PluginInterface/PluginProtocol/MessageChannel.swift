@@ -3,59 +3,61 @@ package import BridgeMessage
 package import EventLoop
 import Glibc
 
-/// One socket with a peer that speaks the bridge protocol in its native form: lines in, messages out. Loop thread only.
+/// A socket with a peer that uses the native form of the bridge protocol. It reads lines and writes messages. Loop
+/// thread only.
 @LoopActor
 package final class MessageChannel {
-    /// Why a channel is over.
+    /// The reason for the end of a channel.
     package enum End: Sendable {
-        /// The peer has closed it, or is gone.
+        /// The peer has closed it or has ended.
         case closed
-        /// The peer sent what is no message.
+        /// The peer sent an invalid message.
         case garbage(String)
-        /// The socket broke.
+        /// The socket failed.
         case failed(String)
     }
 
-    /// What is written to the peer at the end of the turn: code that has something to say appends to it.
+    /// The output to the peer, which is written at the end of the turn. Other code appends messages to it.
     private let output: OutputBuffer
-    /// Gets each message, which is valid until it returns.
+    /// Called with each message, which is valid until it returns.
     package var receive: ((DecodedItem) -> Void)?
-    /// Called once at the end, after everything that the peer had sent. Not called after ``close()``.
+    /// Called once at the end, after all messages of the peer. Not called after ``close()``.
     package var ended: ((End) -> Void)?
-    /// Called when everything has been written that had to wait.
+    /// Called when all waiting output has been written.
     package var drained: (() -> Void)?
 
     private let stream: UnixStream
-    /// Descriptors that were written since the peer had received all.
+    /// The number of descriptors that were written since the peer had last received all output.
     private var sentDescriptors = 0
     private let lineBytes: Int
     private var splitter: MessageSplitter
-    /// What an interceptor is asked and answers bears a call's options, or its result, one level deeper.
+    /// The decoder. Questions to interceptors and their answers contain a call's options or result one level deeper.
     private let decoder = MessageDecoder(extraDepth: 1)
-    /// Whether the message at hand is nested deeper than others than these may be.
+    /// Whether the current message is nested deeper than other messages than these may be.
     package var isDeep: Bool { decoder.isDeep }
     private var turnEnd: TurnEndHook?
     private var isOver = false
     private var isStalled = false
-    /// Where the peer takes turns with others.
+    /// The scheduling of the peer among the users of the loop; `nil` without a scheduler.
     private var turns: StreamTurns?
-    /// When the peer's share of this turn ends.
+    /// The end of the peer's share of this turn.
     private var shareEnd = UInt64.max
-    /// What was read and has to wait: a long line or the rest of a batch, then lines.
+    /// The input that was read and must wait: a long line or the rest of a batch, and in ``pending`` the next lines.
     private var lineAtWork: OpenLine?
     private var pending = HeldInput()
 
-    /// Gets the descriptors that the peer sends, ahead of the message beside which they come; nil: they are lost.
+    /// Called with each descriptor that the peer sends, before the message that it belongs to; `nil` to discard them.
     package var onDescriptor: ((consuming UnixSocket) -> Void)? {
         get { stream.onDescriptor }
         set { stream.onDescriptor = newValue }
     }
 
-    /// Takes over a connected socket and reads from it. Nothing is reported before the next turn of the loop.
+    /// Takes ownership of a connected socket and reads from it. The first report comes in the next turn of the loop or
+    /// later.
     ///
     /// - Parameters:
-    ///   - lineBytes: the longest line that the peer may send.
-    ///   - output: where the user of this channel writes.
+    ///   - lineBytes: The maximum length of a line from the peer.
+    ///   - output: The buffer that the user of this channel appends to.
     package init(_ socket: consuming UnixSocket, lineBytes: Int, output: OutputBuffer) throws(SystemError) {
         stream = try UnixStream(adopting: socket)
         self.output = output
@@ -66,17 +68,17 @@ package final class MessageChannel {
         turnEnd = EventLoop.atTurnEnd { [weak self] in self?.flush() }
     }
 
-    /// Has the peer take turns with other users of the loop.
+    /// Makes the peer share the loop with other users.
     package func share(_ scheduler: FairScheduler, as name: FairUser.Name) {
         let turns = StreamTurns(stream, scheduler, as: name)
         turns.handlePending = { [weak self] in self?.handlePending() ?? true }
         self.turns = turns
     }
 
-    /// The message at hand is no answer to anything: the peer competes with the other users of the loop.
+    /// Notes that the current message is no answer, so that the peer competes with the other users of the loop.
     package func noteUnasked() { turns?.noteUnasked() }
 
-    /// Writes now what the socket takes.
+    /// Writes as much output as the socket accepts now.
     package func flush() {
         guard !isOver, !output.isEmpty else { return }
         while !output.isEmpty {
@@ -95,7 +97,7 @@ package final class MessageChannel {
         }
     }
 
-    /// Reads and handles, here and now, what the peer had said: before a peer that has ended is forgotten.
+    /// Reads and handles the remaining input immediately, before a peer that has ended is removed.
     package func readRest(limitBytes: Int) {
         guard !isOver else { return }
         turns?.close()
@@ -107,7 +109,7 @@ package final class MessageChannel {
         }
     }
 
-    /// Closes it. Nothing is reported after that.
+    /// Closes the channel. Nothing is reported afterwards.
     package func close() {
         isOver = true
         receive = nil
@@ -128,7 +130,7 @@ package final class MessageChannel {
         ended?(end)
     }
 
-    /// Handles a line as far as the share goes; false where the rest has to wait.
+    /// Handles a line within the share; returns false if the rest must wait.
     private func take(_ line: SplitLine) -> Bool {
         if turns != nil, case .line(let bytes) = line, bytes.count > OpenLine.longBytes {
             lineAtWork = decoder.open(bytes, of: &splitter)
@@ -141,7 +143,7 @@ package final class MessageChannel {
         return !isOver && hasShare
     }
 
-    /// Takes steps of the line at work until it is done or the share is spent; false where something has to wait.
+    /// Continues the current long line until it is done or the share is spent; returns false if input must wait.
     private func continueLine() -> Bool {
         while let line = lineAtWork {
             if case .item(let item) = decoder.advance(line) { _ = take(item) }
@@ -168,14 +170,14 @@ package final class MessageChannel {
         let takenBytes = takeLines(of: bytes)
         guard !isOver else { return }
         pending.append(bytes[takenBytes...])
-        // Not only at its end, which may never come.
+        // This is checked before the end of the line, which may never arrive.
         if splitter.isDiscarding { return end(.garbage("a line that is longer than \(lineBytes) bytes")) }
         if lineAtWork != nil || !pending.isEmpty { turns?.wait() }
     }
 
-    /// Handles lines as far as the share goes.
+    /// Handles lines within the share.
     ///
-    /// - Returns: how many bytes were taken; the others have to wait.
+    /// - Returns: The number of bytes handled; the others must wait.
     private func takeLines(of bytes: UnsafeRawBufferPointer) -> Int {
         var takenBytes = 0
         while let line = splitter.nextLine(of: bytes, from: &takenBytes), take(line) {}
@@ -186,7 +188,7 @@ package final class MessageChannel {
         shareEnd = turns.map { $0.now &+ $0.share } ?? .max
     }
 
-    /// Goes on with what was read before; false where some of it is left.
+    /// Continues with input that was read before; returns false if some of it is left.
     private func handlePending() -> Bool {
         beginShare()
         if !continueLine() { return isOver }

@@ -1,11 +1,11 @@
-// PluginProtocol: what the daemon and plugin processes say to each other, for both ends: names, and lines over a
-// socket. The protocol itself is docs/plugin-processes.md.
+// PluginProtocol: the messages between the daemon and plugin processes, for both ends: names, and lines over a socket.
+// docs/plugin-processes.md describes the protocol.
 
-/// The names of the protocol.
+/// The names and limits of the protocol.
 package enum PluginProtocol {
-    /// What it is called in `plugin.hello`.
+    /// The name of the protocol in `plugin.hello`.
     package static let name = "trestle-plugin"
-    /// Its version. A process of another major one is refused.
+    /// The version of the protocol. A process with another major version is refused.
     package static let version = "1.0"
     /// The environment variable with the number of the process's descriptor.
     package static let descriptorVariable = "TRESTLE_PLUGIN_FD"
@@ -13,11 +13,11 @@ package enum PluginProtocol {
     package static let pluginVariable = "TRESTLE_PLUGIN"
     /// The process's descriptor.
     package static let descriptor: Int32 = 3
-    /// As much of a line for the log as is written, in bytes.
+    /// The maximum length of a log line, in bytes; longer ones are cut.
     package static let logLineBytes = 8 << 10
-    /// As long may be what is decoded on the daemon's loop, in bytes: errors, options of `plugin.log` and
+    /// The maximum length of data that the daemon's loop decodes, in bytes: errors, options of `plugin.log` and
     /// `plugin.metrics`.
     package static let newsBytes = 64 << 10
-    /// A line may be longer by this than a message may be, for what stands around the message's payload.
+    /// The number of bytes by which a line may be longer than a message, for the members around the payload.
     package static let envelopeBytes = 64 << 10
 }

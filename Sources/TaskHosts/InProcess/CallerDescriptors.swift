@@ -3,15 +3,16 @@ import CTaskPlugin
 import PluginInterface
 import TaskRuntime
 
-/// Who calls a plugin in the daemon's process: sessions, by the revision of their identity. Loop thread only.
+/// The descriptions of callers for a plugin in the daemon's process, by session and identity revision. Loop thread
+/// only.
 final class CallerDescriptors {
-    /// Unsafe in form only: the runtime owns the hosts, which own this.
+    /// This `unowned(unsafe)` reference is safe: the runtime owns the hosts, which own this.
     private unowned(unsafe) let runtime: TaskRuntime
     private let callers = ForeignCallers<UInt32>()
 
     init(_ runtime: TaskRuntime) { self.runtime = runtime }
 
-    /// The description of who makes a call, by ``Call/callerRevision``. Valid until ``freeRetired()``.
+    /// Returns the description of a call's caller, by ``Call/callerRevision``. Valid until ``freeRetired()``.
     @inline(__always)
     func descriptor(
         for call: Call, _ session: UInt64, _ revision: UInt32
@@ -19,15 +20,15 @@ final class CallerDescriptors {
         callers.descriptor(of: session, revision) ?? make(call.session)
     }
 
-    /// The description of a session. Valid until ``freeRetired()``.
+    /// Returns the description of a session. Valid until ``freeRetired()``.
     func descriptor(of session: Session) -> UnsafePointer<trestle_caller> {
         callers.descriptor(of: session.number, session.identityRevision) ?? make(session)
     }
 
-    /// The session is gone.
+    /// Removes a session that has ended.
     func forget(_ session: Session) { callers.forget(session.number) }
 
-    /// No plugin's function is on the stack.
+    /// Frees descriptions that are no longer current. Called when no function of the plugin is on the stack.
     @inline(__always)
     func freeRetired() {
         if callers.hasRetired { callers.freeRetired() }

@@ -10,31 +10,31 @@ import TaskRuntime
 ///
 /// Never deallocated: the plugin holds the table that points here until the process ends.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// docs/architecture.md explains `@exclusivity(unchecked)`.
 final class InProcessHost: PluginReceiver, TaskHost {
     let isolation = "none"
     let log: HostLog
 
     private let library: PluginLibrary
-    /// Its function for calls of tasks; nil: it has none.
+    /// Its function for calls of tasks; `nil` if it has none.
     private let taskFunction: PluginFunction.Pointer?
     private let callers: CallerDescriptors
     /// Not retained: the runtime outlives its hosts.
     private let unownedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
-    /// The runtime's end of this host; nil before the plugin has been taken in.
+    /// The plugin's instance in the runtime; `nil` before the plugin has been added.
     private(set) var instance: PluginInstance?
-    /// The plugin's metrics, for any thread: set before the plugin can call.
+    /// The plugin's metrics, for any thread. Set before the plugin can make calls.
     private var metrics: PluginMetrics?
-    /// The runtime's end, used with every call without counting a reference.
+    /// The same instance, used with every call without counting a reference.
     @exclusivity(unchecked) private var unownedInstance: Unmanaged<PluginInstance>?
-    /// The options of the request that the plugin is working on within a call of ours: handed back as a result, they
-    /// need no second check.
+    /// The options of the request that is on the stack. If the plugin returns them as the result, they need no second
+    /// check.
     @exclusivity(unchecked) private var currentOptions = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// What its calls about streams get.
+    /// The answers to its calls about streams.
     private lazy var streamAnswers = StreamAnswers(self)
-    /// How many functions of the plugin are on the stack: one can lead to another.
+    /// The number of functions of the plugin on the stack: one can lead to another.
     @exclusivity(unchecked) private var depth = 0
 
     init(_ library: PluginLibrary, runtime: TaskRuntime, log: HostLog) {
@@ -46,7 +46,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
         super.init()
     }
 
-    /// From here on the plugin can answer.
+    /// Connects the host to the plugin's instance. From here on the plugin can answer.
     func attach(_ instance: PluginInstance) {
         self.instance = instance
         unownedInstance = .passUnretained(instance)
@@ -81,7 +81,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
         leave()
     }
 
-    /// A function of the plugin has returned.
+    /// Notes that a function of the plugin has returned.
     private func leave() {
         depth -= 1
         if depth == 0 { callers.freeRetired() }
@@ -101,10 +101,10 @@ final class InProcessHost: PluginReceiver, TaskHost {
         return flags
     }
 
-    /// What a function that the plugin left out is taken to have answered.
+    /// The assumed answer of a function that the plugin does not have.
     private static var nothing: UnsafeRawBufferPointer { literal("{}") }
 
-    /// Calls the function for this work; false where the plugin left it out.
+    /// Calls the function for this work; returns false if the plugin does not have it.
     @inline(never)
     private func send(_ work: PluginWork, _ request: UnsafePointer<trestle_request>) -> Bool {
         guard let function = library.pointer(to: PluginFunction(work)) else { return false }
@@ -133,11 +133,11 @@ final class InProcessHost: PluginReceiver, TaskHost {
         endStreamUses()
     }
 
-    // MARK: Who holds the loop thread
+    // MARK: Holders of the loop thread
 
-    /// Set with ``attach(_:)``, before the plugin can hold anything.
+    /// The names of the plugin and its tasks. Set with ``attach(_:)``, before the plugin can hold the loop thread.
     private let holderNames = Mutex((plugin: "", tasks: [String]()))
-    /// What it has held, of half a second or more.
+    /// The times of half a second or more for which it held the loop thread.
     private var holds = LagMeter()
 
     override func holderName(_ task: Int?) -> String {
@@ -215,10 +215,10 @@ final class InProcessHost: PluginReceiver, TaskHost {
 }
 
 extension PluginWork {
-    /// The number of the task whose call it is.
+    /// The number of the called task; `nil` for other work.
     fileprivate var task: Int? { if case .task(let index) = self { index } else { nil } }
 
-    /// The number of the task, or of the launch worker; how far a plugin is to reconfigure itself.
+    /// The number of the task, launch worker or interceptor, or the mode of a reconfiguration.
     fileprivate var index: UInt32 {
         switch self {
         case .task(let index), .launch(let index), .intercept(let index): UInt32(index)
@@ -230,7 +230,7 @@ extension PluginWork {
 }
 
 extension PluginFunction {
-    /// The function that does a piece of work.
+    /// The function for a piece of work.
     @inline(__always)
     fileprivate init(_ work: PluginWork) {
         self =

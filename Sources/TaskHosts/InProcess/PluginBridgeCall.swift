@@ -3,14 +3,14 @@ import CTaskPlugin
 import PluginInterface
 import TaskRuntime
 
-/// A plugin's call of another task, from the interface's form into the runtime's.
+/// Converts a plugin's call of another task from the form of the interface to that of the runtime.
 enum PluginBridgeCall {
-    /// - Parameter receiver: the plugin's, which holds the loop thread while it gets the outcome.
+    /// - Parameter receiver: The plugin's receiver, which holds the loop thread while the plugin gets the outcome.
     static func make(
         _ request: UnsafePointer<trestle_outgoing_call>, _ instance: PluginInstance, _ runtime: TaskRuntime,
         _ receiver: PluginReceiver
     ) -> CallHandle {
-        // The plugin's context is its own: it comes back to it untouched, on this thread.
+        // The plugin gets its context back unchanged, on this thread.
         let context = request.pointee.context
         let done = request.pointee.done
         let progress = request.pointee.progress
@@ -41,7 +41,7 @@ enum PluginBridgeCall {
         }
     }
 
-    /// Hands `body` a copy that is readable past its end, as the interface promises.
+    /// Calls `body` with a copy that is readable past its end, as the interface guarantees.
     private static func withPadding<T>(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> T) -> T {
         withUnsafeTemporaryAllocation(byteCount: bytes.count + Int(TRESTLE_PADDING), alignment: 16) { copy in
             copy.initializeMemory(as: UInt8.self, repeating: 0)

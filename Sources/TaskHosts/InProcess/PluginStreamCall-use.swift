@@ -3,7 +3,7 @@ import CTaskPlugin
 import PluginInterface
 import TaskRuntime
 
-// A plugin's call about a stream, from the interface's form into the runtime's.
+// Converts a plugin's call about a stream from the form of the interface to that of the runtime.
 extension PluginStreamCall {
     init(_ use: PluginStreamUse, _ answers: StreamAnswers) {
         let answer = use.answer
@@ -30,7 +30,7 @@ extension PluginStreamCall.Work {
 }
 
 extension StreamSide {
-    /// The side that a plugin means; nil: it says none.
+    /// The side that a plugin specifies; `nil` if it specifies none.
     fileprivate init?(number: Int) {
         switch number {
         case Int(TRESTLE_STREAM_WRITER): self = .writer
@@ -41,7 +41,7 @@ extension StreamSide {
 }
 
 extension StreamFault {
-    /// Who ended the stream, as the interface has it.
+    /// The side that ended the stream, as a number of the interface.
     var number: Int {
         switch side {
         case .writer: Int(TRESTLE_STREAM_WRITER)

@@ -3,18 +3,18 @@ import EventLoop
 import PluginInterface
 import TaskRuntime
 
-/// What a plugin's calls about streams get, kept up to the end of the turn: the plugin, which may go on with the next
-/// call immediately, is never called inside another call, and two plugins that hand each other bytes leave turns for
-/// all others. Loop thread only; lives as long as the process.
+/// Stores the answers to a plugin's calls about streams until the end of the turn. So the plugin, which may make the
+/// next call immediately, is never called inside another call, and two plugins that exchange bytes leave turns for all
+/// others. Loop thread only; exists as long as the process.
 final class StreamAnswers {
     private var waiting: [(answer: PluginStreamAnswer, result: Result<StreamResult, BridgeError>)] = []
     private var hook: TurnEndHook?
-    /// The plugin's, which holds the loop thread while it gets them.
+    /// The plugin's receiver, which holds the loop thread while the plugin gets the answers.
     private unowned let receiver: PluginReceiver
 
     init(_ receiver: PluginReceiver) { self.receiver = receiver }
 
-    /// Gives an answer at the end of this turn, or of the next one.
+    /// Delivers an answer at the end of this turn or of the next one.
     func give(_ result: Result<StreamResult, BridgeError>, to answer: PluginStreamAnswer) {
         waiting.append((answer, result))
         LoopActor.assumeIsolated(passing: self) { answers in
@@ -24,7 +24,7 @@ final class StreamAnswers {
         }
     }
 
-    /// Gives those that wait. What the plugin does then is answered later.
+    /// Delivers the waiting answers. Calls that the plugin makes meanwhile are answered later.
     func giveWaiting() {
         guard !waiting.isEmpty else { return }
         let now = waiting
@@ -32,7 +32,7 @@ final class StreamAnswers {
         let holder = receiver.hold()
         for (answer, result) in now { answer.end(result) }
         receiver.release(to: holder)
-        // What the plugin sent meanwhile may have missed the writing at the end of this turn.
+        // Output of the plugin may have been added after the write at the end of this turn.
         EventLoop.post {}
     }
 }

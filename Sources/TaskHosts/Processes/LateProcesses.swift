@@ -1,21 +1,21 @@
 import EventLoop
 
-/// The processes of a pool that work on though no call is left that they had, or nobody waits for it, and when others
-/// take their places.
+/// The processes of a pool that still work although their calls have ended or no caller waits, and the times of their
+/// replacement.
 ///
-/// A process whose caller has gone has some time, which begins again with each byte that moves through a stream of its.
-/// One whose calls are over and that holds ends of streams goes on as long as it likes, unless calls wait for a process
-/// and its streams have stood still for that time.
+/// A process whose caller has disconnected has a limited time, which starts again with each byte that moves through one
+/// of its streams. A process whose calls have ended and that holds ends of streams may continue without a limit. It is
+/// replaced only if calls wait for a process and its streams have not moved for this time.
 struct LateProcesses<Process: AnyObject> {
     private let timeout: Duration
     private let movedAt: (Process) -> MonotonicInstant?
-    /// Those whose callers have gone.
+    /// The processes whose callers have disconnected.
     private var overdue: [ObjectIdentifier: (process: Process, moment: MonotonicInstant)] = [:]
-    /// Those whose calls are over, and that hold ends of streams.
+    /// The processes whose calls have ended and that hold ends of streams.
     private var kept: [ObjectIdentifier: Process] = [:]
-    /// Whether calls wait, and no process more may be started for them.
+    /// Whether calls wait and no further process may be started for them.
     private var isShort = false
-    /// When one of the second kind may have stood still for too long; nil: none is needed.
+    /// The next time to check the streams of ``kept``; `nil` if no process is needed.
     private var stalledAt: MonotonicInstant?
 
     init(timeout: Duration, movedAt: @escaping (Process) -> MonotonicInstant?) {
@@ -25,9 +25,9 @@ struct LateProcesses<Process: AnyObject> {
 
     func holdsEnd(_ process: Process) -> Bool { movedAt(process) != nil }
 
-    /// The calls of a process are over.
+    /// Notes that the calls of a process have ended.
     ///
-    /// - Returns: whether it holds an end of a stream, and works on.
+    /// - Returns: Whether it holds an end of a stream, and continues to work.
     mutating func keep(_ process: Process) -> Bool {
         guard let moved = movedAt(process) else { return false }
         kept[ObjectIdentifier(process)] = process
@@ -35,19 +35,19 @@ struct LateProcesses<Process: AnyObject> {
         return true
     }
 
-    /// No caller waits any longer for what the process works on.
+    /// Notes that no caller waits for the work of a process any more.
     mutating func callerLeft(_ process: Process, at now: MonotonicInstant) {
         let id = ObjectIdentifier(process)
         if overdue[id] == nil { overdue[id] = (process, now + timeout) }
     }
 
-    /// The process works on nothing, or is no longer there.
+    /// Removes a process that has no work or has ended.
     mutating func forget(_ process: Process) {
         overdue[ObjectIdentifier(process)] = nil
         kept[ObjectIdentifier(process)] = nil
     }
 
-    /// Calls wait, and there are as many processes as there may be.
+    /// Notes that calls wait and the maximum number of processes exists.
     mutating func noteShortage() {
         isShort = true
         setStalledMoment()
@@ -57,13 +57,13 @@ struct LateProcesses<Process: AnyObject> {
         stalledAt = isShort ? kept.values.compactMap(movedAt).min().map { $0 + timeout } : nil
     }
 
-    /// When to look for processes whose time is over; nil: not at all.
+    /// The next time to check for processes whose time has passed; `nil` for never.
     var nextMoment: MonotonicInstant? {
         guard let first = overdue.values.map(\.moment).min() else { return stalledAt }
         return stalledAt.map { min(first, $0) } ?? first
     }
 
-    /// Those that work on too long after their callers have gone.
+    /// Removes and returns the processes that still work too long after their callers have disconnected.
     mutating func takeOverdue(at now: MonotonicInstant) -> [Process] {
         var over: [Process] = []
         for (id, (process, moment)) in overdue where moment <= now {
@@ -77,7 +77,8 @@ struct LateProcesses<Process: AnyObject> {
         return over
     }
 
-    /// Those whose streams have stood still for too long, the longest first, as many as calls need.
+    /// Removes and returns processes whose streams have not moved for too long, the longest first, at most as many as
+    /// calls wait.
     mutating func takeStalled(for waiting: Int, at now: MonotonicInstant) -> [Process] {
         guard isShort else { return [] }
         isShort = waiting > 0
@@ -89,6 +90,6 @@ struct LateProcesses<Process: AnyObject> {
         return stalled
     }
 
-    /// Nothing is to be done any longer.
+    /// Removes all processes; no work is left.
     mutating func close() { (overdue, kept, isShort, stalledAt) = ([:], [:], false, nil) }
 }

@@ -1,27 +1,26 @@
 import BridgeMessage
 
-/// What a process has to do before it comes to a ping. While it reads what was sent before, or answers anything, it has
-/// much to do, and does it.
+/// The input that a process must handle before a ping. A process that reads earlier input, or answers anything, is busy
+/// but works.
 struct PingBacklog {
-    /// Where the ping ends in all that was sent to the process.
+    /// The end of the ping, as a position in all bytes sent to the process.
     private let end: UInt64
-    /// How much of that it had taken, and how many answers it had given, at the last look.
+    /// The bytes that it had read and the answers that it had given, at the last check.
     private var taken: UInt64
     private var answers: UInt64
 
     /// - Parameters:
-    ///   - unread: The bytes that waited before the ping.
-    ///   - end: The bytes that were ever sent, the ping included.
-    ///   - taken: Those of them that the process had taken.
-    ///   - answers: The answers that it had given.
+    ///   - unread: The number of bytes that waited before the ping.
+    ///   - end: The number of all bytes sent so far, including the ping.
+    ///   - taken: The number of those bytes that the process had read.
+    ///   - answers: The number of answers that it had given.
     init(unread: Int, end: UInt64, taken: UInt64, answers: UInt64) {
         self.end = end
         self.taken = unread > 0 ? taken : end
         self.answers = answers
     }
 
-    /// Whether the process has taken something of what was sent before the ping, or has answered something, since the
-    /// last look.
+    /// Returns whether the process has read input before the ping, or has answered anything, since the last check.
     mutating func hasMoved(to taken: UInt64, answers: UInt64) -> Bool {
         let before = self
         (self.taken, self.answers) = (taken, answers)
@@ -30,8 +29,8 @@ struct PingBacklog {
 }
 
 extension PluginProcessLink {
-    /// How many bytes wait to be read by the process.
+    /// The number of bytes that wait to be read by the process.
     var unreadBytes: Int { output.count }
-    /// How many it has ever taken.
+    /// The number of all bytes that it has read.
     var takenBytes: UInt64 { output.removedCount }
 }

@@ -1,31 +1,31 @@
-// What the state of a pool says.
+// The decisions that a pool's state returns.
 extension PluginPoolState {
-    /// What is to be done with a process whose caller has gone.
+    /// The next step for a process whose caller has ended.
     enum Step {
-        /// It is to forget that caller; ``cleaned(_:)`` follows.
+        /// The process must discard the state of this caller; ``cleaned(_:)`` follows.
         case clean
-        /// It ends, and others take its place. The pool has forgotten it.
+        /// The process ends and is replaced. The pool has removed it.
         case replace
-        /// It holds an end of a stream: no one else has it before that is over.
+        /// The process holds an end of a stream. No other caller gets it before that ends.
         case workOn
     }
 
-    /// Whether a call finds a process.
+    /// The availability of a process for a call.
     enum Room {
-        /// This one, which its session has.
+        /// The process that the session holds.
         case leased(Process)
-        /// One that no one has.
+        /// A process without a caller.
         case free
         case none
     }
 
-    /// Processes that are not needed any longer.
+    /// Processes that are no longer needed.
     struct Expired {
-        /// They work on too long after their callers have gone, and are replaced.
+        /// Processes that still work too long after their callers have disconnected. They are replaced.
         var overdue: [Process] = []
-        /// They hold ends of streams that stand still, while calls wait, and are replaced.
+        /// Processes that hold ends of streams that do not move while calls wait. They are replaced.
         var stalled: [Process] = []
-        /// They have not been needed in a whole period, and end.
+        /// Processes that were not needed in a whole period. They end.
         var needless: [Process] = []
     }
 }

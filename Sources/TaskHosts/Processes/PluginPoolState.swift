@@ -1,14 +1,14 @@
 import EventLoop
 import TaskRuntime
 
-/// Which processes of a pool there are, who has them, and what is to be done so that there are enough of them.
+/// The processes of a pool, their current callers, and the decisions that keep enough processes.
 ///
-/// It starts and ends no process, has no timer and reads no clock: events and moments are handed in, and what is to be
-/// done comes back. ``PluginProcessPool`` does it. Loop thread only.
+/// It starts and ends no process, has no timer and reads no clock. It receives events and times and returns decisions,
+/// which ``PluginProcessPool`` carries out. Loop thread only.
 final class PluginPoolState<Process: AnyObject> {
     private enum Use {
         case free
-        /// A call has it, or the session of this number, or no one any longer.
+        /// In use by the session with this number; `nil` for use by a call, or for late work without a caller.
         case leased(session: UInt64?)
         case cleaning
     }
@@ -16,33 +16,35 @@ final class PluginPoolState<Process: AnyObject> {
     private struct Entry {
         let process: Process
         var use = Use.free
-        /// How often a call or a session had it.
+        /// The number of calls or sessions that used it.
         var uses = 0
-        /// Whether it was started because a call waited that has not had it yet.
+        /// Whether it was started for a waiting call and has not been used yet.
         var isCold: Bool
-        /// It was started before this pool's configuration: it takes no further callers once it is free.
+        /// Whether it was started with an older configuration. Such a process is replaced once it is free.
         var isStale = false
     }
 
     private let settings: PoolSettings
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// Those that no one has. The one that was given back last is given away next: what it needs is in the caches, and
+    /// The processes without a caller. The one that was released last is used next: its memory is in the caches, and
     /// the others may be ended.
     private var free: [Process] = []
     private var bySession: [UInt64: Process] = [:]
-    /// Those that work on: few at any time.
+    /// The processes with late work; few at any time.
     private var late: LateProcesses<Process>
-    /// Those on their way.
+    /// The processes that are being started.
     private var arrivals: PoolArrivals
-    /// The fewest that were free at any time in this period: so many more than needed there were.
+    /// The minimum number of free processes in this period. These were not needed.
     private var minimumFree = 0
-    /// When the period ends, while there are more processes than there are to be at any time.
+    /// The end of the period, while more processes than the minimum exist; `nil` otherwise.
     private var periodEnd: MonotonicInstant?
     private var inUse = 0, warmStarts = 0, coldStarts = 0, recycled = 0
 
     /// - Parameters:
-    ///   - timeout: How long a process may work on after its caller has gone, and an end of a stream stand still.
-    ///   - movedAt: When bytes last moved through an end of a stream that a process holds; nil: it holds none.
+    ///   - timeout: The time for which a process may still work after its caller has disconnected, and for which its
+    ///     streams may not move.
+    ///   - movedAt: Returns when bytes last moved through an end of a stream that a process holds; `nil` if it holds
+    ///     none.
     init(_ settings: PoolSettings, timeout: Duration, movedAt: @escaping (Process) -> MonotonicInstant?) {
         self.settings = settings
         arrivals = PoolArrivals(settings)
@@ -58,15 +60,16 @@ final class PluginPoolState<Process: AnyObject> {
 
     // MARK: Calls
 
-    /// Whether there is a process for a call of this session; nil: the daemon's or a plugin's.
+    /// Returns whether there is a process for a call of this session; the session is `nil` for calls of the daemon or a
+    /// plugin.
     func room(for session: UInt64?) -> Room {
         if let process = session.flatMap({ bySession[$0] }) { return .leased(process) }
         return free.isEmpty ? .none : .free
     }
 
-    /// The process that works on a call, from now on its caller's.
+    /// Assigns a process to a call.
     ///
-    /// - Returns: nil where there is none; else also whether the session has it from now on.
+    /// - Returns: The process, and whether it is newly assigned to the session; `nil` if no process is available.
     func take(for session: UInt64?) -> (process: Process, isNewOfSession: Bool)? {
         if let process = session.flatMap({ bySession[$0] }) { return (process, false) }
         guard let process = free.popLast() else { return nil }
@@ -83,48 +86,48 @@ final class PluginPoolState<Process: AnyObject> {
         return (process, keeper != nil)
     }
 
-    // MARK: Processes come and go
+    // MARK: Arrival and removal of processes
 
-    /// How many are to be started now, of those that are to be there at any time.
+    /// Returns how many processes must be started now to reach the minimum.
     ///
-    /// - Parameter count: How many processes there are.
+    /// - Parameter count: The number of existing processes.
     func missing(of count: Int) -> Int {
         arrivals.begin(of: count)
     }
 
-    /// How many are to be started now: for those who wait, and of those that are to be there at any time.
+    /// Returns how many processes must be started now for the waiting callers and to reach the minimum.
     ///
     /// - Parameters:
-    ///   - waiting: How many calls or sessions wait for a process.
-    ///   - count: How many processes there are.
-    ///   - isNeeded: Calls wait without asking for a process: there is none at all, and one has to be there.
+    ///   - waiting: The number of calls or sessions that wait for a process.
+    ///   - count: The number of existing processes.
+    ///   - isNeeded: Whether calls wait without having requested a process, because none exists. One is required.
     func missing(for waiting: Int, of count: Int, isNeeded: Bool) -> Int {
         let (missing, isEnough) = arrivals.begin(for: waiting - free.count, of: count, isNeeded: isNeeded)
         if !isEnough { late.noteShortage() }
         return missing
     }
 
-    /// One of them is a process from now on, or does not come.
+    /// Notes that one of the requested processes now exists, or could not be created.
     func began() { arrivals.began() }
 
-    /// One of them is ready, or has failed.
+    /// Notes that one of the starting processes is ready or has failed.
     func ended() { arrivals.ended() }
 
-    /// A process is ready: the next caller's.
+    /// Adds a process that is ready for the next caller.
     ///
     /// - Parameters:
-    ///   - isCold: whether it was started because a call waited.
-    ///   - count: How many processes there are.
+    ///   - isCold: Whether it was started because a call waited.
+    ///   - count: The number of existing processes.
     func add(_ process: Process, isCold: Bool, of count: Int, at now: MonotonicInstant) {
         let isStale = staleOnes.remove(ObjectIdentifier(process)) != nil
         entries[ObjectIdentifier(process)] = Entry(process: process, isCold: isCold, isStale: isStale)
         free.append(process)
         if count + arrivals.due > settings.minimum, periodEnd == nil { beginPeriod(at: now) }
-        // It may have taken one while it started.
+        // It may have taken an end of a stream while it started.
         if late.holdsEnd(process) { tookEnd(process) }
     }
 
-    /// The process is no longer there.
+    /// Removes a process that has ended.
     func remove(_ process: Process) {
         staleOnes.remove(ObjectIdentifier(process))
         late.forget(process)
@@ -138,22 +141,23 @@ final class PluginPoolState<Process: AnyObject> {
         }
     }
 
-    /// Whether the pool knows the process.
+    /// Returns whether the pool contains the process.
     func has(_ process: Process) -> Bool { entries[ObjectIdentifier(process)] != nil }
 
-    // MARK: From one caller to the next
+    // MARK: Change of callers
 
-    /// A process works on nothing any longer.
+    /// Notes that a process has no work.
     ///
-    /// - Parameter grownBytes: How much more memory it takes than when it was ready.
-    /// - Returns: nil where nothing is to be done: a session keeps it, or no one had it.
+    /// - Parameter grownBytes: The growth of its memory since it was ready.
+    /// - Returns: `nil` if nothing must be done: a session keeps it, or it had no caller.
     func becameIdle(_ process: Process, grownBytes: @autoclosure () -> UInt64) -> Step? {
         guard case .leased(nil) = entries[ObjectIdentifier(process)]?.use else { return nil }
         if late.keep(process) { return .workOn }
         return recycle(process, grownBytes())
     }
 
-    /// A process holds an end of a stream from now on. One that no one has has taken it in its own name, and works.
+    /// Notes that a process holds an end of a stream. A process without a caller has taken it in its own name, and is
+    /// in use now.
     func tookEnd(_ process: Process) {
         guard case .free = entries[ObjectIdentifier(process)]?.use else { return }
         free.removeAll { $0 === process }
@@ -167,16 +171,16 @@ final class PluginPoolState<Process: AnyObject> {
         _ = late.keep(process)
     }
 
-    /// A session has gone: another one may have what it had.
+    /// Releases the process of a session that has ended.
     ///
-    /// - Returns: the process that it had, which no one has now.
+    /// - Returns: The process, which has no caller now; `nil` if the session had none.
     func end(_ session: UInt64) -> Process? {
         guard let process = bySession.removeValue(forKey: session) else { return nil }
         change(process) { $0.use = .leased(session: nil) }
         return process
     }
 
-    /// No caller waits any longer for what the process works on. It gets some time to come to an end with that.
+    /// Notes that no caller waits for the work of a process any more. The process gets some time to finish it.
     func callerLeft(_ process: Process, at now: MonotonicInstant) {
         guard case .leased(nil) = entries[ObjectIdentifier(process)]?.use else { return }
         late.callerLeft(process, at: now)
@@ -199,9 +203,9 @@ final class PluginPoolState<Process: AnyObject> {
         return .replace
     }
 
-    /// A process has forgotten its last caller: the next one may have it.
+    /// Notes that a process has discarded the state of its last caller. The next caller may use it.
     ///
-    /// - Returns: nil: it is free, or gone.
+    /// - Returns: `nil` if it is free or has ended.
     func cleaned(_ process: Process) -> Step? {
         guard let entry = entries[ObjectIdentifier(process)], case .cleaning = entry.use else { return nil }
         if late.holdsEnd(process) {
@@ -214,10 +218,10 @@ final class PluginPoolState<Process: AnyObject> {
         return nil
     }
 
-    /// The configuration is another: all processes are replaced once they are free.
+    /// Marks all processes for replacement after a change of the configuration. Each is replaced once it is free.
     ///
-    /// - Parameter all: All that there are, ready or not, but those that know the new one.
-    /// - Returns: those that are replaced immediately. The pool has forgotten them.
+    /// - Parameter all: All processes, ready or not, except those that have the new configuration.
+    /// - Returns: The processes that are replaced immediately. The pool has removed them.
     func makeStale(_ all: [Process]) -> [Process] {
         var replaced: [Process] = []
         for process in all {
@@ -235,7 +239,7 @@ final class PluginPoolState<Process: AnyObject> {
         return replaced
     }
 
-    /// Processes that are not ready yet, and stale.
+    /// The stale processes that are not ready yet.
     private var staleOnes: Set<ObjectIdentifier> = []
 
     private func change(_ process: Process, _ body: (inout Entry) -> Void) {
@@ -247,14 +251,14 @@ final class PluginPoolState<Process: AnyObject> {
 
     // MARK: Time
 
-    /// When ``expire(of:waiting:at:)`` is to be called; nil: not at all.
+    /// The time of the next call of ``expire(of:waiting:at:)``; `nil` for none.
     var nextMoment: MonotonicInstant? { [late.nextMoment, periodEnd].compactMap(\.self).min() }
 
-    /// What a moment brings. The pool has forgotten these processes.
+    /// Returns the processes whose time has passed. The pool has removed them.
     ///
     /// - Parameters:
-    ///   - count: How many processes there are.
-    ///   - waiting: How many calls or sessions wait for a process.
+    ///   - count: The number of existing processes.
+    ///   - waiting: The number of calls or sessions that wait for a process.
     func expire(of count: Int, waiting: Int, at now: MonotonicInstant) -> Expired {
         var expired = Expired()
         expired.overdue = late.takeOverdue(at: now)
@@ -271,13 +275,13 @@ final class PluginPoolState<Process: AnyObject> {
         return expired
     }
 
-    /// From here on it is counted how many are not needed.
+    /// Begins a period in which processes that are not needed are counted.
     private func beginPeriod(at now: MonotonicInstant) {
         minimumFree = free.count
         periodEnd = now + settings.idle
     }
 
-    /// Nothing is to be done any longer.
+    /// Clears the timers and the late work; the pool is closed.
     func close() {
         periodEnd = nil
         late.close()

@@ -4,36 +4,37 @@ import EventLoop
 import Glibc
 import PluginInterface
 
-/// One process of a plugin: started, listened to, ended with all that it has started. Loop thread only.
+/// One process of a plugin. Starts it, reads its messages, and ends it together with its descendants. Loop thread only.
 @LoopActor
 final class PluginProcess {
-    /// What the process and the daemon say to each other.
+    /// The messages between the process and the daemon.
     let link: PluginProcessLink
-    /// Its id.
+    /// The id of the process.
     var pid: Int32 { child.pid }
-    /// Whether it is to end, so that its end is no fault.
+    /// Whether its end was requested and therefore is no fault.
     var isEndExpected = false
 
     private let child: ChildProcess
     private let channel: MessageChannel
     private let outputs: [PluginProcessOutput]
-    /// Why it was killed.
+    /// The reason why it was killed; `nil` if it was not.
     private var reason: String?
     private var timer: LoopTimer?
     private var hasExited = false
     private let ended: (PluginProcess, PluginProcessFault) -> Void
 
-    /// As much as is read of what it had said when it ended.
+    /// The maximum number of bytes that are read of its output after its end.
     private static let maximumRestBytes = 16 << 20
-    /// How long a process may take to end that has closed its socket, or was asked to.
+    /// The time limit for the end of a process that has closed its socket or was requested to end.
     private static let timeout = Duration.seconds(1)
 
-    /// Starts it.
+    /// Starts the process.
     ///
     /// - Parameters:
-    ///   - lineBytes: the longest line that it may send.
-    ///   - scheduler: what shares the loop between this process and all others; nil: it is read whenever it sends.
-    ///   - ended: called once at its end, whether it was expected or not.
+    ///   - lineBytes: The maximum length of a line that it may send.
+    ///   - scheduler: The scheduler that shares the loop between this process and all others; `nil` to read it whenever
+    ///     it sends.
+    ///   - ended: Called once at its end, expected or not.
     init(
         _ command: PluginProcessCommand, link: PluginProcessLink, lineBytes: Int, scheduler: FairScheduler? = nil,
         ended: @escaping (PluginProcess, PluginProcessFault) -> Void
@@ -56,12 +57,12 @@ final class PluginProcess {
                 for output in outputs { output.share(scheduler, as: .process(child.pid)) }
             }
         } catch {
-            // The caller does not get this process: it must not stay.
+            // The caller does not get this process, so it must end.
             child.kill(SIGKILL)
             for output in outputs { output.finish() }
             throw error
         }
-        // Until the channel is closed, which it is when the process has ended.
+        // These closures are used until the channel is closed, at the end of the process.
         channel.receive = { [unowned channel] in link.receive($0, isDeep: channel.isDeep) }
         channel.ended = { [weak self] in self?.channelEnded($0) }
         channel.drained = { host.drained() }
@@ -76,11 +77,11 @@ final class PluginProcess {
 
     // MARK: Starting
 
-    /// The process, and our end of the socket.
+    /// Spawns the process, and returns it with the daemon's end of the socket.
     private static func spawn(_ command: PluginProcessCommand) throws(SystemError) -> (ChildProcess, Int32) {
         var program = command.arguments.first ?? ""
         if program.contains("/"), !program.hasPrefix("/") {
-            // Tracebacks show this path.
+            // Makes the path absolute, as tracebacks show it.
             program = command.directory + "/" + (program.hasPrefix("./") ? String(program.dropFirst(2)) : program)
         }
         var options = ChildProcess.Options(file: program, arguments: Array(command.arguments.dropFirst()))
@@ -93,7 +94,7 @@ final class PluginProcess {
         options.endsDescendants = true
         let (ours, theirs) = try socketPair()
         defer { close(theirs) }
-        // The daemon's own sockets never block; a script that reads its socket waits there.
+        // The daemon's sockets never block. The plugin's end must block, so that a script can wait in a read.
         _ = fcntl(theirs, F_SETFL, 0)
         options.extraDescriptors = [theirs]
         do {
@@ -112,8 +113,8 @@ final class PluginProcess {
         }
     }
 
-    /// What every process has of the daemon's environment. The last two choose what a crash writes, of Swift and C, and
-    /// of Python.
+    /// The variables of the daemon's environment that every process inherits. The last two select the output of a
+    /// crash: in Swift and C, and in Python.
     private static let inherited = ["PATH", "LANG", "TZ", "SWIFT_BACKTRACE", "PYTHONFAULTHANDLER"]
 
     private static func environment(_ command: PluginProcessCommand) -> [String: String] {
@@ -127,24 +128,24 @@ final class PluginProcess {
         return environment
     }
 
-    /// Before it has said anything: what it would have taken until then stays within what every process may.
+    /// Sets the limits before the process has sent anything. Until then the limits of every process apply.
     private static func limit(_ child: ChildProcess, _ limits: PluginProcessCommand.Limits) throws(SystemError) {
         if let bytes = limits.memoryBytes { try child.limit(.addressSpaceBytes, to: bytes) }
         if let count = limits.descriptors { try child.limit(.descriptors, to: count) }
         if let count = limits.processes { try child.limit(.processes, to: count) }
-        // A process's memory may hold what callers sent: it is written nowhere.
+        // The memory may contain data of callers, so no core file is written.
         try child.limit(.coreBytes, to: 0)
     }
 
     // MARK: Ending
 
-    /// It has done what it must not: it is killed, and its end is a fault for that reason.
+    /// Kills a process that broke a rule. Its end is a fault with this reason.
     func fail(_ reason: String) {
         if self.reason == nil { self.reason = reason }
         child.kill(SIGKILL)
     }
 
-    /// It is asked to end: its socket is closed, then SIGTERM comes, then SIGKILL.
+    /// Ends the process: closes its socket, then sends SIGTERM, then SIGKILL.
     func finish() {
         isEndExpected = true
         channel.flush()
@@ -165,7 +166,7 @@ final class PluginProcess {
     private func channelEnded(_ end: MessageChannel.End) {
         switch end {
         case .closed:
-            // Most likely it is about to end by itself, and how it does says more.
+            // It is probably about to end by itself, and its exit status is more informative.
             later { if !self.child.hasEnded { self.fail("closed its socket and went on") } }
         case .garbage(let what): fail("sent what is no message: \(what)")
         case .failed(let what): fail("cannot be spoken to: \(what)")
@@ -174,7 +175,7 @@ final class PluginProcess {
 
     private func exited(_ status: ExitStatus) {
         hasExited = true
-        // What it had said before counts.
+        // Handles the messages that it sent before its end.
         channel.readRest(limitBytes: Self.maximumRestBytes)
         channel.close()
         timer?.close()

@@ -2,15 +2,15 @@ import BridgeJSON
 import BridgeMessage
 import PluginInterface
 
-// What a plugin's process answers, where it is not passed on as it is. Loop thread only.
+// The answers of a plugin's process that are not forwarded unchanged. Loop thread only.
 extension CallbackMessage {
-    /// The result's text, or the error.
+    /// The text of the result, or the error.
     var pluginOutcome: Result<[UInt8], BridgeError> {
         guard isValid, let result else { return .failure(pluginError) }
         return .success(Array(result))
     }
 
-    /// The error of a callback that has no result; where it is none that may be, one that says so.
+    /// The error of a callback without a result; if it is invalid, an error that states this.
     var pluginError: BridgeError {
         guard isValid, let text = error else {
             return BridgeError(.replyInvalid, "the callback must have exactly one of result and error")

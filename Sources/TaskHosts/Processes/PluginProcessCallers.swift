@@ -2,15 +2,15 @@ import BridgeJSON
 import PluginInterface
 import TaskRuntime
 
-/// Who calls, as it is sent to a plugin process, kept from call to call. Loop thread only.
+/// The descriptions of callers for a plugin process, cached between calls. Loop thread only.
 final class PluginProcessCallers {
-    /// Unsafe in form only: the runtime owns the hosts, which own this.
+    /// This `unowned(unsafe)` reference is safe: the runtime owns the hosts, which own this.
     private unowned(unsafe) let runtime: TaskRuntime
     private let texts = CallerCache<UInt32, [UInt8]>()
 
     init(_ runtime: TaskRuntime) { self.runtime = runtime }
 
-    /// The description of a call's caller, borrowed.
+    /// Calls `body` with the description of a call's caller. The bytes are borrowed.
     func withCaller(of call: Call, _ body: (UnsafeRawBufferPointer) -> Void) {
         let (session, revision) = call.callerRevision
         if let known = texts.value(of: session, revision) { return known.withUnsafeBytes(body) }
@@ -19,7 +19,7 @@ final class PluginProcessCallers {
         text.withUnsafeBytes(body)
     }
 
-    /// The description of a session; nil: the daemon itself.
+    /// Returns the description of a session; `nil` for the daemon itself.
     func json(of session: Session?) -> JSON {
         [
             "session": .number(JSONNumber(session?.number ?? 0)),

@@ -1,17 +1,17 @@
 public import BridgeJSON
 
-/// What a plugin's process is started with.
+/// The command that starts a plugin's process.
 public struct PluginProcessCommand: Sendable, Equatable {
-    /// What it may use; nil: as much as the daemon may.
+    /// The resource limits of the process; `nil` for the daemon's own limit.
     public struct Limits: Sendable, Equatable {
-        /// Its address space, in bytes.
+        /// The maximum address space, in bytes.
         public var memoryBytes: UInt64?
-        /// Files and sockets that are open.
+        /// The maximum number of open files and sockets.
         public var descriptors: UInt64?
-        /// Processes of its user.
+        /// The maximum number of processes of its user.
         public var processes: UInt64?
 
-        /// Limits.
+        /// Creates limits.
         public init(memoryBytes: UInt64? = nil, descriptors: UInt64? = 256, processes: UInt64? = nil) {
             self.memoryBytes = memoryBytes
             self.descriptors = descriptors
@@ -19,24 +19,24 @@ public struct PluginProcessCommand: Sendable, Equatable {
         }
     }
 
-    /// The file that the plugin is known by: its manifest, or its library.
+    /// The file that identifies the plugin: its manifest or its library.
     public var path: String
-    /// The plugin's name, where the file has it; else the process says it.
+    /// The plugin's name; `nil` if the file does not contain it and the process sends it.
     public var name: String?
     /// The program and its arguments.
     public var arguments: [String]
-    /// What its environment has besides what every process's has.
+    /// The environment variables besides those of every process.
     public var environment: [String: String]
-    /// Where it starts.
+    /// The working directory.
     public var directory: String
-    /// What it may use.
+    /// The resource limits.
     public var limits: Limits
-    /// Its processes; nil: it has one, for all calls.
+    /// The settings of its pool; `nil` if one process gets all calls.
     public var pool: PoolSettings?
-    /// What the file says of the plugin, as a manifest does; an object.
+    /// The members of the manifest that the file contains; an object.
     public var manifest: JSON
 
-    /// A command.
+    /// Creates a command.
     public init(
         path: String, name: String?, arguments: [String], environment: [String: String] = [:], directory: String,
         limits: Limits = Limits(), pool: PoolSettings? = nil, manifest: JSON = .object([:])

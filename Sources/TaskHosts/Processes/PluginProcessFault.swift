@@ -2,11 +2,11 @@ import BridgeJSON
 import TaskRuntime
 import EventLoop
 
-/// Why a plugin's process has ended unexpectedly.
+/// The reason for the unexpected end of a plugin's process.
 struct PluginProcessFault: Sendable {
-    /// How it ended; nil: it could not be started.
+    /// The exit status; `nil` if the process could not be started.
     var status: ExitStatus?
-    /// What it did before it was killed for it; nil: it ended by itself.
+    /// The action for which it was killed; `nil` if it ended by itself.
     var reason: String?
 
     /// The end of a sentence that begins with the plugin's name.
@@ -19,9 +19,9 @@ struct PluginProcessFault: Sendable {
         }
     }
 
-    /// The error that its calls end with.
+    /// Returns the error that its calls end with.
     ///
-    /// - Parameter restart: when it is started again; nil: it is not.
+    /// - Parameter restart: The time until it is started again; `nil` if it is not.
     func error(of plugin: String, restart: Duration?) -> BridgeError {
         var data: JSONObject = ["started": true]
         switch status {

@@ -5,50 +5,50 @@ import EventLoop
 import Logging
 import TaskRuntime
 
-/// A plugin in a process of its own. Loop thread only.
+/// The host of a plugin in processes of its own. Loop thread only.
 ///
-/// This is what the runtime sees; which process there is, and when there is another, is the
-/// ``PluginProcessSupervisor``'s affair.
+/// This is the runtime's view of the plugin. ``PluginProcessSupervisor`` starts and replaces the processes.
 final class PluginProcessHost: TaskHost {
     let isolation = "process"
     /// Not retained: the runtime owns its hosts.
     private let unownedRuntime: Unmanaged<TaskRuntime>
     var runtime: TaskRuntime { unownedRuntime.takeUnretainedValue() }
-    /// The runtime's end of this host; nil before the plugin has been taken in.
+    /// The plugin's instance in the runtime; `nil` before the plugin has been added.
     private(set) var instance: PluginInstance?
-    /// Set once, right after both are made.
+    /// The supervisor of the processes. Set once, right after both objects are created; `nil` after ``detach()``.
     var supervisor: PluginProcessSupervisor?
-    /// The process that calls go to, of a pool the one that is asked about the plugin; nil: there is none.
+    /// The process that gets the calls; in a pool, the process that gets the requests about the plugin itself. `nil` if
+    /// there is no process.
     var current: PluginProcessLink? {
         didSet {
-            // Without one, what waits waits on.
+            // Without a process, waiting calls continue to wait.
             if current != nil { drained() }
         }
     }
-    /// Who has which process of the pool; nil: there is none, and ``current`` has all calls.
+    /// The assignment of the pool's processes to callers; `nil` if there is no pool and ``current`` gets all calls.
     var leases: PluginProcessLeases?
-    /// The processes that calls went to, and that are there.
+    /// The existing processes that may get calls.
     private var links: [PluginProcessLink] = []
 
-    /// What its processes report of metrics.
+    /// The metrics that its processes report.
     var metrics = PluginProcessMetrics()
 
     private var log: HostLog
     private var lines = LogAllowance()
-    /// The names of the tasks as they stand in messages.
+    /// The names of the tasks as quoted text for messages.
     private var taskNames: [[UInt8]] = []
-    /// Whether it wants to hear of sessions.
+    /// Whether the plugin requests notifications about sessions.
     var hearsSessions = false
-    /// Whether it wants to hear what stands between calls and its tasks.
+    /// Whether the plugin requests the marks of its tasks.
     var hearsTaskMarks = false
     private var isStalled = false
 
-    // What another process gets that takes this one's place.
-    /// The plugin's section of the configuration; nil: it has not come yet.
+    // The state that another process gets when it replaces this one.
+    /// The plugin's section of the configuration; `nil` before the first one.
     private(set) var configured: JSON?
-    /// Another section, which the process has been asked to take.
+    /// A new section that the process has been requested to use; `nil` if there is none.
     private var proposed: (by: CallHandle, section: JSON)?
-    /// What it was started with; nil: it has not been.
+    /// The options of its start; `nil` if it has not been started.
     private(set) var started: JSON?
     /// The launch workers that have run, in their order, each with its options.
     private(set) var launched: [(worker: PluginManifest.Worker, options: JSON)] = []
@@ -64,13 +64,13 @@ final class PluginProcessHost: TaskHost {
         taskNames = instance.manifest.tasks.map { JSON.string($0.name).bytes }
     }
 
-    /// A process may get calls.
+    /// Adds a process that may get calls.
     func note(_ link: PluginProcessLink) { links.append(link) }
 
-    /// That process is no longer there.
+    /// Removes a process that has ended or was retired.
     func forget(_ link: PluginProcessLink) { links.removeAll { $0 === link } }
 
-    /// There will be no further process.
+    /// Releases the references to other objects. No further process will be started.
     func detach() {
         instance = nil
         supervisor = nil
@@ -97,7 +97,7 @@ final class PluginProcessHost: TaskHost {
         }
         guard link.isFull, !isStalled else { return }
         isStalled = true
-        // Of a pool, others may read.
+        // Other processes of a pool may still read.
         if leases == nil { instance?.pause(.unread) }
     }
 
@@ -111,8 +111,9 @@ final class PluginProcessHost: TaskHost {
 
     private static let intercept = Array(#""plugin.intercept""#.utf8)
 
-    /// What has no process has stopped, and knows nothing. Where it needs none at the moment, the next one is
-    /// configured by what it gets then; one whose processes fail cannot be asked what it takes.
+    /// Answers for a plugin without a process. A stop succeeds, and there is no state of sessions. If the plugin is
+    /// running without a process, it accepts a new configuration, which the next process will get. If its processes
+    /// fail, it cannot check a configuration.
     private func answerWithoutProcess(_ work: PluginWork, _ handle: CallHandle, _ options: UnsafeRawBufferPointer) {
         let isAtRest = instance?.state == .running
         switch work {
@@ -136,7 +137,8 @@ final class PluginProcessHost: TaskHost {
         }
     }
 
-    /// The process has done what it was asked about the plugin: a section that it took is what the next ones get.
+    /// Notes the success of a request about the plugin. If the process has accepted a new section, the next processes
+    /// will get this section.
     func lifecycleSucceeded(_ handle: CallHandle) {
         guard let proposed, proposed.by == handle else { return }
         configured = proposed.section
@@ -171,7 +173,7 @@ final class PluginProcessHost: TaskHost {
     private lazy var callers = PluginProcessCallers(runtime)
 
     func cancel(_ call: CallHandle, reason: CancelReason) {
-        // It may be one that is being replaced, and finishes what it has.
+        // The process may be one that is being replaced and finishes its calls.
         for link in links where link.cancel(call) { link.callerLeft?() }
     }
 
@@ -204,9 +206,9 @@ final class PluginProcessHost: TaskHost {
         link.notify("plugin.tasks", ["marks": .object(tasks)])
     }
 
-    /// Reports the sessions that there are to a process of a pool that has come after others.
+    /// Reports the existing sessions to a process that was added to the pool after others.
     ///
-    /// - Parameter done: is called when it has heard of all, or is gone.
+    /// - Parameter done: Called when all sessions have been reported or the process has ended.
     func reportSessions(to link: PluginProcessLink, done: @escaping () -> Void) {
         guard hearsSessions, let instance else { return done() }
         let report = instance.sessionReport { [weak self, weak link] session in
@@ -223,18 +225,19 @@ final class PluginProcessHost: TaskHost {
 
     func giveUp(because reason: String) { for link in links { link.giveUp(because: reason) } }
 
-    /// The process has read, or answered, what had to wait. One that has read all may still have too much to answer.
+    /// Resumes calls after the process has read or answered enough. A process that has read everything may still have
+    /// too many calls to answer.
     func drained() {
         guard isStalled, leases != nil || current?.isFull != true else { return }
         isStalled = false
         if leases == nil { instance?.resume(.unread) } else { instance?.roomWasMade() }
     }
 
-    // MARK: What is reported of it
+    // MARK: Log and status
 
-    /// A line that the plugin wants in the log, made only where it gets there.
+    /// Writes a log line of the plugin. The text is made only if the line is written.
     ///
-    /// - Parameter call: the call that it is about; nil: none.
+    /// - Parameter call: The call that the line is about; `nil` if there is none.
     func say(_ level: UInt32, _ message: @autoclosure () -> String, of call: CallHandle?) {
         guard log.writes(level: level) else { return }
         switch lines.take(at: RuntimeInstant(nanoseconds: MonotonicInstant.now().nanoseconds)) {

@@ -2,10 +2,10 @@ import BridgeJSON
 import CTaskPlugin
 import TaskRuntime
 
-// What a process says of its interceptors, when another one takes its place.
+// The tasks of interceptors, as a process reports them when it replaces another one.
 
 extension JSON {
-    /// The manifest with the tasks that its interceptors are for, where the answer to `plugin.start` names others.
+    /// Returns the manifest with the tasks of its interceptors replaced by those in the answer to `plugin.start`.
     func withInterceptedTasks(_ answer: JSON) -> JSON {
         guard var manifest = objectValue, let interceptors = manifest["interceptors"]?.arrayValue else { return self }
         manifest["interceptors"] = .array(
@@ -21,7 +21,7 @@ extension JSON {
 }
 
 extension PluginProcessHost {
-    /// The interceptors are asked about what this manifest says from now on.
+    /// Applies the tasks of the interceptors in this manifest.
     func takeInterceptedTasks(of manifest: JSON) {
         guard let instance, let interceptors = manifest["interceptors"]?.arrayValue else { return }
         var tasks: JSONObject = [:]

@@ -1,10 +1,11 @@
 import TaskRuntime
 
-/// Which process of a pool gets a call: ``PluginPoolState`` as the host of the plugin asks it. Loop thread only.
+/// Selects the process of a pool that gets a call. The plugin's host uses ``PluginPoolState`` through it. Loop thread
+/// only.
 final class PluginProcessLeases {
     private let state: PluginPoolState<PluginProcessLink>
     private unowned let host: PluginProcessHost
-    /// Called when a call found none.
+    /// Called when no process was available for a call.
     private let lacking: () -> Void
 
     init(
@@ -15,7 +16,7 @@ final class PluginProcessLeases {
         self.lacking = lacking
     }
 
-    /// Whether there is one for a call.
+    /// Returns whether a process is available for a call.
     func room(for call: Call) -> HostRoom {
         switch state.room(for: call.session?.number) {
         case .leased(let link): return link.isFull ? .unread : .free
@@ -26,7 +27,7 @@ final class PluginProcessLeases {
         }
     }
 
-    /// The process that works on a call, from now on its caller's; nil: there is none.
+    /// Assigns a process to a call; returns `nil` if none is available.
     func take(for call: Call) -> PluginProcessLink? {
         guard let (link, isNewOfSession) = state.take(for: call.session?.number) else { return nil }
         if isNewOfSession, let session = call.session { host.instance?.roomWasMade(forCallsOf: session.number) }

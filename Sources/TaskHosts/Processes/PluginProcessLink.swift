@@ -3,20 +3,20 @@ import BridgeMessage
 import TaskRuntime
 import PluginInterface
 
-/// The conversation with one process of a plugin: what it was asked, and what it asks. Loop thread only.
+/// The connection to one process of a plugin: the requests to it and its own calls. Loop thread only.
 final class PluginProcessLink {
-    /// Whose answer comes under an id.
+    /// The origin of a request to the process.
     private enum Asked {
-        /// The runtime's call.
+        /// A call of the runtime.
         case call(CallHandle)
-        /// The runtime's question to an interceptor.
+        /// A question of the runtime to an interceptor.
         case question(CallHandle)
-        /// The runtime's call about the plugin itself: not to know it is no fault.
+        /// A call of the runtime about the plugin itself. An unknown task is no fault here.
         case lifecycle(CallHandle)
-        /// The supervisor's.
+        /// A request of the supervisor.
         case request((Result<[UInt8], BridgeError>) -> Void)
 
-        /// The runtime's call; nil: it is none.
+        /// The runtime's call; `nil` for a request of the supervisor.
         var handle: CallHandle? {
             switch self {
             case .call(let handle), .question(let handle), .lifecycle(let handle): handle
@@ -25,51 +25,51 @@ final class PluginProcessLink {
         }
     }
 
-    /// What is said to the process.
+    /// The output to the process.
     let output = OutputBuffer()
-    /// Gets descriptors that go beside what is said; nil: the process is not spoken to.
+    /// Receives descriptors that are sent with the output; `nil` if the process is not connected.
     weak var descriptorReceiver: (any DescriptorReceiver)?
     /// The process's ends of streams.
     let streamHolder = StreamHolder()
-    /// Calls that the process makes.
+    /// The calls that the process makes.
     private(set) lazy var own = PluginProcessOwnCalls(self, host)
     /// The plugin's host, which outlives this: the supervisor holds it until the last of its processes has ended.
     unowned(unsafe) let host: PluginProcessHost
 
-    /// What was asked and not answered, each in a slot of its own.
+    /// A slot for one request that has not been answered.
     private struct Slot {
-        /// The id of what is asked there, or was.
+        /// The id of the current or last request in the slot.
         var number = PluginProcessCallNumber(0)
         var asked: Asked?
-        /// Whether no caller waits for the answer any longer.
+        /// Whether no caller waits for the answer any more.
         var isCancelled = false
     }
 
     @exclusivity(unchecked) private var slots: [Slot] = []
     @exclusivity(unchecked) private var free: [Int] = []
     @exclusivity(unchecked) private var openCount = 0
-    /// How many it has ever answered.
+    /// The number of requests that it has answered so far.
     private(set) var answerCount: UInt64 = 0
-    /// Of those that are open, the ones that no caller waits for.
+    /// The number of open requests that no caller waits for.
     private var cancelledCount = 0
-    /// By a call's slot in the call table, the index in `slots` that was last used for one of that slot: whether it
-    /// still is, the entry in `slots` shows.
+    /// For each slot of the call table, the index in `slots` that was last used for its call. The entry in `slots`
+    /// shows whether it is still in use.
     @exclusivity(unchecked) private var indexByCallSlot: [Int32] = []
-    /// From so many open ones on, and beyond so many bytes that the process has not read, calls wait.
+    /// The limits of open requests, and of bytes that the process has not read, beyond which calls wait.
     private static let (maximumOpen, maximumUnreadBytes) = (65_536, 4 << 20)
-    var isReady = false  // It takes calls, and hears news.
-    /// What it hears of the sessions that were there before it, of a pool; nil: it has heard of all.
+    var isReady = false  // Whether it takes calls and notifications.
+    /// The running report of earlier sessions to a process of a pool; `nil` if all have been reported.
     var sessionReport: SessionReport?
-    var lag: Duration?  // The longest turn of its loop within the last five to ten seconds; nil: it has not said.
-    /// Called whenever nothing is under way any longer, of a process of a pool.
+    var lag: Duration?  // The longest turn of its loop within the last five to ten seconds; `nil` if unreported.
+    /// Called when a process of a pool has no work.
     var becameIdle: (() -> Void)?
-    /// Called when it holds an end of a stream from now on, of a process of a pool.
+    /// Called when a process of a pool takes its first end of a stream.
     var tookEnd: (() -> Void)?
-    /// Called when the caller of a call that it works on has gone, of a process of a pool.
+    /// Called when a call that a process of a pool works on is cancelled.
     var callerLeft: (() -> Void)?
-    /// Called with each message that answers nothing.
+    /// Called with each message that is not an answer to an open request.
     var sentUnasked: (() -> Void)?
-    /// Ends the process, because it has done what it must not: the end of a sentence says what.
+    /// Ends the process after it broke a rule. The argument states the fault, as the end of a sentence.
     var fault: ((String) -> Void)?
 
     init(_ host: PluginProcessHost) {
@@ -79,9 +79,9 @@ final class PluginProcessLink {
 
     /// Whether the process works on no call.
     var isIdle: Bool { openCount == 0 }
-    /// Whether it works on nothing that a caller waits for.
+    /// Whether no caller waits for any of its work.
     var isUnawaited: Bool { openCount == cancelledCount }
-    /// Whether more waits to be read by the process, or to be answered, than it should.
+    /// Whether too many bytes wait to be read by the process, or too many requests to be answered.
     var isFull: Bool { unreadBytes > Self.maximumUnreadBytes || openCount >= Self.maximumOpen }
 
     private func enter(_ asked: Asked) -> UInt64 {
@@ -98,7 +98,7 @@ final class PluginProcessLink {
         return number.value
     }
 
-    /// The index in `slots` of an id, while it is open.
+    /// Returns the index in `slots` of an open request; `nil` if there is none with this id.
     private func index(of id: UInt64) -> Int? {
         let index = PluginProcessCallNumber(id).index
         guard index < slots.count, slots[index].number.value == id, slots[index].asked != nil else { return nil }
@@ -125,7 +125,7 @@ final class PluginProcessLink {
 
     // MARK: To the process
 
-    /// Hands a call over.
+    /// Sends a call to the process.
     func send(
         _ handle: CallHandle, _ call: consuming OutgoingCall, isLifecycle: Bool = false, isQuestion: Bool = false
     ) {
@@ -134,9 +134,9 @@ final class PluginProcessLink {
         MessageEncoder.call(call, to: output)
     }
 
-    /// The work on the call is no longer wanted.
+    /// Cancels the work on a call.
     ///
-    /// - Returns: whether the process works on it.
+    /// - Returns: Whether the process worked on it.
     func cancel(_ handle: CallHandle) -> Bool {
         guard handle.slot < indexByCallSlot.count, case let index = Int(indexByCallSlot[handle.slot]),
             slots.indices.contains(index), slots[index].asked?.handle == handle, !slots[index].isCancelled
@@ -147,13 +147,13 @@ final class PluginProcessLink {
         return true
     }
 
-    /// It has lost calls that have ended.
+    /// Ends the process because it still holds calls that have ended.
     func giveUp(because reason: String) { if cancelledCount > 0 { fault?(reason) } }
 
-    /// Asks something that is no call of the runtime's.
+    /// Sends a request that is no call of the runtime.
     ///
-    /// - Parameter done: called once at the end, with the result's text, unless ``forget(_:)`` comes first.
-    /// - Returns: the request's id.
+    /// - Parameter done: Called once at the end, with the result's text, unless ``forget(_:)`` is called first.
+    /// - Returns: The request's id.
     func request(
         _ task: String, _ options: JSON, _ done: @escaping (Result<[UInt8], BridgeError>) -> Void
     ) -> UInt64 {
@@ -169,7 +169,7 @@ final class PluginProcessLink {
         return id
     }
 
-    /// No one waits for that answer any longer.
+    /// Removes a request whose answer is no longer awaited.
     func forget(_ request: UInt64) {
         _ = leave(request)
         noteIdle()
@@ -179,9 +179,9 @@ final class PluginProcessLink {
         data.bytes.withUnsafeBytes { MessageEncoder.event(name: event, data: $0, to: output) }
     }
 
-    /// The process is no longer there: what was asked of it has no answer but this.
+    /// Closes the connection to a process that has ended. All requests of the supervisor get this error.
     ///
-    /// - Returns: the runtime's calls that it worked on.
+    /// - Returns: The runtime's calls that it worked on.
     func close(_ error: BridgeError) -> [CallHandle] {
         own.cancelAll()
         host.metrics.forget(self, in: host.instance?.metrics)
@@ -192,7 +192,7 @@ final class PluginProcessLink {
         slots = []
         free = []
         (openCount, cancelledCount) = (0, 0)
-        // At most as many as may be open, of which only the supervisor's end here.
+        // The number is bounded by `maximumOpen`. Only requests of the supervisor end here.
         return left.compactMap { slot in
             if case .request(let done) = slot.asked { done(.failure(error)) }
             return slot.asked?.handle
@@ -203,7 +203,7 @@ final class PluginProcessLink {
         if let becameIdle, isIdle { becameIdle() }
     }
 
-    /// The process holds its first end of a stream, or none any longer.
+    /// Notes that the process holds its first end of a stream, or has released its last one.
     private func noteStreams() {
         if streamHolder.movedAt != nil { tookEnd?() } else { noteIdle() }
         host.instance?.noteLessWork()
@@ -211,7 +211,7 @@ final class PluginProcessLink {
 
     // MARK: From the process
 
-    /// - Parameter isDeep: whether it is nested deeper than a message may be, as an interceptor's decision may.
+    /// - Parameter isDeep: Whether it is nested deeper than a message may be; only an interceptor's decision may be.
     func receive(_ item: DecodedItem, isDeep: Bool = false) {
         if isDeep, !isDecision(item) {
             fault?("sent what is no message: it is nested too deep")
@@ -233,10 +233,10 @@ final class PluginProcessLink {
             switch message.pointee {
             case .progress(let progress): receive(progress)
             case .cancel(let id): own.cancel(id)
-            // It hears events; to publish one is a call. Callbacks are no matter of this.
+            // The process receives events and publishes them with calls. Callbacks are handled elsewhere.
             case .event, .listening, .callback: break
             }
-        // The channel has seen to it.
+        // The channel has handled it.
         case .problem: break
         }
     }
@@ -274,7 +274,7 @@ final class PluginProcessLink {
             host.instance?.fail(handle, callback.pluginError)
             return
         }
-        // A part of a line, which has been checked whole.
+        // The result is a part of a line that has been checked.
         host.instance?.reply(handle, result, isChecked: true)
     }
 
@@ -285,6 +285,6 @@ final class PluginProcessLink {
         host.instance?.progress(handle, progress.value)
     }
 
-    /// The runtime's call that the process works on under this id.
+    /// Returns the runtime's call that the process works on with this id; `nil` if there is none.
     func call(ofID id: UInt64) -> CallHandle? { index(of: id).flatMap { slots[$0].asked?.handle } }
 }

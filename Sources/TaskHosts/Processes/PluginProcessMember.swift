@@ -4,25 +4,25 @@ import Glibc
 import TaskRuntime
 import PluginInterface
 
-/// One process of a plugin from its start on: what it is asked before it takes calls, and whether it still answers.
-/// Loop thread only.
+/// One process of a plugin from its start on. Sends the requests before it takes calls, and checks with pings that it
+/// still answers. Loop thread only.
 @LoopActor
 final class PluginProcessMember {
     let process: PluginProcess
     var link: PluginProcessLink { process.link }
     /// Whether it takes calls.
     private(set) var isReady = false
-    /// Whether it knows `plugin.clean`; not to know it is to have nothing to clean.
+    /// Whether it supports `plugin.clean`. A process that does not has no state to clean.
     private var needsCleaning = true
-    /// Its resident memory when it was ready, in bytes.
+    /// Its resident memory when it became ready, in bytes.
     private var residentBytesAtFirst: UInt64 = 0
 
     private let times: PluginProcessSupervisor.Times
     private var pingTimer: ProcessTimeout?
     private var pingRequest: UInt64?
-    /// What the process has to do before it comes to the ping.
+    /// The input that the process must handle before the ping; `nil` before the first ping.
     private var pingBacklog: PingBacklog?
-    /// Whether it takes pings while it works.
+    /// Whether it answers pings while it works on calls.
     private var isPingedAlways = false
 
     init(_ process: PluginProcess, times: PluginProcessSupervisor.Times) {
@@ -32,10 +32,10 @@ final class PluginProcessMember {
 
     // MARK: Before it takes calls
 
-    /// Says hello.
+    /// Sends `plugin.hello`.
     ///
-    /// - Parameter options: those of `plugin.hello`.
-    /// - Returns: what the process says of itself.
+    /// - Parameter options: The options of `plugin.hello`.
+    /// - Returns: The process's description of itself.
     func greet(_ options: JSON) async throws(BridgeError) -> JSON {
         let answer = try await ask("plugin.hello", options, within: times.hello)
         let other = answer["protocol"]?["version"]?.stringValue ?? PluginProtocol.version
@@ -48,16 +48,16 @@ final class PluginProcessMember {
         return answer
     }
 
-    /// Brings it to where the processes before were.
+    /// Brings it to the state of the earlier processes.
     ///
-    /// - Returns: what it answered to `plugin.start`.
+    /// - Returns: The answer to `plugin.start`.
     func prepare(section: JSON?, start: JSON?) async throws(BridgeError) -> JSON {
         if let section { _ = try await ask("plugin.configure", section, within: times.start) }
         guard let start else { return [:] }
         return try await ask("plugin.start", start, within: times.start)
     }
 
-    /// Has it run launch workers, one after the other. One that is not required may fail.
+    /// Makes it run launch workers, one after the other. A worker that is not required may fail.
     func launch(_ workers: [(worker: PluginManifest.Worker, options: JSON)]) async throws(BridgeError) {
         for (worker, options) in workers {
             do throws(BridgeError) { _ = try await ask("plugin.launch", options, within: times.start) } catch {
@@ -66,7 +66,7 @@ final class PluginProcessMember {
         }
     }
 
-    /// It takes calls from now on, and is pinged.
+    /// Marks it as ready for calls, and begins the pings.
     func becomeReady() {
         isReady = true
         link.isReady = true
@@ -75,7 +75,8 @@ final class PluginProcessMember {
         schedulePing()
     }
 
-    /// Asks the process something; not to know it is an answer, as good as an empty one.
+    /// Sends the process a request and returns the answer. If the process does not support the request, the answer is
+    /// an empty object.
     func ask(_ task: String, _ options: JSON, within limit: Duration) async throws(BridgeError) -> JSON {
         let outcome: Result<[UInt8], BridgeError> = await withCheckedContinuation { continuation in
             var timer: ProcessTimeout?
@@ -97,9 +98,9 @@ final class PluginProcessMember {
         return await value(of: try outcome.get())
     }
 
-    /// An answer's value. One that is long, as a manifest with many schemas is, is read in the lane.
+    /// Returns the value of an answer. A long one, such as a manifest with many schemas, is parsed in the lane.
     private func value(of text: [UInt8]) async -> JSON {
-        // `try?`: it is a part of a line, which has been checked.
+        // `try?`: it is a part of a line that has been checked.
         let read: @Sendable () -> JSON = { (try? JSON(parsing: text)) ?? .null }
         let runtime = link.host.runtime
         guard text.count > PluginProtocol.newsBytes, let lane = runtime.lane else { return read() }
@@ -109,11 +110,11 @@ final class PluginProcessMember {
         }
     }
 
-    // MARK: Between one caller and the next
+    // MARK: Change of callers
 
-    /// Has it forget its last caller.
+    /// Makes it discard the state of its last caller.
     ///
-    /// - Parameter done: called when the next one may have it; not at all where it ends instead.
+    /// - Parameter done: Called when the next caller may use it; not called if it ends instead.
     func clean(_ done: @escaping @LoopActor () -> Void) {
         guard needsCleaning else { return done() }
         var timer: ProcessTimeout?
@@ -127,7 +128,7 @@ final class PluginProcessMember {
                 case .failure(let error) where error.code == .taskNotFound:
                     self.needsCleaning = false
                     done()
-                // Where it has ended, that is seen to.
+                // The end of the process is handled elsewhere.
                 case .failure(let error) where error.code == .pluginCrashed: break
                 case .failure(let error): self.process.fail("cannot be cleaned: \(error.message)")
                 }
@@ -139,13 +140,13 @@ final class PluginProcessMember {
         }
     }
 
-    /// How much more memory it takes than when it was ready, in bytes.
+    /// The growth of its memory since it was ready, in bytes.
     var grownBytes: UInt64 {
         guard let now = Self.residentBytes(of: process.pid), now > residentBytesAtFirst else { return 0 }
         return now - residentBytesAtFirst
     }
 
-    /// The second number of /proc/PID/statm: resident pages.
+    /// Returns the resident memory: the second number of /proc/PID/statm, in pages; `nil` if it cannot be read.
     private static func residentBytes(of pid: Int32) -> UInt64? {
         let file = open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -174,7 +175,8 @@ final class PluginProcessMember {
             }
             return schedulePing()
         }
-        // One call at a time is all that some do; work that no caller waits for does not excuse them.
+        // Some processes handle only one call at a time and are not pinged meanwhile, unless no caller waits for the
+        // work.
         if isPingedAlways || link.isUnawaited {
             let unread = link.unreadBytes
             pingRequest = link.request("plugin.ping", [:]) { [weak self] _ in
@@ -189,7 +191,7 @@ final class PluginProcessMember {
 
     // MARK: The end
 
-    /// It gets no further calls; it finishes, and ends.
+    /// Sends it no further calls, lets it finish, and ends it.
     func retire() {
         process.isEndExpected = true
         stopPings()

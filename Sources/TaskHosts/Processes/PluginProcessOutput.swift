@@ -1,18 +1,19 @@
 import EventLoop
 import PluginInterface
 
-/// What a process writes to its standard output or standard error, a line at a time, for the log.
+/// Reads the standard output or standard error of a process, line by line, for the log.
 @LoopActor
 final class PluginProcessOutput: UnixStreamDelegate {
     private let stream: UnixStream
     private let say: (() -> String) -> Void
     private var line: [UInt8] = []
     private var isCut = false
-    /// Where the process takes turns with others.
+    /// The scheduling of this stream among the users of the loop; `nil` without a scheduler.
     private var turns: StreamTurns?
 
-    /// - Parameter say: called with each line, whose text is made when it is asked for: many are left out. The stream
-    ///   is closed by this.
+    /// Begins to read. This object closes the stream.
+    ///
+    /// - Parameter say: Called with each line. The text is made only on request, as many lines are omitted.
     init(_ stream: UnixStream, _ say: @escaping (() -> String) -> Void) {
         self.stream = stream
         self.say = say
@@ -20,17 +21,17 @@ final class PluginProcessOutput: UnixStreamDelegate {
         stream.startReading()
     }
 
-    /// Has the process take turns with other users of the loop.
+    /// Makes the process share the loop with other users.
     func share(_ scheduler: FairScheduler, as name: FairUser.Name) {
         turns = StreamTurns(stream, scheduler, as: name)
     }
 
-    /// Takes what is still there, and closes the stream.
+    /// Reads the remaining output and closes the stream.
     func finish() {
         turns?.close()
         turns = nil
         stream.startReading()
-        // As much as a pipe holds.
+        // The limit is the maximum capacity of a pipe.
         stream.readAvailable(limitBytes: 1 << 20)
         endLine()
         stream.close()
@@ -64,7 +65,8 @@ final class PluginProcessOutput: UnixStreamDelegate {
         if !line.isEmpty { say { Self.shown(line) + (isCut ? "…" : "") } }
     }
 
-    /// What is no text, and what would move a terminal's cursor, is shown as such.
+    /// Returns the line as text. Invalid UTF-8 and control characters, which could move a terminal's cursor, are
+    /// replaced.
     private static func shown(_ line: [UInt8]) -> String {
         let scalars = String(decoding: line, as: UTF8.self).unicodeScalars.map { scalar in
             scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F ? "\u{FFFD}" : String(scalar)

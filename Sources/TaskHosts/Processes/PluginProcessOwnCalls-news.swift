@@ -4,8 +4,8 @@ import CTaskPlugin
 import PluginInterface
 import TaskRuntime
 
-// What a plugin's process says without waiting for an answer: lines of the log, events, metrics. Each is bounded before
-// it is decoded.
+// The messages of a plugin's process that need no answer: log lines, events, metrics. The size of each is checked
+// before it is decoded.
 extension PluginProcessOwnCalls {
     private struct Line: Decodable {
         var level: String
@@ -13,14 +13,14 @@ extension PluginProcessOwnCalls {
         var call: UInt64?
     }
 
-    /// A line of the log.
+    /// Writes a log line.
     func say(_ call: CallMessage) {
         guard let line = read(Line.self, call) else { return }
         host.say(HostLog.level(named: line.level), line.message, of: line.call.flatMap(link.call(ofID:)))
     }
 
-    /// An event, whose data stay text. Of repeated members the last one counts; the others are not decoded, so that
-    /// the work does not grow with their number.
+    /// Publishes an event, whose data stay text. Of repeated members only the last one is decoded, so that the work
+    /// does not grow with their number.
     func publish(_ call: CallMessage) {
         var (event, receivers): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?)
         var data = literal("null")
@@ -71,10 +71,10 @@ extension PluginProcessOwnCalls {
         var lagMs: Double?
     }
 
-    /// A process may say anything: a day, in milliseconds.
+    /// The maximum accepted lag, a day, as a process may send any number.
     private static let maximumLagMilliseconds = 86_400_000.0
 
-    /// Metrics for operators.
+    /// Stores metrics for operators.
     func setMetrics(_ call: CallMessage) {
         guard let news = read(MetricsNews.self, call) else { return }
         if let lag = news.lagMs { link.lag = .milliseconds(max(0, min(lag, Self.maximumLagMilliseconds))) }
@@ -93,7 +93,7 @@ extension PluginProcessOwnCalls {
         )
     }
 
-    /// What the process said, where it can be read; else the log says why.
+    /// Decodes the options of a call; on failure logs the reason and returns `nil`.
     private func read<T: Decodable>(_: T.Type, _ call: CallMessage) -> T? {
         let task = String(decoding: call.task, as: UTF8.self)
         guard call.options.count <= PluginProtocol.newsBytes else {

@@ -3,20 +3,21 @@ import BridgeMessage
 import CTaskPlugin
 import TaskRuntime
 
-/// The calls that a plugin's process makes: of any task, and of those for plugin processes alone. Loop thread only.
+/// The calls that a plugin's process makes: of any task, and of those only for plugin processes. Loop thread only.
 final class PluginProcessOwnCalls {
-    /// As many as a process may have in flight.
+    /// The maximum number of calls that a process may have in flight.
     private static let maximum = 1024
-    /// Who asks and does not read the answers is ended before they fill the daemon's memory.
+    /// The maximum length of unread output. Beyond it the process is ended, before its answers fill the daemon's
+    /// memory.
     private static let maximumUnreadBytes = 64 << 20
 
-    // Both outlive this: the link owns it, and the link's host is there as long as any of its processes.
+    // Both outlive this object: the link owns it, and the host exists as long as any of its processes.
     unowned(unsafe) let link: PluginProcessLink
     unowned(unsafe) let host: PluginProcessHost
-    /// By the id as it was sent.
+    /// The calls by the text of their id.
     private var inFlight: [[UInt8]: CallHandle] = [:]
     let check = JSONCheck()
-    /// Those without an id.
+    /// The calls without an id.
     private var oneWay: Set<CallHandle> = []
 
     init(_ link: PluginProcessLink, _ host: PluginProcessHost) {
@@ -33,12 +34,12 @@ final class PluginProcessOwnCalls {
         }
     }
 
-    /// The process no longer wants the outcome of a call.
+    /// Cancels a call at the request of the process.
     func cancel(_ id: CallbackID) {
         if let handle = inFlight[Array(id.text)] { host.runtime.cancelPluginCall(handle) }
     }
 
-    /// The process is no longer there.
+    /// Cancels all calls after the end of the process, and closes its ends of streams.
     func cancelAll() {
         let handles = Array(inFlight.values) + oneWay
         inFlight = [:]
@@ -78,7 +79,7 @@ final class PluginProcessOwnCalls {
             }
             parent = found
         }
-        // Of a link that was closed meanwhile, the output is written nowhere.
+        // If the link is closed meanwhile, its output is discarded.
         let output = link.output
         var isOver = false
         let progress: ((UInt64, UnsafeRawBufferPointer) -> Void)? =
@@ -130,7 +131,7 @@ final class PluginProcessOwnCalls {
     private static func json(_ bytes: [UInt8]) -> JSON { (try? JSON(parsing: bytes)) ?? .null }
 
     private static func number(_ text: UnsafeRawBufferPointer) -> UInt64? {
-        // No longer than a number of a call.
+        // A number of a call has at most 20 digits.
         guard text.count <= 20, let number = (try? JSON(parsing: text))?.int64Value, number > 0 else { return nil }
         return UInt64(number)
     }

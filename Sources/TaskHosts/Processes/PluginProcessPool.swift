@@ -3,18 +3,18 @@ import EventLoop
 import Logging
 import TaskRuntime
 
-/// The processes of a plugin of which each works for one caller at a time: started ahead, given away, cleaned, given
-/// back, replaced when they are worn. Loop thread only.
+/// The processes of a plugin that each work for one caller at a time. They are started ahead, assigned, cleaned,
+/// released, and replaced after long use. Loop thread only.
 ///
-/// What is done when is decided by ``PluginPoolState``; this does it.
+/// ``PluginPoolState`` makes the decisions; this carries them out.
 @LoopActor
 final class PluginProcessPool {
     private let settings: PoolSettings
     private let state: PluginPoolState<PluginProcessLink>
-    /// Owns this; nil once it is over, when a process that was on its way may still report.
+    /// The owner of this; `nil` after its end, when a starting process may still report.
     private weak var supervisor: PluginProcessSupervisor?
     private var isFillDue = false
-    /// Set for the next moment of the state.
+    /// The timer for ``PluginPoolState/nextMoment``; `nil` if nothing is due.
     private var timer: LoopTimer?
     private var timerMoment: MonotonicInstant?
 
@@ -35,11 +35,11 @@ final class PluginProcessPool {
 
     private func member(of link: PluginProcessLink) -> PluginProcessMember? { members.first { $0.link === link } }
 
-    // MARK: Enough of them
+    // MARK: Number of processes
 
-    /// A process that is ready is the next caller's.
+    /// Adds a process that is ready for the next caller.
     ///
-    /// - Parameter isCold: whether it was started because a call waited.
+    /// - Parameter isCold: Whether it was started because a call waited.
     func add(_ member: PluginProcessMember, isCold: Bool = false) {
         member.link.becameIdle = { [weak self, weak member] in
             LoopActor.assumeIsolated {
@@ -61,9 +61,9 @@ final class PluginProcessPool {
         setTimer()
     }
 
-    /// Starts as many as are to be there.
+    /// Starts the minimum number of processes.
     ///
-    /// - Throws: `plugin.unavailable`, where one does not start.
+    /// - Throws: `plugin.unavailable` if one does not start.
     func prewarm() async throws(BridgeError) {
         let starts = (0..<state.missing(of: members.count)).map { _ in
             Task { @LoopActor in await startOne(isWaitedFor: false) }
@@ -73,7 +73,8 @@ final class PluginProcessPool {
         if !started { throw BridgeError(.pluginUnavailable, "not all processes of its pool could be started") }
     }
 
-    /// Several calls find none in one turn: what they need is looked at when all of them wait.
+    /// Starts missing processes later. Several calls of one turn may lack a process; the number is computed when all of
+    /// them wait.
     private func fillSoon() {
         guard !isFillDue else { return }
         isFillDue = true
@@ -83,7 +84,7 @@ final class PluginProcessPool {
         }
     }
 
-    /// Starts what is missing.
+    /// Starts the missing processes.
     func fill() {
         guard let supervisor, supervisor.mayStart, let instance = supervisor.host.instance else { return }
         let waiting = waitingCount
@@ -94,14 +95,14 @@ final class PluginProcessPool {
         setTimer()
     }
 
-    /// How many calls wait, or sessions, where each keeps its process.
+    /// The number of waiting calls; the number of waiting sessions if each session keeps its process.
     private var waitingCount: Int {
         guard let instance = supervisor?.host.instance else { return 0 }
         return settings.per == .call ? instance.waitingCount : instance.waitingSessionCount
     }
 
     private func startOne(isWaitedFor: Bool) async -> Bool {
-        // Within this turn it is among the members, or it does not come.
+        // Before this turn ends, the process is among the members, or its start has failed.
         state.began()
         let member = await supervisor?.startAnother()
         defer { state.ended() }
@@ -118,7 +119,7 @@ final class PluginProcessPool {
         return true
     }
 
-    // MARK: From one caller to the next
+    // MARK: Change of callers
 
     private func becameIdle(_ member: PluginProcessMember) {
         guard let step = state.becameIdle(member.link, grownBytes: member.grownBytes) else { return }
@@ -146,27 +147,27 @@ final class PluginProcessPool {
         setTimer()
     }
 
-    /// A session has gone: another one may have what it had.
+    /// Releases the process of a session that has ended.
     func end(_ session: UInt64) {
         guard let link = state.end(session), let member = member(of: link) else { return }
-        // First: a process that works on nothing may still hold ends of streams.
+        // This comes first, because a process without calls may still hold ends of streams.
         expectIdle(member)
         if link.isIdle { becameIdle(member) }
     }
 
-    /// No caller waits any longer for what the process works on.
+    /// Notes that no caller waits for the work of the process any more.
     private func expectIdle(_ member: PluginProcessMember) {
         state.callerLeft(member.link, at: EventLoop.now)
         setTimer()
     }
 
-    /// The state has forgotten the process: another takes its place.
+    /// Retires a process that the state has removed, and starts another one if needed.
     private func replace(_ member: PluginProcessMember) {
         supervisor?.retire(member)
         fill()
     }
 
-    /// It works on, and is ended all the same. Its streams break immediately: they are not waited for any longer.
+    /// Replaces a process that still works. Its ends of streams are closed immediately.
     private func replace(_ link: PluginProcessLink, which reason: String) {
         guard let supervisor, let member = member(of: link) else { return }
         supervisor.host.runtime.leaveStreams(of: link.streamHolder)
@@ -174,14 +175,14 @@ final class PluginProcessPool {
         replace(member)
     }
 
-    /// The configuration is another, of which the process that is asked about the plugin is notified: the others are
-    /// replaced once they are free.
+    /// Replaces all processes except the current one after a change of the configuration, each once it is free. The
+    /// current one has been given the new configuration.
     func replaceOthers() {
         let others = members.map(\.link).filter { $0 !== supervisor?.host.current }
         for link in state.makeStale(others) { if let member = member(of: link) { replace(member) } }
     }
 
-    /// That process is no longer there.
+    /// Removes a process that has ended or was retired.
     func forget(_ member: PluginProcessMember) {
         state.remove(member.link)
         setTimer()
@@ -213,7 +214,7 @@ final class PluginProcessPool {
         for link in expired.needless { if let member = member(of: link) { supervisor.retire(member) } }
     }
 
-    /// The plugin is no longer known.
+    /// Ends the pool of a plugin that is removed.
     func end() {
         state.close()
         setTimer()

@@ -1,11 +1,11 @@
 extension PluginProcessSupervisor {
-    /// How long things may take.
+    /// The time limits for a process.
     struct Times: Sendable {
-        /// An answer to `plugin.hello`.
+        /// The time limit for the answer to `plugin.hello`.
         var hello = Duration.seconds(10)
-        /// Between pings, and for the answer to one.
+        /// The time between pings, and the time limit for the answer to a ping.
         var ping = Duration.seconds(10)
-        /// Configuring and starting.
+        /// The time limit for each of configuration, start and launch worker.
         var start = Duration.seconds(60)
     }
 }

@@ -4,7 +4,8 @@ import Logging
 import TaskRuntime
 import PluginInterface
 
-/// Keeps a plugin's processes alive, one or a pool: starts them again after a fault, up to too many. Loop thread only.
+/// Supervises a plugin's single process or its pool. Starts processes again after a fault, up to a limit. Loop thread
+/// only.
 @LoopActor
 final class PluginProcessSupervisor {
     private let command: PluginProcessCommand
@@ -13,14 +14,14 @@ final class PluginProcessSupervisor {
     private let times: Times
     private let scheduler: FairScheduler?
     let log: HostLog
-    /// Its pool; nil: one process has all calls.
+    /// Its pool; `nil` if one process gets all calls.
     var pool: PluginProcessPool?
 
-    /// The processes that are there, or on their way.
+    /// The existing and starting processes, except retired ones.
     private(set) var members: [PluginProcessMember] = []
-    /// What is decided about them; this does it.
+    /// Makes the decisions about the processes, which this class carries out.
     private var supervision = PluginSupervision()
-    /// Set while nothing is started because something has ended.
+    /// The timer of the pause after a fault, in which no process is started; `nil` without a pause.
     private var pauseTimer: LoopTimer?
     private let ends = AsyncSignal<Void>()
 
@@ -36,15 +37,15 @@ final class PluginProcessSupervisor {
         self.log = log
     }
 
-    /// How long a process may take for what it can do immediately.
+    /// The time limit for requests that a process can answer immediately.
     var timeout: Duration { times.ping }
 
     var name: String { host.instance?.name ?? command.name ?? command.path }
 
-    /// Whether its processes are this plugin's.
+    /// Returns whether its processes belong to this plugin.
     func serves(_ plugin: PluginInstance) -> Bool { host.instance === plugin }
 
-    /// How they fare.
+    /// The status of the processes.
     var status: PluginProcessStatus {
         PluginProcessStatus(
             pid: host.current.flatMap { link in members.first { $0.link === link }?.process.pid },
@@ -58,8 +59,8 @@ final class PluginProcessSupervisor {
 
     /// Starts the plugin's process for the first time.
     ///
-    /// - Returns: what the plugin says of itself: its manifest.
-    /// - Throws: `plugin.unavailable`.
+    /// - Returns: The plugin's manifest.
+    /// - Throws: `plugin.unavailable` if it does not start.
     func start() async throws(BridgeError) -> JSON {
         await ChildProcess.prepareGroup()
         guard !supervision.isOver else { throw BridgeError(.pluginUnavailable, "it is no longer needed") }
@@ -75,7 +76,7 @@ final class PluginProcessSupervisor {
         }
     }
 
-    /// The plugin is configured and started: the process that is there is the first of its pool, if it has one.
+    /// Adds the first process to the pool, if there is one. Called when the plugin is configured and started.
     func openPool() {
         if let pool, let first = members.first { pool.add(first) }
     }
@@ -87,7 +88,8 @@ final class PluginProcessSupervisor {
                 lineBytes: runtime.limits.messageBytes + PluginProtocol.envelopeBytes, scheduler: scheduler
             ) { [self] process, fault in ended(process, fault) }
             supervision.started()
-            // Before it loads anything: a debugger can be attached to a plugin that fails while it starts.
+            // Logged before the process loads anything, so that a debugger can be attached to a plugin that fails at
+            // start.
             log.logger.info(
                 "the process \(process.pid) of the plugin \(name) is started",
                 metadata: ["plugin": .string(name), "pid": .stringConvertible(process.pid)])
@@ -100,7 +102,7 @@ final class PluginProcessSupervisor {
         }
     }
 
-    /// Says hello, and puts what the process answers together with what its file says.
+    /// Sends `plugin.hello`, and merges the answer with the manifest in the plugin's file.
     private func greet(_ member: PluginProcessMember) async throws(BridgeError) -> JSON {
         let answer = try await member.greet([
             "protocol": ["name": .string(PluginProtocol.name), "version": .string(PluginProtocol.version)],
@@ -118,14 +120,14 @@ final class PluginProcessSupervisor {
         return .object(manifest)
     }
 
-    // MARK: Further ones
+    // MARK: Further processes
 
-    /// Starts another process, and brings it to where the one before was.
+    /// Starts another process and brings it to the state of the previous one.
     ///
-    /// - Returns: nil where it is no good, which has been seen to.
+    /// - Returns: `nil` if it failed; the fault has been handled.
     func startAnother() async -> PluginProcessMember? {
         await ChildProcess.prepareGroup()
-        // The code that asked for it did so before this turn.
+        // The request was made before this turn, so the state may have changed.
         guard mayStart else { return nil }
         let member: PluginProcessMember
         do throws(BridgeError) { member = try spawn() } catch {
@@ -137,10 +139,10 @@ final class PluginProcessSupervisor {
             let said = try await greet(member)
             manifest = said.withInterceptedTasks(
                 try await member.prepare(section: host.configured, start: host.started))
-            // Stores are opened by these. Those of a pool run in its first process alone.
+            // These workers open stores. In a pool, they run only in the first process.
             if pool == nil { try await member.launch(host.launched.filter { $0.worker.phase <= .beforeListening }) }
         } catch {
-            // Where it has ended, that has been seen to.
+            // If the process has ended, the fault has been handled.
             if members.contains(where: { $0 === member }) { member.process.fail("does not start: \(error.message)") }
             return nil
         }
@@ -153,7 +155,7 @@ final class PluginProcessSupervisor {
         return member
     }
 
-    /// The process in the place of one that had all calls.
+    /// Starts the process that replaces the one that had all calls.
     private func restart() async {
         guard mayStart, members.isEmpty, let member = await startAnother() else { return }
         supervision.noteRestart()
@@ -162,7 +164,7 @@ final class PluginProcessSupervisor {
         await launchLate(member)
     }
 
-    /// What the plugin does once calls come in.
+    /// Runs the launch workers for the time after the daemon listens.
     private func launchLate(_ member: PluginProcessMember) async {
         do throws(BridgeError) {
             try await member.launch(host.launched.filter { $0.worker.phase > .beforeListening })
@@ -171,7 +173,7 @@ final class PluginProcessSupervisor {
         }
     }
 
-    /// A process that nothing is wrong with gets no further calls, and ends.
+    /// Ends a process without a fault; it gets no further calls.
     func retire(_ member: PluginProcessMember) {
         members.removeAll { $0 === member }
         host.forget(member.link)
@@ -186,7 +188,7 @@ final class PluginProcessSupervisor {
         supervision.ended()
         defer { if supervision.isOver { finish() } }
         guard let index = members.firstIndex(where: { $0.process === process }) else {
-            // One that was retired.
+            // It was retired before.
             let error = fault.error(of: name, restart: nil)
             host.instance?.workEnded(process.link.close(error), error)
             return
@@ -247,7 +249,7 @@ final class PluginProcessSupervisor {
         pauseTimer?.schedule(after: pause)
     }
 
-    /// A process of the pool has come where there was none.
+    /// Notes that a process of the pool has started after none was left.
     func noteRestart() {
         supervision.noteRestart()
         host.instance?.restarted()
@@ -255,8 +257,8 @@ final class PluginProcessSupervisor {
 
     // MARK: The end
 
-    /// The processes are about to be stopped: that they end is no fault. The host asks the one that it speaks to
-    /// itself.
+    /// Marks the end of all processes as expected, so that it is no fault, and retires them. The host itself stops the
+    /// current one.
     func expectEnd() {
         for member in members {
             member.process.isEndExpected = true
@@ -264,7 +266,7 @@ final class PluginProcessSupervisor {
         }
     }
 
-    /// The plugin is no longer known.
+    /// Ends all processes of a plugin that is removed.
     func end() {
         guard supervision.end() else { return }
         pauseTimer?.close()
@@ -277,12 +279,12 @@ final class PluginProcessSupervisor {
         finish()
     }
 
-    /// Waits for the end of all its processes: a second or two after ``end()`` at the latest.
+    /// Waits for the end of all its processes, at most a second or two after ``end()``.
     func hasEnded() async {
         if supervision.running > 0 { _ = await ends.wait() }
     }
 
-    /// What holds on to each other lets go, once there is no longer a process.
+    /// Breaks the reference cycles once no process is left.
     private func finish() {
         guard supervision.running == 0 else { return }
         ends.resumeAll(())

@@ -1,44 +1,44 @@
 import EventLoop
 
-/// Whether and when processes of a plugin are started again after faults, and whether all of them have ended. Neither
-/// processes, timers nor a clock of its own. Loop thread only.
+/// Decides whether and when processes of a plugin are started again after faults, and whether all of them have ended.
+/// It has no processes, timers or clock of its own. Loop thread only.
 struct PluginSupervision {
     private var policy = RestartPolicy()
-    /// While nothing is started because something has ended; nil: no pause.
+    /// The end of the pause after a fault, in which no process is started; `nil` without a pause.
     private(set) var pauseEnd: MonotonicInstant?
-    /// Whether the plugin is no longer known.
+    /// Whether the plugin has been removed.
     private(set) var isOver = false
-    /// Processes that have not ended.
+    /// The number of processes that have not ended.
     private(set) var running = 0
-    /// How often a process was started in the place of one that had ended.
+    /// The number of processes that were started to replace one that had ended.
     private(set) var restarts = 0
-    /// The last fault, in words.
+    /// A description of the last fault; `nil` if there was none.
     private(set) var lastFault: String?
 
     /// Whether a process may be started now.
     var mayStart: Bool { !isOver && pauseEnd == nil }
-    /// Whether nothing is left to end.
+    /// Whether the plugin has been removed and all processes have ended.
     var hasEnded: Bool { isOver && running == 0 }
 
-    /// A process has been started.
+    /// Counts a process that has been started.
     mutating func started() { running += 1 }
 
-    /// A process has ended.
+    /// Counts a process that has ended.
     mutating func ended() { running -= 1 }
 
-    /// A process takes the place of one that had ended.
+    /// Counts a process that replaces one that had ended.
     mutating func noteRestart() { restarts += 1 }
 
-    /// What a fault leads to.
+    /// The decision after a fault.
     enum Verdict: Equatable {
         /// The next process is started after this pause, which begins now.
         case pause(Duration)
-        /// The same pause as after a fault just before: processes that fall together have one cause, and are one fault.
+        /// The pause after an earlier fault continues. Faults at the same time have one cause and count as one.
         case pauseOn(Duration)
-        /// There were too many, or the plugin has not been opened: none is started.
+        /// No process is started, because there were too many faults or the plugin has not been opened.
         case none
 
-        /// How long it is until the next process; nil: there is none.
+        /// The time until the next process; `nil` if none is started.
         var duration: Duration? {
             switch self {
             case .pause(let duration), .pauseOn(let duration): duration
@@ -47,11 +47,11 @@ struct PluginSupervision {
         }
     }
 
-    /// A process has ended, or could not be started.
+    /// Decides about a process that has ended or could not be started.
     ///
     /// - Parameters:
-    ///   - isOpen: Whether the plugin takes calls, or is to take them again.
-    ///   - chance: From 0 to 1: where within its jitter the pause lies.
+    ///   - isOpen: Whether the plugin takes calls, or waits for a restart.
+    ///   - chance: The position of the pause within its jitter, from 0 to 1.
     mutating func fault(_ words: String, isOpen: Bool, at now: MonotonicInstant, chance: Double) -> Verdict {
         lastFault = words
         guard isOpen else { return .none }
@@ -61,10 +61,10 @@ struct PluginSupervision {
         return .pause(pause)
     }
 
-    /// The pause is over.
+    /// Ends the pause.
     mutating func resume() { pauseEnd = nil }
 
-    /// The plugin is no longer known; false: it has not been before.
+    /// Marks the plugin as removed; returns false if it was already.
     mutating func end() -> Bool {
         guard !isOver else { return false }
         isOver = true

@@ -1,25 +1,25 @@
-/// How many processes of a pool are on their way, and how many more are to be started.
+/// The starting processes of a pool. Computes how many more must be started.
 struct PoolArrivals {
     private let settings: PoolSettings
-    /// Processes that are not ready yet.
+    /// The number of requested processes that are not ready yet.
     private(set) var starting = 0
-    /// Of those, the ones that have no process yet.
+    /// The number of those that do not exist as processes yet.
     private(set) var due = 0
 
     init(_ settings: PoolSettings) { self.settings = settings }
 
-    /// Begins those that are to be there at any time.
+    /// Begins the starts that are missing to the minimum.
     ///
-    /// - Parameter count: How many processes there are.
-    /// - Returns: how many that are.
+    /// - Parameter count: The number of existing processes.
+    /// - Returns: The number of processes to start.
     mutating func begin(of count: Int) -> Int { begin(max(0, settings.minimum - count - due)) }
 
-    /// Begins those as well that are needed.
+    /// Begins the starts that are missing to the minimum and for waiting callers.
     ///
     /// - Parameters:
-    ///   - lacking: How many calls or sessions wait for a process, less those that are free.
-    ///   - isNeeded: One has to be there.
-    /// - Returns: how many that are, and whether no more were wanted than there may be.
+    ///   - lacking: The number of calls or sessions that wait for a process, minus the number of free processes.
+    ///   - isNeeded: Whether at least one process is required.
+    /// - Returns: The number of processes to start, and whether the maximum allows all that are needed.
     mutating func begin(for lacking: Int, of count: Int, isNeeded: Bool) -> (count: Int, isEnough: Bool) {
         let count = count + due
         let minimum = max(settings.minimum, isNeeded ? 1 : 0)
@@ -33,9 +33,9 @@ struct PoolArrivals {
         return count
     }
 
-    /// One of them is a process from now on, or does not come.
+    /// Notes that one of the requested processes now exists, or could not be created.
     mutating func began() { due -= 1 }
 
-    /// One of them is ready, or has failed.
+    /// Notes that one of the starting processes is ready or has failed.
     mutating func ended() { starting -= 1 }
 }

@@ -1,30 +1,30 @@
-/// How many processes a plugin has, where each of them works for one caller at a time.
+/// The settings of a pool: the processes of a plugin that each work for one caller at a time.
 public struct PoolSettings: Sendable, Equatable {
-    /// Whom a process is given to.
+    /// The kind of caller that a process is assigned to.
     public enum Lease: String, Sendable, CaseIterable {
-        /// One call, which has it for itself.
+        /// One call, for which the process works exclusively.
         case call
         /// A session, from its first call to its end.
         case session
     }
 
-    /// The most processes that a pool may be set to.
+    /// The greatest value of ``maximum``.
     public static let maximumProcesses = 1_024
 
-    /// So many are started ahead, and there at any time; from 0 to ``maximum``.
+    /// The number of processes that are started ahead and always kept; from 0 to ``maximum``.
     public var minimum: Int
-    /// So many are there at the most; from 1 to ``maximumProcesses``.
+    /// The maximum number of processes; from 1 to ``maximumProcesses``.
     public var maximum: Int
-    /// Whom one is given to.
+    /// The kind of caller that a process is assigned to.
     public var per: Lease
-    /// One that was given away so often is replaced.
+    /// The number of assignments after which a process is replaced.
     public var maximumUses: Int
-    /// One that has grown by so much since it was ready is replaced, in bytes of resident memory.
+    /// The growth of resident memory since the process was ready, in bytes, beyond which it is replaced.
     public var growthBytes: UInt64
-    /// Those beyond ``minimum`` that have not been needed for so long are ended, within as long again.
+    /// The time without need after which processes beyond ``minimum`` are ended, at most the same time later.
     public var idle: Duration
 
-    /// Settings of a pool; the defaults are what the documentation says.
+    /// Creates settings with the documented default values.
     public init(
         minimum: Int, maximum: Int, per: Lease = .call, maximumUses: Int = 1_000, growthBytes: UInt64 = 64 << 20,
         idle: Duration = .seconds(60)

@@ -1,26 +1,27 @@
-// How often a plugin process that fails is started again. Neither clock nor chance of its own.
+// The restarts of a plugin process that fails. This has no clock and no random numbers of its own.
 import EventLoop
 
-/// The pauses between a process's faults and its next start, and when it is given up.
+/// Computes the pause between a process's fault and its next start, and decides when it is not started again.
 struct RestartPolicy {
-    /// Before the first start after a fault.
+    /// The pause after the first fault.
     static let firstPause = Duration.milliseconds(100)
-    /// No pause is longer.
+    /// The maximum pause, before jitter.
     static let maximumPause = Duration.seconds(30)
-    /// A pause is up to so much shorter or longer, so that processes that fail together do not start together.
+    /// The maximum relative change of a pause in both directions, so that processes that fail together do not start
+    /// together.
     static let jitter = 0.2
-    /// Without a fault for so long, pauses begin again.
+    /// The time without a fault after which pauses start again with the first one.
     static let goodTime = Duration.seconds(60)
-    /// So many faults within ``goodTime`` are too many.
+    /// The number of faults within ``goodTime`` after which the process is not started again.
     static let maximumFaults = 5
 
     private var faults: [MonotonicInstant] = []
     private var pause = firstPause
 
-    /// A fault has happened.
+    /// Notes a fault.
     ///
-    /// - Parameter chance: from 0 to 1: where within its jitter the pause lies.
-    /// - Returns: how long to wait before the next start; nil: there shall be none.
+    /// - Parameter chance: The position of the pause within its jitter, from 0 to 1.
+    /// - Returns: The pause before the next start; `nil` if the process must not be started again.
     mutating func fault(at now: MonotonicInstant, chance: Double) -> Duration? {
         if let last = faults.last, now - last >= Self.goodTime { pause = Self.firstPause }
         faults.removeAll { now - $0 >= Self.goodTime }

@@ -1,7 +1,7 @@
 import BridgeJSON
 import EventLoop
 
-/// A plugin whose process has been started and has not said yet what it is.
+/// A plugin whose process has been started and has not sent its manifest yet.
 @LoopActor
 public struct StartingPlugin {
     let command: PluginProcessCommand
@@ -18,6 +18,6 @@ public struct StartingPlugin {
 
     /// Waits for the process's manifest.
     ///
-    /// - Throws: `plugin.unavailable`.
+    /// - Throws: `plugin.unavailable` if the process does not start.
     func manifest() async throws(BridgeError) -> JSON { try await greeting.value.get() }
 }

@@ -6,21 +6,22 @@ final class BridgeTasks: TaskProvider {
     struct Task {
         let name: String
         let summary: String
-        /// Only plugins and the daemon itself may call it.
+        /// Whether only plugins and the daemon itself may call it.
         let isInternal: Bool
-        /// Whether members of the group that the daemon is there for may call it where no rule says anything.
+        /// Whether members of the group `trestle` may call it if no rule applies.
         let isPublic: Bool
-        /// The type of its options; nil: it looks at none.
+        /// The type of its options; `nil` if it ignores options.
         let options: (any Decodable.Type)?
-        /// How long its options may be; nil: as long as a message.
+        /// The maximum length of its options; `nil` for the length of a message.
         let optionBytes: Int?
-        /// Whether its answer may be long, so that a caller without room for it is refused before it is made.
+        /// Whether its answer may be long. A caller without room for it is refused before the answer is made.
         var needsRoom = false
-        /// What it does with a stream; nil: nothing.
+        /// Its operation on a stream; `nil` if it uses no stream.
         var stream: StreamTask?
         /// Answers with JSON text.
         let run: (Call, UnsafeRawBufferPointer) throws(BridgeError) -> [UInt8]?
-        /// What callers need: what is neither open nor internal administers the daemon. Nil: the task's name.
+        /// The permission that callers need: a task that is neither public nor internal administers the daemon; `nil`
+        /// for the task's name.
         var permission: String? { isPublic || isInternal ? nil : Policy.administration }
 
         init<Options: Decodable>(
@@ -39,8 +40,8 @@ final class BridgeTasks: TaskProvider {
 
         /// A task that answers with text.
         ///
-        /// - Parameter takesAny: Whether options that are no object count as none: they were not looked at before there
-        ///   were any.
+        /// - Parameter takesAny: Whether options that are no object count as no options: earlier versions of the task
+        ///   ignored its options.
         init<Options: Decodable>(
             answeringText name: String, _ summary: String, _ options: Options.Type, isPublic: Bool = false,
             takesAny: Bool = false, run: @escaping (Call, Options) throws(BridgeError) -> [UInt8]?
@@ -66,7 +67,7 @@ final class BridgeTasks: TaskProvider {
             needsRoom = true
         }
 
-        /// The same task, of a long answer.
+        /// Returns the same task, marked as one with a long answer.
         func answeringAtLength() -> Task {
             var task = self
             task.needsRoom = true
@@ -92,7 +93,7 @@ final class BridgeTasks: TaskProvider {
 
         /// A task that reads its options itself, because they may be long.
         ///
-        /// - Parameter optionBytes: How long they may be; nil: as long as a message.
+        /// - Parameter optionBytes: The maximum length of its options; `nil` for the length of a message.
         init<Options: Decodable>(
             _ name: String, _ summary: String, text options: Options.Type, optionBytes: Int? = nil,
             isPublic: Bool = false, run: @escaping (Call, UnsafeRawBufferPointer) throws(BridgeError) -> JSON?
@@ -106,9 +107,9 @@ final class BridgeTasks: TaskProvider {
             self.run = { call, bytes throws(BridgeError) in try run(call, bytes)?.bytes }
         }
 
-        /// A task about streams: open to all who may connect, without a deadline of its own.
+        /// A public task about streams, without a deadline of its own.
         ///
-        /// - Parameter optionBytes: How long its options may be; nil: as long as a message.
+        /// - Parameter optionBytes: The maximum length of its options; `nil` for the length of a message.
         init<Options: Decodable>(
             stream: StreamTask, _ name: String, _ summary: String, _ options: Options.Type,
             optionBytes: Int? = TaskEntry.usualOptionBytes,
@@ -118,7 +119,7 @@ final class BridgeTasks: TaskProvider {
             self.stream = stream
         }
 
-        /// A task that looks at no options.
+        /// A task that ignores its options.
         init(
             _ name: String, _ summary: String, isPublic: Bool = false,
             run: @escaping (Call) throws(BridgeError) -> JSON?
@@ -133,12 +134,13 @@ final class BridgeTasks: TaskProvider {
         }
     }
 
-    /// Unsafe in form only: the runtime owns both, and a counted reference would cost time with every call.
+    /// This `unowned(unsafe)` reference is safe: the runtime owns both objects. A counted reference would cost time
+    /// with every call.
     private unowned(unsafe) let calls: CallEngine
     private let tasks: [Task]
-    /// Called where a call ends before it was answered.
+    /// Called if a call ends before it was answered.
     var onAbandon: (Call) -> Void = { _ in }
-    /// The schemas of their options, once they have been derived.
+    /// The schemas of the tasks' options; `nil` before they are derived.
     private var schemas: [JSON?]
 
     init(_ calls: CallEngine, _ tasks: [Task]) {
@@ -163,8 +165,8 @@ final class BridgeTasks: TaskProvider {
         }
     }
 
-    /// Nothing goes on behind a call that answers immediately, and what goes on behind another has begun; streams alone
-    /// have calls that wait.
+    /// A call that answers immediately has no work left, and work that another call has begun continues. Only calls
+    /// about streams wait.
     func abandon(_ call: Call, reason: CancelReason) { onAbandon(call) }
 
     func describe(_ task: TaskEntry, to caller: Session?, _ done: @escaping (TaskSchemas) -> Void) {
@@ -201,9 +203,9 @@ extension TaskRuntime {
         }
     }
 
-    /// The session whose call this is.
+    /// Returns the session that made the call.
     ///
-    /// - Throws: where a plugin calls in its own name.
+    /// - Throws: `session.missing` if a plugin calls in its own name.
     func callingSession(_ call: Call) throws(BridgeError) -> Session {
         guard let session = call.session else {
             throw BridgeError(.sessionMissing, "\(call.task?.name ?? "the task") works on the caller's session")

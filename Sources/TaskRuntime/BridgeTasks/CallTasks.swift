@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-// bridge.calls, bridge.kill: what is in flight.
+// bridge.calls, bridge.cancel, bridge.kill: the calls in flight.
 extension TaskRuntime {
     var callTasks: [BridgeTasks.Task] {
         [
@@ -58,7 +58,7 @@ extension TaskRuntime {
         var callbackId: JSON
     }
 
-    /// For dialects without a message of their own for it.
+    /// Cancels a call, for dialects without a message of their own for this.
     private func cancel(_ caller: Call, _ options: Cancel) throws(BridgeError) -> JSON {
         let session = try callingSession(caller)
         let cancelled = CallbackID.withID(options.callbackId, in: caller.record.pointee.dialect) {

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-// bridge.reload: the configuration while the daemon serves.
+// bridge.reload: reads the configuration again while the daemon runs.
 extension TaskRuntime {
     var configurationTasks: [BridgeTasks.Task] {
         [

@@ -1,6 +1,6 @@
-/// What the daemon says of itself in `bridge.hello` and `bridge.status`.
+/// The daemon's description of itself in `bridge.hello` and `bridge.status`.
 public struct DaemonDescription: Sendable {
-    /// The protocol's version.
+    /// The version of the protocol.
     public static let protocolVersion = 1
 
     /// The daemon's version, such as "0.1.0".

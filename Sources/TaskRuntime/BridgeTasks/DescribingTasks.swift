@@ -1,6 +1,6 @@
 import BridgeJSON
 
-// bridge.tasks, bridge.describe, rpc.discover: what the bridge can do.
+// bridge.tasks, bridge.describe, rpc.discover: lists and descriptions of tasks.
 extension TaskRuntime {
     var describingTasks: [BridgeTasks.Task] {
         [
@@ -43,8 +43,8 @@ extension TaskRuntime {
 
     // MARK: Schemas
 
-    /// Calls `done` once the plugins have reported the schemas of their tasks, as far as they do: immediately where
-    /// they have.
+    /// Calls `done` once the plugins have reported the schemas of their tasks or have failed to; immediately if all
+    /// have reported before.
     private func learnSchemas(of plugins: [PluginInstance], for call: Call, _ done: @escaping () -> Void) {
         let asked = plugins.filter { !$0.hasDescribedItself }
         if asked.isEmpty { return done() }
@@ -66,9 +66,9 @@ extension TaskRuntime {
 
     private struct Describe: Decodable {
         var task: String?
-        /// Without `task`: how many are wanted, at most.
+        /// Without `task`: the maximum number of entries.
         var limit: Int?
-        /// Without `task`: where the page before ended.
+        /// Without `task`: the end of the previous page.
         var cursor: String?
 
         var page: PageRequest { PageRequest(limit: limit, cursor: cursor) }
@@ -88,7 +88,7 @@ extension TaskRuntime {
     }
 
     private func describePage(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8]? {
-        // Refuses what is wrong before any plugin is asked.
+        // Refuses invalid options before any plugin is asked.
         _ = try TablePage("tasks", request, messageBytes: quotas.limits.messageBytes)
         let handle = call.handle
         let first = tasks.behind(request.cursor ?? "").prefix(TablePage.maximumEntries)
@@ -106,7 +106,8 @@ extension TaskRuntime {
             name: { ["name": .string($0.name)] })
     }
 
-    /// Where what is said of a task comes from: of a client's task, from the session that gets the caller's calls.
+    /// Returns the source of a task's description. For a client's task this is the session that gets the caller's
+    /// calls.
     private func source(of task: TaskEntry, for caller: Session?) -> (summary: String, provider: Session?) {
         guard let client = task.provider as? ClientTask, let provider = client.provider(of: task, for: caller) else {
             return (task.description.summary, nil)
@@ -144,7 +145,7 @@ extension TaskRuntime {
         return description
     }
 
-    /// The session whose words a description is, and its user.
+    /// Returns the session that wrote a description, and its user.
     private func describer(_ session: Session) -> JSON {
         [
             "session": .number(JSONNumber(session.number)), "uid": .number(JSONNumber(UInt64(session.peer.uid))),
@@ -159,7 +160,7 @@ extension TaskRuntime {
         return verbs
     }
 
-    /// Whether nothing that is shown of a task changes but its interceptors.
+    /// Returns whether the description of a task is final except for its interceptors.
     private func isShownForGood(_ task: TaskEntry) -> Bool {
         if let plugin = task.provider as? PluginInstance { return plugin.hasDescribedItself }
         return task.provider is BridgeTasks
@@ -187,7 +188,7 @@ extension TaskRuntime {
         end(call, document)
     }
 
-    /// Adds the next tasks, of those that the caller may call. False: there are no more, or the call has ended.
+    /// Adds the next tasks that the caller may call. Returns false if there are no more, or if the call has ended.
     fileprivate func addTasks(to document: inout OpenRPCDocument, for call: CallHandle) -> Bool {
         guard let call = calls.call(call) else { return false }
         return document.step(tasks, isShown: { mayCall($0, call) }, method: { method(of: $0, for: call.session) })
@@ -207,7 +208,7 @@ extension TaskRuntime {
     }
 }
 
-/// An `rpc.discover`: a few tasks within each of its user's shares of the loop.
+/// A job for `rpc.discover`: adds a few tasks within each share of its user.
 private final class DiscoverJob: StepJob {
     let session: Session?
     private unowned let runtime: TaskRuntime

@@ -28,7 +28,7 @@ extension TaskRuntime {
         var events: [String]
     }
 
-    /// The same, of which the patterns are read a few at a time.
+    /// The same options, with patterns that are read a few at a time.
     private struct ReadableEvents: Decodable {
         var events: NameReader
     }
@@ -52,13 +52,13 @@ extension TaskRuntime {
     private struct Publish: Decodable {
         var event: String
         var data: JSON?
-        /// Whether it is kept for those who subscribe later.
+        /// Whether the event is retained for later subscribers.
         var retain: Bool?
-        /// Whether the one that is kept is to be kept no longer; nothing is published then.
+        /// Whether the retained event is removed. Nothing is published in this case.
         var forget: Bool?
     }
 
-    /// The data stay text, however long they are; everything else is short.
+    /// Publishes an event. The data are not decoded, as they may be long; all other options are short.
     private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         try withMembers(["event", "data", "retain", "forget"], of: options, for: call) {
             [unowned self] call, members throws(BridgeError) in .result(try publishEvent(call, members))
@@ -96,15 +96,16 @@ extension TaskRuntime {
         return .object([:])
     }
 
-    /// A retained event is its owner's to replace and to forget, or of whom a rule allows it. Plugins may do so in
-    /// their own name.
+    /// Checks that a session may replace or remove a retained event: it must be the owner, or a rule must allow it.
+    /// Plugins may do so in their own name.
     private func checkReplacing(_ name: String, by session: Session?) throws(BridgeError) {
         guard let session, let kept = events.retainedEvent(name), !kept.isOwned(by: session) else { return }
         try rights.check(
             .replace, name, by: session, to: "replace the retained event \(name) of another user or origin")
     }
 
-    /// Whether an event of this name is news of the daemon's own or of a plugin's, which others rely on.
+    /// Returns whether only the daemon or a plugin may publish an event of this name, because subscribers rely on its
+    /// source.
     private func isReserved(_ event: String) -> Bool {
         Self.reservedBeginnings.contains { event.hasPrefix($0) }
             || directory.sends(event)
@@ -112,7 +113,7 @@ extension TaskRuntime {
 
     private static let reservedBeginnings = ["bridge.", "daemon.", "plugin.", "session."]
 
-    /// A container says with these that its page went out of sight, or came back; plugins are notified too.
+    /// The events with which a container reports that its page was hidden or shown again. Plugins are notified too.
     private static let lifecycle: [String: SessionChange] = [
         "lifecycle.background": .background, "lifecycle.foreground": .foreground,
     ]

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-// bridge.explain: why a client may do something, or not.
+// bridge.explain: the reason why a client may or may not do something.
 extension TaskRuntime {
     var explainTasks: [BridgeTasks.Task] {
         [
@@ -15,11 +15,11 @@ extension TaskRuntime {
     }
 
     private struct Explain: Decodable {
-        /// What is asked about: a task's name with `call`, else what the verb says.
+        /// The name in question: of a task for the verb `call`, else of an object of the verb.
         var task: String?
         var name: String?
         var verb: String?
-        /// Who: the session of this number, or a client of these qualities; without any, the caller.
+        /// The subject: the session with this number, or a client with these properties; the caller if all are missing.
         var session: UInt64?
         var uid: UInt32?
         var groups: [UInt32]?
@@ -43,7 +43,7 @@ extension TaskRuntime {
         }
         let task = verb == .call ? tasks.find(name).flatMap { $0.isInternal ? nil : $0 } : nil
         let isPublic = task?.description.isPublic ?? (verb == .subscribe && rights.isPublicEvent(name))
-        // A task that there is not yet may be a client's, whose permission is its name.
+        // A task that does not exist yet may become a client's task, whose permission is its name.
         let permission = task?.description.permission ?? name
         let decision = rights.policy.decide(verb, permission, isPublic: isPublic, for: subject)
         var answer: JSONObject = [
@@ -71,7 +71,8 @@ extension TaskRuntime {
         throw BridgeError(JSONMismatch(path: "$.verb", expected: "one of \(known)", got: "\"\(text.prefix(64))\""))
     }
 
-    /// Who is asked about: of what the question leaves out, as the session is that it names, or that asks.
+    /// Returns the subject of the question. Properties that the question omits are those of the session that it names,
+    /// or else of the calling session.
     private func subject(of question: Explain, _ call: Call) throws(BridgeError) -> PolicySubject {
         if question.isAboutSomebody, let asker = call.session {
             try rights.check(.call, Policy.administration, by: asker, to: "ask what others may do")

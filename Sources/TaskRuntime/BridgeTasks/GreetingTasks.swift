@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-// bridge.hello, bridge.ping: getting to know each other.
+// bridge.hello, bridge.ping: the introduction of client and daemon, and the daemon's clocks.
 extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
@@ -27,7 +27,7 @@ extension TaskRuntime {
         var userAgent: String?
         var origin: String?
         var page: Page?
-        /// The dialect of what does not say its own.
+        /// The dialect of messages that do not specify one.
         var dialect: String?
     }
 

@@ -1,8 +1,8 @@
 import BridgeJSON
 
-// What operators and callers see of interceptors: in bridge.describe, bridge.status, bridge.metrics.
+// The interceptors in bridge.describe, bridge.status and bridge.metrics.
 extension TaskRuntime {
-    /// Those of a task, in the order in which they are asked.
+    /// Returns the interceptors of a task, in the order in which they are asked.
     func describeInterceptors(of task: TaskEntry) -> JSON {
         .array(
             (task.interceptors ?? []).map { interceptor in
@@ -14,7 +14,7 @@ extension TaskRuntime {
             })
     }
 
-    /// All of them with what they did, in the order in which they were registered.
+    /// Returns all interceptors with their counters, in the order in which they were registered.
     func reportInterceptors() -> JSON { .array(tasks.interceptors.all.map(report)) }
 
     private func report(_ interceptor: Interceptor) -> JSON {

@@ -1,24 +1,24 @@
 import BridgeJSON
 import BridgeMessage
 
-/// What comes of a call of a daemon's task, once the members of its options are known.
+/// The outcome of a call of a daemon's task, once the members of its options are known.
 enum TaskAnswer {
     /// The call's result.
     case result(JSON)
-    /// A job of the call's session, which ends the call.
+    /// A job for the call's session, which ends the call.
     case job(any StepJob)
     /// The call ends later, or has ended.
     case later
 }
 
 extension TaskRuntime {
-    /// What is done with members of options. They are valid until it returns.
+    /// A closure that uses members of options. They are valid until it returns.
     typealias MembersHandler = (Call, OptionMembers) throws(BridgeError) -> TaskAnswer
 
-    /// Finds members of options, and hands them on: immediately, or in steps where a session's options are long.
+    /// Finds members of options and passes them to `body`: immediately, or in steps if a session's options are long.
     ///
-    /// - Returns: the call's result; nil: it ends later.
-    /// - Throws: `options.invalid`, where the options are no object, and what `body` throws.
+    /// - Returns: The call's result; `nil` if the call ends later.
+    /// - Throws: `options.invalid` if the options are no object, and errors of `body`.
     func withMembers(
         _ names: [StaticString], of options: UnsafeRawBufferPointer, for call: Call, _ body: @escaping MembersHandler
     ) throws(BridgeError) -> JSON? {
@@ -37,7 +37,7 @@ extension TaskRuntime {
     }
 }
 
-/// A call of a daemon's task with long options, until their members have been found.
+/// A job that finds the members of the long options of a call of a daemon's task.
 private final class LongOptions: StepJob {
     let session: Session?
     private let calls: CallEngine
@@ -45,7 +45,7 @@ private final class LongOptions: StepJob {
     private var members: OptionMembers
     private let walk: MemberWalk
     private let body: TaskRuntime.MembersHandler
-    /// What the members have led to.
+    /// The job that `body` returned; `nil` before it was called.
     private var successor: (any StepJob)?
 
     init(

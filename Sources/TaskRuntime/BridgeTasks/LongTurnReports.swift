@@ -1,14 +1,14 @@
 import BridgeJSON
 import Logging
 
-// Turns of the loop that took too long: in the log, in bridge.status.
+// Reports on turns of the loop that took too long, in the log and in bridge.status.
 extension TaskRuntime {
-    /// Notes that what is done now is done for a plugin.
+    /// Notes that the current step is work for a plugin.
     public func noteStep(of plugin: PluginInstance) { turns.note(.plugin, plugin.number) }
 
     /// Notes a turn of the loop of more than 5 ms, at its end.
     ///
-    /// - Parameter cpuTime: how long the loop's thread worked in it.
+    /// - Parameter cpuTime: The CPU time of the loop thread in the turn.
     public func noteSlowTurn(cpuTime: Duration) {
         guard turns.noteSlowTurn(cpuTime) else { return }
         let step = lastStep
@@ -24,7 +24,7 @@ extension TaskRuntime {
             """, metadata: metadata)
     }
 
-    /// The step that ran last in the turn that ends.
+    /// The last step of the turn that ends.
     private var lastStep: LongTurns.Step {
         let step = turns.step
         guard turns.isStepOfThisTurn else { return .other }
@@ -37,7 +37,7 @@ extension TaskRuntime {
         }
     }
 
-    /// As ``bridge.status`` shows them.
+    /// Returns the long turns as `bridge.status` shows them.
     func reportLongTurns() -> JSON {
         let long = turns.long
         let steps = long.steps.sorted { ($0.value.turns, $0.value.longest) > ($1.value.turns, $1.value.longest) }

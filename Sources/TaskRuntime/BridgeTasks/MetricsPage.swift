@@ -1,11 +1,11 @@
 import BridgeJSON
 import BridgeMessage
 
-/// Where a page of `bridge.metrics` ended.
+/// The position at which a page of `bridge.metrics` ended.
 enum MetricsPosition {
-    /// Among the samples of a family of the tasks: behind those of the task of this name.
+    /// Among the samples of a task family: after those of the task with this name.
     case tasks(TaskFamily, after: String)
-    /// Before the figures of the plugin of this index.
+    /// Before the samples of the plugin with this index.
     case plugin(Int)
 
     init?(_ cursor: String) {
@@ -28,14 +28,14 @@ enum MetricsPosition {
     }
 }
 
-// bridge.metrics: the figures in pages, whose texts are one document, one behind the other.
+// bridge.metrics: the samples in pages. The concatenated texts of the pages are one document.
 extension TaskRuntime {
-    /// Of so many tasks the samples are looked for in one page: most tasks have few.
+    /// The maximum number of tasks whose samples are collected for one page. Most tasks have few samples.
     private static var maximumSampledTasks: Int { 1_024 }
 
-    /// The page behind a cursor; nil: the first one.
+    /// Returns the page after a cursor; the first page if the cursor is `nil`.
     ///
-    /// - Throws: `options.invalid`.
+    /// - Throws: `options.invalid` if the cursor is invalid.
     func metricsPage(_ cursor: String?) throws(BridgeError) -> JSON {
         let start = cursor.map { MetricsPosition($0) } ?? .tasks(.calls, after: "")
         guard let start else { throw PageRequest.badCursor(cursor ?? "") }
@@ -50,9 +50,9 @@ extension TaskRuntime {
         return ["text": .string(text.finished())]
     }
 
-    /// Writes what is left, as far as the page goes.
+    /// Writes the remaining samples, as far as they fit in the page.
     ///
-    /// - Returns: Where it ended; nil: everything has been written.
+    /// - Returns: The end of the page; `nil` if everything has been written.
     private func writeRest(
         from start: MetricsPosition, isFirstPage: Bool, _ text: inout OpenMetricsText
     ) -> MetricsPosition? {
@@ -65,7 +65,7 @@ extension TaskRuntime {
             writePlugins(&text)
         case .plugin(let index):
             nextPlugin = min(index, plugins.count)
-            // Their names are taken.
+            // Their metrics were written before, so their family names are in use.
             for plugin in plugins[..<nextPlugin] {
                 for metric in plugin.metrics.all { text.resume(Self.family(of: metric.declaration, plugin)) }
             }

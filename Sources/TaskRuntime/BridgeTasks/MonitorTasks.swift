@@ -1,6 +1,6 @@
 import BridgeJSON
 
-// bridge.monitor, bridge.metrics: what passes, and what has passed.
+// bridge.monitor, bridge.metrics: the current traffic and the metrics.
 extension TaskRuntime {
     var monitorTasks: [BridgeTasks.Task] {
         [
@@ -19,7 +19,7 @@ extension TaskRuntime {
     }
 
     private struct Metrics: Decodable {
-        /// Where the page before ended; nil: the first page.
+        /// The end of the previous page; `nil` for the first page.
         var cursor: String?
     }
 

@@ -1,13 +1,13 @@
-/// Writes OpenMetrics text: families of samples, each family with its type, its unit and a sentence.
+/// Writes OpenMetrics text: families of samples, each with a type, a unit and a help sentence.
 ///
-/// The text is also what Prometheus read before OpenMetrics, as far as the two agree: it bears no types that the older
-/// format does not know, and no timestamps.
+/// The text is also valid in the older text format of Prometheus, as far as both formats agree: it contains no types
+/// that the older format lacks, and no timestamps.
 struct OpenMetricsText {
-    /// What a family's samples are.
+    /// The type of a family's samples.
     enum Kind: String {
-        /// Goes up and down.
+        /// Rises and falls.
         case gauge
-        /// Only grows, from 0 at the start of the daemon; its sample's name ends in `_total`.
+        /// Only rises, from 0 at the start of the daemon. The name of its sample ends in `_total`.
         case counter
         /// Counts by upper bound.
         case histogram
@@ -18,10 +18,10 @@ struct OpenMetricsText {
     private var family = ""
     private var kind = Kind.gauge
 
-    /// The text, complete.
+    /// Returns the complete text.
     consuming func finished() -> String { text + "# EOF\n" }
 
-    /// A family of samples. Its name ends with its unit, where it has one.
+    /// A family of samples. Its name ends with its unit if it has one.
     struct Family {
         let name: String
         let kind: Kind
@@ -34,15 +34,15 @@ struct OpenMetricsText {
         }
     }
 
-    /// How long the text is by now.
+    /// The current length of the text.
     var byteCount: Int { text.utf8.count }
 
-    /// The text without an end: more of it follows elsewhere.
+    /// Returns the text without its end mark; the next page continues it.
     consuming func unfinished() -> String { text }
 
     /// Begins a family.
     ///
-    /// - Returns: whether the name was free; the samples of one that was not are left out.
+    /// - Returns: Whether the name was not in use. The caller omits the samples of a family whose name is in use.
     @discardableResult
     mutating func begin(_ family: Family) -> Bool {
         guard resume(family) else { return false }
@@ -52,7 +52,7 @@ struct OpenMetricsText {
         return true
     }
 
-    /// Goes on with a family that was begun in the text before this one.
+    /// Continues a family that was begun in an earlier page.
     @discardableResult
     mutating func resume(_ family: Family) -> Bool {
         guard families.insert(family.name).inserted else { return false }
@@ -66,7 +66,7 @@ struct OpenMetricsText {
         begin(Family(name, kind, unit: unit, help))
     }
 
-    /// A sample of the family that was begun last.
+    /// Writes a sample of the family that was begun last.
     mutating func add(_ value: Value, _ labels: KeyValuePairs<String, String> = [:], suffix: String? = nil) {
         text += family + (suffix ?? (kind == .counter ? "_total" : ""))
         if !labels.isEmpty {
@@ -79,12 +79,12 @@ struct OpenMetricsText {
         text += " \(value.text)\n"
     }
 
-    /// A family of one sample.
+    /// Writes a family of one sample.
     mutating func add(_ name: String, _ kind: Kind, unit: String? = nil, _ value: Value, _ help: String) {
         if begin(name, kind, unit: unit, help) { add(value) }
     }
 
-    /// A number of a sample.
+    /// The value of a sample.
     struct Value {
         let text: String
 
@@ -101,7 +101,7 @@ struct OpenMetricsText {
         init(_ value: Duration) { self.init(Double(value.wholeNanoseconds) / 1e9) }
     }
 
-    /// Text within quotes, or a sentence: backslashes, quotes and line ends are escaped.
+    /// Escapes backslashes, quotes and line ends, for label values and help sentences.
     private static func escaped(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
         var result = ""
@@ -116,7 +116,7 @@ struct OpenMetricsText {
         return result
     }
 
-    /// A part of a name: what is neither letter nor digit becomes `_`.
+    /// Returns the text as a part of a name: bytes that are neither letter nor digit become `_`.
     static func nameable(_ text: String) -> String {
         String(
             decoding: text.utf8.map { byte in

@@ -1,35 +1,36 @@
 import BridgeJSON
 import BridgeMessage
 
-/// The members of a task's options by their names, as text: for tasks whose options may be long, and of which most is
-/// handed on. Valid as long as the options.
+/// The members of a task's options by name, as text. For tasks whose options may be long and are mostly passed on
+/// without decoding. Valid as long as the options.
 struct OptionMembers {
     private let names: [StaticString]
     private var values: [UnsafeRawBufferPointer?]
-    /// The first names that were not looked for: one may be a misspelt one.
+    /// The first names that were not requested. One of them may be misspelt.
     private var others: [String] = []
 
     private static let maximumOthers = 16
     private static let maximumOtherBytes = 64
     private static let maximumPlainBytes = 256
 
-    /// Looks for these members; others are passed over. Of two with one name the second counts.
+    /// Finds these members and ignores others. If a name occurs twice, the second member counts.
     ///
-    /// - Throws: `options.invalid`, where the options are no object.
+    /// - Throws: `options.invalid` if the options are no object.
     init(_ names: [StaticString], of options: UnsafeRawBufferPointer, _ check: JSONCheck) throws(BridgeError) {
         self.init(names)
         guard check.cut(options, { take($0, $1) }) == nil else { throw Self.noObject(options) }
     }
 
-    /// None of these has been found yet: ``takeNext(of:)``.
+    /// Begins without values; ``takeNext(of:)`` finds them.
     init(_ names: [StaticString]) {
         self.names = names
         values = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
     }
 
-    /// Looks at the next members of options that have been walked; true: there are no more. Valid as long as the walk.
+    /// Takes the next members of options that have been walked, and returns true if there are no more. The values are
+    /// valid as long as the walk.
     ///
-    /// - Throws: `options.invalid`, where the options are no object.
+    /// - Throws: `options.invalid` if the options are no object.
     mutating func takeNext(of walk: MemberWalk) throws(BridgeError) -> Bool {
         do throws(MemberWalk.NoObject) {
             return try walk.nextMembers { take($0, $1) }
@@ -48,13 +49,13 @@ struct OptionMembers {
         others.append(String(decoding: other, as: UTF8.self))
     }
 
-    /// The value of a member; nil: it is missing.
+    /// The value of a member; `nil` if it is missing.
     subscript(_ name: StaticString) -> UnsafeRawBufferPointer? {
         guard let index = names.firstIndex(where: { Self.isSame($0, name) }) else { return nil }
         return values[index]
     }
 
-    /// The value of a member that is a short string without escapes; nil: it is missing, or something else.
+    /// Returns the value of a member that is a short string without escapes; `nil` if it is missing or something else.
     func plainString(_ name: StaticString) -> String? {
         guard let text = self[name], (2...Self.maximumPlainBytes).contains(text.count),
             text.first == UInt8(ascii: "\""),
@@ -63,9 +64,9 @@ struct OptionMembers {
         return String(decoding: text[1..<text.count - 1], as: UTF8.self)
     }
 
-    /// Decodes the members that were looked for, but one.
+    /// Decodes the requested members except `left`.
     ///
-    /// - Throws: `options.invalid`, also where they are longer than what is decoded on the loop.
+    /// - Throws: `options.invalid`, also if they are longer than the loop may decode.
     func decode<Value: Decodable>(
         _ type: Value.Type, without left: StaticString
     ) throws(BridgeError) -> Value {

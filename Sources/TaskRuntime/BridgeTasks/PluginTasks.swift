@@ -1,16 +1,17 @@
 import BridgeJSON
 
-/// What becomes of a plugin while the daemon serves.
+/// A change of the plugins while the daemon runs.
 public enum PluginChange: Sendable, Equatable {
-    /// The plugin of a file is loaded and started.
+    /// Loads and starts the plugin in a file.
     case load(path: String)
-    /// A plugin finishes, and its tasks are gone. One that was refused is forgotten.
+    /// Lets a plugin finish and removes its tasks. A plugin that was refused is removed from the list.
     case unload(name: String)
-    /// What a plugin's files say now takes its place, or the plugin of another file. One that was refused is loaded.
+    /// Replaces a plugin with the current state of its files, or with the plugin in another file. A plugin that was
+    /// refused is loaded.
     case reload(name: String, path: String?)
 }
 
-// bridge.plugin.load, unload, reload: plugins come and go while the daemon serves. Who loads them says how.
+// bridge.plugin.load, unload, reload: changes of the plugins while the daemon runs. `onPluginChange` carries them out.
 extension TaskRuntime {
     var pluginTasks: [BridgeTasks.Task] {
         [

@@ -1,19 +1,19 @@
-/// What the daemon's process takes of the machine, as monitoring systems name it.
+/// The resource usage of the daemon's process, with the names that monitoring systems use.
 public struct ProcessMetrics: Sendable, Hashable {
-    /// Processor time of all its threads, in user and kernel mode.
+    /// The processor time of all its threads in user and kernel mode, in seconds.
     public var cpuSeconds: Double
-    /// Memory that is in RAM.
+    /// The size of its memory in RAM.
     public var residentBytes: UInt64
-    /// Address space.
+    /// The size of its address space.
     public var virtualBytes: UInt64
-    /// Open descriptors.
+    /// The number of open descriptors.
     public var openDescriptors: UInt64
-    /// How many it may have; nil: any number.
+    /// The maximum number of descriptors; `nil` if there is no maximum.
     public var maximumDescriptors: UInt64?
-    /// When it was started, in seconds since 1970.
+    /// The time of its start, in seconds since 1970.
     public var startSeconds: Double
 
-    /// All of them.
+    /// Creates the metrics.
     public init(
         cpuSeconds: Double, residentBytes: UInt64, virtualBytes: UInt64, openDescriptors: UInt64,
         maximumDescriptors: UInt64?, startSeconds: Double

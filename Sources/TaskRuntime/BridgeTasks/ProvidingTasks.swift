@@ -23,11 +23,11 @@ extension TaskRuntime {
     struct Register: Decodable {
         var tasks: [String]
         var scope: ProviderScope?
-        /// What is to be known of the tasks, by their names.
+        /// The descriptions of the tasks, by name.
         var descriptions: [String: ProvidedDescription]?
     }
 
-    /// The same but the descriptions, with names that are read a few at a time.
+    /// The same options without the descriptions, with names that are read a few at a time.
     private struct ReadableRegister: Decodable {
         var tasks: NameReader
         var scope: ProviderScope?
@@ -55,7 +55,7 @@ extension TaskRuntime {
         var tasks: [String]
     }
 
-    /// The same, of which the names are read a few at a time.
+    /// The same options, with names that are read a few at a time.
     private struct ReadableUnregister: Decodable {
         var tasks: NameReader
     }

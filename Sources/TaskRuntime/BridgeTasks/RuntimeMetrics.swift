@@ -2,7 +2,7 @@ import BridgeJSON
 import BridgeMessage
 import LaunchWorkers
 
-// The metrics of bridge.metrics, part by part. docs/monitoring.md says what each metric means.
+// The parts of bridge.metrics. docs/monitoring.md explains each metric.
 extension TaskRuntime {
     func writeDaemon(_ text: inout OpenMetricsText) {
         text.begin("trestle_build_info", .gauge, "Always 1; its label is the daemon's version.")
@@ -67,11 +67,11 @@ extension TaskRuntime {
 
     // MARK: Tasks
 
-    /// Upper bounds of the histogram's buckets: the last nanosecond of every second power of two, from 4 µs to 69 s,
-    /// where the histogram itself has a bound.
+    /// The upper bounds of the histogram's buckets: every second power of two minus 1 ns, from 4 µs to 69 s. The
+    /// histogram itself has bounds there.
     private static let durationBounds: [UInt64] = stride(from: 12, through: 36, by: 2).map { (1 << $0) - 1 }
 
-    /// A task's samples of the family that was begun last.
+    /// Writes a task's samples of the family that was begun last.
     func write(_ family: TaskFamily, of task: TaskEntry, _ text: inout OpenMetricsText) {
         switch family {
         case .calls: text.add(.init(task.statistics.calls), ["task": task.name])
@@ -107,7 +107,8 @@ extension TaskRuntime {
         text.add("trestle_plugins_refused", .gauge, .init(refusedPlugins.count), "Plugins that could not be used.")
     }
 
-    /// A plugin chose the name: where it makes the name of another family, the earlier one stays.
+    /// Writes a metric of a plugin. The plugin chose the name; if it results in the name of another family, the metric
+    /// is omitted.
     func write(_ metric: PluginMetric, of plugin: PluginInstance, _ text: inout OpenMetricsText) {
         if text.begin(Self.family(of: metric.declaration, plugin)) { text.add(.init(metric.value)) }
     }
@@ -136,7 +137,7 @@ extension TaskRuntime {
     }
 }
 
-/// A family of samples of which each task has its own.
+/// A family with samples for each task.
 enum TaskFamily: Int, CaseIterable {
     case calls
     case errors

@@ -1,4 +1,5 @@
-/// Asks plugins for their schemas, a plugin in each step: to derive them takes one plugin some milliseconds, once.
+/// A job that asks plugins for their schemas, one plugin in each step. A plugin needs some milliseconds, once, to
+/// derive them.
 final class SchemaQuestions: StepJob {
     let session: Session? = nil
     private var rest: ArraySlice<PluginInstance>
@@ -10,7 +11,7 @@ final class SchemaQuestions: StepJob {
         missing = plugins.count
     }
 
-    /// Calls `done` once all of them have answered, or failed to: now, where they have.
+    /// Calls `done` once all plugins have answered or failed to; immediately if they have already.
     func whenAnswered(_ done: @escaping () -> Void) {
         if missing == 0 { done() } else { self.done = done }
     }

@@ -1,7 +1,7 @@
 import BridgeJSON
 
-// bridge.session.identify, bridge.session.close: what plugins do to sessions. No client may call them; a plugin that
-// runs in a process of its own calls them as one that runs in the daemon's does.
+// bridge.session.identify, bridge.session.close: the operations of plugins on sessions. No client may call them. A
+// plugin in a process of its own calls them in the same way as a plugin in the daemon's process.
 extension TaskRuntime {
     var sessionControlTasks: [BridgeTasks.Task] {
         [

@@ -2,7 +2,7 @@ import BridgeJSON
 import BridgeMessage
 import LaunchWorkers
 
-// bridge.sessions, bridge.status, bridge.plugins: how the daemon is.
+// bridge.sessions, bridge.status, bridge.plugins: the state of the daemon.
 extension TaskRuntime {
     var statusTasks: [BridgeTasks.Task] {
         [
@@ -25,8 +25,8 @@ extension TaskRuntime {
             text: { describe($0, now).bytes }, name: { ["session": .number(JSONNumber($0.number))] })
     }
 
-    /// So many tasks and so many subscriptions of a session are listed: as many as there may be where no setting allows
-    /// more.
+    /// The maximum number of tasks, and of subscriptions, that are listed of a session. It is the number that the
+    /// default settings allow.
     private static var maximumListed: Int { 256 }
 
     private func describe(_ session: Session, _ now: RuntimeInstant) -> JSON {
@@ -48,7 +48,7 @@ extension TaskRuntime {
         ]
     }
 
-    /// The first page has everything; the others go on with the tasks.
+    /// Returns a page of the status. The first page has everything; the others continue the list of tasks.
     private func status(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
             "tasks", behind: request.cursor == nil ? status() : [:], request, of: tasks.behind(request.cursor ?? ""),
@@ -83,7 +83,7 @@ extension TaskRuntime {
         ]
     }
 
-    /// How often each quota was met.
+    /// The number of refusals for each quota.
     private var quotaRefusals: JSON {
         .object(
             QuotaName.allCases.reduce(into: JSONObject()) {
@@ -108,7 +108,7 @@ extension TaskRuntime {
 
     private func describe(_ metric: PluginMetric, of plugin: PluginInstance) -> JSON {
         let declared = metric.declaration
-        // What is no number in JSON is null.
+        // A value that is no number in JSON becomes null.
         let number = Int64(exactly: metric.value).map { JSONNumber($0) } ?? JSONNumber(metric.value)
         return [
             "plugin": .string(plugin.name), "name": .string(declared.name), "kind": .string(declared.kind.rawValue),
@@ -138,7 +138,7 @@ extension TaskRuntime {
         ]
     }
 
-    /// In the order of the list, whose indices are the cursors: nothing else names a plugin that was refused.
+    /// Lists the plugins in their order. The indices are the cursors, because refused plugins have no other identifier.
     private func listPlugins(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let listed =
             (plugins + leavingPlugins).map { plugin in { self.describe(plugin) } }

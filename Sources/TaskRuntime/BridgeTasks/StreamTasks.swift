@@ -72,7 +72,7 @@ extension TaskRuntime {
         var end: Bool?
     }
 
-    /// The same without the bytes.
+    /// The same options without the bytes.
     private struct StreamAddress: Decodable {
         var stream: String
         var call: UInt64?
@@ -119,13 +119,14 @@ extension TaskRuntime {
         }
     }
 
-    /// What most writes have beside the bytes: the stream's name alone. A decoder would take longer than all the rest.
+    /// Returns the address of a typical write, which has only the stream's name beside the bytes; `nil` for others. A
+    /// decoder would take longer than the rest of the call.
     private static func usualAddress(_ members: OptionMembers) -> StreamAddress? {
         guard members["call"] == nil, members["end"] == nil else { return nil }
         return members.plainString("stream").map { StreamAddress(stream: $0) }
     }
 
-    /// The bytes of a string of base 64; nil: it is none. A slash may be escaped, as some encoders do.
+    /// Returns the bytes of a base64 string; `nil` if it is not one. A slash may be escaped, as some encoders do.
     private static func bytes(_ text: UnsafeRawBufferPointer?) -> [UInt8]? {
         guard let text, text.count >= 2, text.first == UInt8(ascii: "\"") else { return nil }
         let content = UnsafeRawBufferPointer(rebasing: text[1..<text.count - 1])
@@ -133,7 +134,8 @@ extension TaskRuntime {
         return unescaped(content)?.withUnsafeBytes { Base64Coding.decode($0) }
     }
 
-    /// No other character of base 64 has an escape of its own; nil: there is another one.
+    /// Returns the text with unescaped slashes; `nil` if it contains any other escape. No other character of base64 has
+    /// an escape of its own.
     private static func unescaped(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var plain: [UInt8] = []
         plain.reserveCapacity(text.count)

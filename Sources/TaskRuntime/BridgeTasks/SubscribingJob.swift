@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A `bridge.subscribe`: its patterns are read, checked and entered one after the other, and take effect together.
-/// Retained events follow behind the callback.
+/// A job for `bridge.subscribe`: its patterns are read, checked and entered one after the other, and take effect
+/// together. Retained events follow the callback.
 final class SubscribingJob: StepJob {
     let session: Session?
     private let calls: CallEngine
@@ -11,13 +11,13 @@ final class SubscribingJob: StepJob {
     private let listener: Session
     private let dialect: DialectID
     private var reader: PatternReader
-    /// Those that the session does not listen to yet; nil: they have not all been read.
+    /// The patterns that the session is not subscribed to yet; `nil` until all patterns have been read.
     private var added: [EventPattern]?
     private var checkedCount = 0
     private var enteredCount = 0
-    /// The answer, once all have been entered.
+    /// The answer; `nil` until all patterns have been entered.
     private var answer: [UInt8]?
-    /// The retained events on their way, once the session listens.
+    /// The delivery of retained events; `nil` before the subscriptions take effect.
     private var replay: RetainedReplay?
 
     init(
@@ -33,7 +33,7 @@ final class SubscribingJob: StepJob {
     }
 
     func step(until budget: StepBudget) -> StepOutcome {
-        // The end of a session takes out what it has.
+        // The end of a session removes its subscriptions.
         guard listener.takesMessages else { return .done }
         if replay != nil { return StepOutcome(isDone: replay?.step(until: budget) ?? true) }
         // No caller waits for a call that was cancelled.
@@ -55,7 +55,7 @@ final class SubscribingJob: StepJob {
         if added == nil {
             guard try reader.read(until: budget) else { return false }
             let added = reader.patterns.filter { listener.subscriptions[$0] == nil }
-            // Before anything is asked about each of them. Nothing else adds to those of the user while this job is not
+            // This precedes the check of each pattern. Nothing else adds subscriptions of the user until this job is
             // done.
             try events.quotas.checkSubscriptions(listener.subscriptions.count + added.count, of: listener)
             self.added = added
@@ -63,7 +63,7 @@ final class SubscribingJob: StepJob {
         let added = added ?? []
         while checkedCount < added.count {
             let pattern = added[checkedCount]
-            // Behind a beginning are events of all kinds: each is looked at when it is sent.
+            // A pattern for a prefix matches events of all kinds: each event is checked when it is sent.
             if !pattern.isBeginning, !events.rights.mayGet(pattern.text, listener) {
                 try events.rights.check(.subscribe, pattern.text, by: listener, to: "listen to \(pattern.text)")
             }
@@ -87,7 +87,7 @@ final class SubscribingJob: StepJob {
         return true
     }
 
-    /// Takes out what has been entered; true: all of it.
+    /// Removes the entered patterns, and returns true once all are removed.
     private func isWithdrawn(until budget: StepBudget) -> Bool {
         while enteredCount > 0, let pattern = added?[enteredCount - 1] {
             events.remove(pattern, from: listener)
@@ -97,7 +97,8 @@ final class SubscribingJob: StepJob {
         return true
     }
 
-    /// The callback first: then the client knows what an event is for.
+    /// Puts the subscriptions into effect. The callback precedes the retained events, so that the client can assign
+    /// them.
     private func listen(_ call: Call) {
         let firstNew = listener.begunSubscriptions
         events.begin(of: listener)

@@ -1,22 +1,22 @@
 import BridgeJSON
 
-/// Which part of a table is asked for: the options of every task that answers one.
+/// The part of a table that is requested: the options of every task that answers with a table.
 struct PageRequest: Decodable {
-    /// How many entries are wanted, at most.
+    /// The maximum number of entries.
     var limit: Int?
-    /// Where the page before ended; nil: the first page.
+    /// The end of the previous page; `nil` for the first page.
     var cursor: String?
 
-    /// The number of the entry at which the page before ended; 0: this is the first page.
+    /// Returns the number of the entry at which the previous page ended; 0 for the first page.
     ///
-    /// - Throws: `options.invalid`.
+    /// - Throws: `options.invalid` if the cursor is no number.
     func number() throws(BridgeError) -> UInt64 {
         guard let cursor else { return 0 }
         guard let number = UInt64(cursor) else { throw Self.badCursor(cursor) }
         return number
     }
 
-    /// What is said of a cursor that no page of the table had.
+    /// Returns the error for a cursor that no page of the table had.
     static func badCursor(_ cursor: String) -> BridgeError {
         BridgeError(
             JSONMismatch(path: "$.cursor", expected: "a cursor of this table", got: "\"\(cursor.prefix(64))\""))
@@ -25,14 +25,14 @@ struct PageRequest: Decodable {
 
 /// One page of a table, as text.
 ///
-/// Bounded in the entries that are looked at and in bytes: a page takes the loop less than a millisecond, however long
-/// the table is and whichever client has filled it. Where there is more, it has a cursor.
+/// The examined entries and the bytes are limited: a page takes the loop less than a millisecond, for any length and
+/// contents of the table. If entries are left, the page has a cursor.
 struct TablePage {
-    /// So many entries are looked at for one page. Those that the caller may not see count as well.
+    /// The maximum number of entries that are examined for one page. Those that the caller may not see count as well.
     static let maximumEntries = 128
-    /// A page ends before this, unless its first entry alone is longer.
+    /// The maximum length of a page, unless its first entry alone is longer.
     static let maximumBytes = 256 << 10
-    /// What a message has room for, beside ids and cursor.
+    /// Returns the room in a message beside ids and cursor.
     fileprivate static func roomBytes(in messageBytes: Int) -> Int { messageBytes - min(2_048, messageBytes / 4) }
 
     private let maximumShown: Int
@@ -47,9 +47,9 @@ struct TablePage {
     ///
     /// - Parameters:
     ///   - member: The name of the list.
-    ///   - head: Members of the result that stand before the list.
-    ///   - messageBytes: The longest message that there may be.
-    /// - Throws: `options.invalid`.
+    ///   - head: The members of the result before the list.
+    ///   - messageBytes: The maximum length of a message.
+    /// - Throws: `options.invalid` if the requested limit is out of range.
     init(
         _ member: String, behind head: JSONObject = [:], _ request: PageRequest, messageBytes: Int
     ) throws(BridgeError) {
@@ -68,12 +68,12 @@ struct TablePage {
         maximumBytes = max(text.count, min(Self.maximumBytes, Self.roomBytes(in: messageBytes)))
     }
 
-    /// Takes the next entry of the table in.
+    /// Adds the next entry of the table.
     ///
     /// - Parameters:
     ///   - position: The entry's position in the table's order, for the cursor.
-    ///   - entry: Makes its text; nil: it is not for this caller.
-    /// - Returns: False where the page was full: the entry is one of the next page's.
+    ///   - entry: Returns its text; `nil` if the caller may not see it.
+    /// - Returns: False if the page was full; the entry belongs to the next page.
     mutating func add(_ position: @autoclosure () -> String, _ entry: () -> [UInt8]?) -> Bool {
         guard lookedAt < Self.maximumEntries, shown < maximumShown else { return end() }
         lookedAt += 1
@@ -94,7 +94,7 @@ struct TablePage {
         return false
     }
 
-    /// The result, complete.
+    /// Returns the complete result.
     consuming func finished() -> [UInt8] {
         text.append(UInt8(ascii: "]"))
         if hasMore {
@@ -107,12 +107,12 @@ struct TablePage {
 }
 
 extension TaskRuntime {
-    /// A page of the entries of a table, in their order.
+    /// Returns a page of the entries of a table, in their order.
     ///
     /// - Parameters:
-    ///   - position: An entry's position in that order, for the cursor.
-    ///   - text: An entry as it is shown; nil: it is not for this caller.
-    ///   - name: What is shown, with `cut`, of an entry that is longer than a message.
+    ///   - position: Returns an entry's position in that order, for the cursor.
+    ///   - text: Returns an entry's text; `nil` if the caller may not see it.
+    ///   - name: Returns the members that are shown, with `cut`, of an entry that is longer than a message.
     func page<Entry>(
         _ member: String, behind head: JSONObject = [:], _ request: PageRequest, of entries: some Sequence<Entry>,
         position: (Entry) -> String, text: (Entry) -> [UInt8]?, name: (Entry) -> JSONObject = { _ in [:] }

@@ -1,14 +1,14 @@
 import BridgeJSON
 
-/// A `bridge.unsubscribe`: nothing changes before all patterns have been read, and then all of it, also where the call
-/// ends meanwhile.
+/// A job for `bridge.unsubscribe`. Nothing changes before all patterns have been read. Then all are removed, even if
+/// the call ends meanwhile.
 final class UnsubscribingJob: StepJob {
     let session: Session?
     private let calls: CallEngine
     private let call: CallHandle
     private let listener: Session
     private var reader: PatternReader
-    /// Those that have not been removed; nil: they have not all been read.
+    /// The patterns that have not been removed; `nil` until all have been read.
     private var left: ArraySlice<EventPattern>?
 
     init(_ calls: CallEngine, _ call: CallHandle, _ session: Session, _ names: NameReader) {

@@ -1,9 +1,9 @@
 import BridgeJSON
 import Logging
 
-// The way of a call to its task.
+// How a call reaches its task.
 extension CallEngine {
-    /// Hands a call to its provider; where it does not end immediately, its id and its deadline count from here on.
+    /// Passes a call to its provider. If it does not end immediately, it is then entered under its id and its deadline.
     func dispatch(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         let handle = call.handle
         noteBegin(of: call, task, options: options)
@@ -11,7 +11,7 @@ extension CallEngine {
         settle(call, handle, options.count)
     }
 
-    /// Begins a call's work, unless its options do not fit; where its task has interceptors, these come first.
+    /// Begins a call's work, unless its options are invalid. If its task has interceptors, these are asked first.
     @inline(__always)
     func start(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         guard options.count <= task.optionBytes else { return refuseLength(of: call, options.count, task.optionBytes) }
@@ -24,7 +24,7 @@ extension CallEngine {
         do throws(BridgeError) { try Self.checkLength(bytes, maximumBytes) } catch { end(call, error: error) }
     }
 
-    /// - Throws: `options.invalid`, where options are longer than their task takes.
+    /// - Throws: `options.invalid` if options are longer than their task accepts.
     static func checkLength(_ bytes: Int, _ maximumBytes: Int) throws(BridgeError) {
         guard bytes > maximumBytes else { return }
         throw BridgeError(
@@ -42,18 +42,18 @@ extension CallEngine {
     @inline(__always)
     func settle(_ call: Call, _ handle: CallHandle, _ optionsBytes: Int) {
         guard call.handle == handle, call.state != .free else { return }
-        // Where it has ended, that has read the clock.
+        // If the call has ended, its end has read the clock.
         time.noteInputTime()
-        // What is written to a stream is in its window, which is counted.
+        // Bytes written to a stream are in its window, which is counted.
         if optionsBytes >= Quotas.countedOptionsBytes, call.task?.stream == nil { hold(optionsBytes, for: call) }
         if call.origin == .session, call.hasID { call.session?.index.insert(call) }
         park(call)
     }
 
-    /// The task that a call goes on with which has not begun: that of the plugin that has taken the place of its own
-    /// meanwhile, if one has. Calls that wait for an interceptor, for a description or for a check go on by this.
+    /// Returns the task with which a call that has not begun continues: that of the plugin that has replaced its own
+    /// meanwhile, if one has. Used for calls that waited for an interceptor, a description or a check.
     ///
-    /// - Returns: nil where the call has ended because its task is gone.
+    /// - Returns: The task; `nil` if the call has ended because its task was removed.
     func successor(of call: Call) -> TaskEntry? {
         while let task = call.task {
             guard call.state != .running, let succession = task.succession else { return task }
@@ -67,12 +67,12 @@ extension CallEngine {
         return nil
     }
 
-    /// Answers a call of a task that had nothing to answer yet. One that has ended meanwhile is passed over.
+    /// Answers a call whose task answers later. A call that has ended meanwhile is ignored.
     func answer(_ handle: CallHandle, _ result: Result<JSON, BridgeError>) {
         answer(handle, text: result.map(\.bytes))
     }
 
-    /// The same with JSON text.
+    /// Does the same with JSON text.
     func answer(_ handle: CallHandle, text result: Result<[UInt8], BridgeError>) {
         guard let call = call(handle) else { return }
         switch result {
@@ -81,11 +81,11 @@ extension CallEngine {
         }
     }
 
-    // MARK: What is no call
+    // MARK: Refusals and late replies
 
-    /// A call was not begun.
+    /// Records that a call was refused before it began.
     ///
-    /// - Parameter session: whose call it is; nil: a plugin's.
+    /// - Parameter session: The session that made the call; `nil` for a plugin.
     func noteRefusal(of task: UnsafeRawBufferPointer, _ error: BridgeError, _ session: Session?) {
         counters.values.refusedCalls += 1
         if monitor.isWatched {
@@ -93,7 +93,7 @@ extension CallEngine {
         }
     }
 
-    /// A reply came that no caller waits for: it is counted, and reported at the debug level, or at another one.
+    /// Counts and logs a reply for which no caller waits.
     func dropReply(
         _ what: @autoclosure () -> String, _ metadata: @autoclosure () -> Logger.Metadata,
         level: Logger.Level = .debug

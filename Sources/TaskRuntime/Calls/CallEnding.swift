@@ -1,9 +1,9 @@
 import BridgeJSON
 import BridgeMessage
 
-// The way of a call out of the runtime. Nothing else ends a call.
+// How a call leaves the runtime. Nothing else ends a call.
 extension CallEngine {
-    /// Ends a call that is in flight, and answers its caller. What it borrows need only last until this returns.
+    /// Ends a call in flight, and answers its caller. Borrowed memory must be valid only until this returns.
     func end(_ call: Call, _ outcome: CallOutcome) {
         switch outcome {
         case .result(let result): end(call, result: result)
@@ -13,9 +13,9 @@ extension CallEngine {
 
     /// Ends a call with its result: JSON that has been checked.
     ///
-    /// - Parameter isOneLine: whether it is known to bear no line break.
+    /// - Parameter isOneLine: Whether it is known to contain no line break.
     func end(_ call: Call, result: UnsafeRawBufferPointer, isOneLine: Bool = false) {
-        // What the daemon itself asks plugins for is no message.
+        // The answers to the daemon's own requests to plugins are not messages.
         guard result.count <= quotas.limits.messageBytes || call.task?.isInternal == true else {
             return end(call, error: .resultTooLarge(result.count, messageBytes: quotas.limits.messageBytes))
         }
@@ -23,7 +23,8 @@ extension CallEngine {
             session._withUnsafeGuaranteedRef({
                 $0.output.count &+ $0.batchBytes &+ result.count > Session.uncountedBytes
             }),
-            // What is read of a stream has left its window for good: the stream looks for room before it answers.
+            // Bytes read from a stream cannot be put back into its window: the stream checks for room before it
+            // answers.
             call.task?.stream == nil,
             !quotas.hasRoom(forResultOf: call, result.count)
         {
@@ -73,7 +74,7 @@ extension CallEngine {
         recycle(call)
     }
 
-    /// From here on no handle and no id leads to the call.
+    /// Removes a call from the tables: from here on no handle and no id refers to it.
     @inline(__always)
     private func removeFromTables(_ call: Call, isFailure: Bool) {
         if call.hasExtras { takeBack(call) }
@@ -98,7 +99,7 @@ extension CallEngine {
         }
     }
 
-    /// The call no longer ends with the one on whose behalf it was made.
+    /// Detaches a call from its parent, so that it does not end with it.
     func leaveParent(_ call: Call) {
         if let parent = call.parent.flatMap({ self.call($0) }) {
             let handle = call.handle
@@ -106,7 +107,7 @@ extension CallEngine {
         }
     }
 
-    /// The session that is owed a callback, all progress before it written.
+    /// Returns the session that receives the callback, after writing all earlier progress.
     @inline(__always)
     private func receiver(of call: Call) -> Unmanaged<Session>? {
         guard call.origin == .session, call.hasID, let session = call.record.pointee.session else { return nil }
@@ -117,7 +118,7 @@ extension CallEngine {
         }
     }
 
-    /// The call has been answered: what was done on its behalf ends, and it goes back to the stock.
+    /// Returns an answered call to the pool, and ends the calls made on its behalf.
     @inline(__always)
     private func recycle(_ call: Call) {
         if call.origin == .session, let session = call.record.pointee.session {
@@ -128,7 +129,7 @@ extension CallEngine {
         if isDraining { noteDrainProgress() }
     }
 
-    /// Where a client that has ended its input has got everything, its connection ends too.
+    /// Closes the connection of a client that has ended its input and has received everything.
     func closeIfDone(_ session: Session) {
         guard session.phase == .inputEnded, session.callsInFlight == 0, session.callsAside == 0 else { return }
         session.phase = .closing
@@ -142,10 +143,10 @@ extension CallEngine {
         }
     }
 
-    // MARK: Before its time
+    // MARK: Early ends
 
-    /// Ends a call before its work does: the provider is asked to stop, the caller gets the error with word of whether
-    /// the work had begun.
+    /// Ends a call before its work does: the provider is asked to stop, and the caller receives the error, which states
+    /// whether the work had begun.
     func abort(_ call: Call, _ error: BridgeError, reason: CancelReason) {
         let handle = call.handle
         var error = error
@@ -153,20 +154,20 @@ extension CallEngine {
         data["started"] = .bool(hasBegun(call))
         error.data = .object(data)
         call.task?.provider.abandon(call, reason: reason)
-        // The provider may have answered while it was asked: then the call has had its end.
+        // The provider may have answered while it was asked to stop: then the call has already ended.
         guard self.call(handle) != nil else { return }
         end(call, error: error)
     }
 
-    /// Aborts the call of a handle, where it is still in flight.
+    /// Aborts the call of a handle, if it is still in flight.
     func cancel(_ handle: CallHandle, _ error: BridgeError) {
         if let call = self.call(handle) { abort(call, error, reason: .caller) }
     }
 
     // MARK: Progress
 
-    /// Sends an intermediate result on. A slow reader gets the newest, not all; where its user has more unread than may
-    /// be, none.
+    /// Forwards an intermediate result. A slow reader receives only the newest; if its user has too much unread output,
+    /// none.
     func progress(_ call: Call, _ value: UnsafeRawBufferPointer) {
         guard call.takesProgress else { return }
         let sequence = call.takeSequence()
@@ -186,7 +187,7 @@ extension CallEngine {
     }
 
     private func write(progress: UnsafeRawBufferPointer, _ sequence: UInt64, of call: Call, to session: Session) {
-        // Never into a batch: it is a message of its own.
+        // Never into a batch: progress is a message of its own.
         MessageEncoder.progress(to: address(of: call), value: progress, sequence: sequence, session.output)
         output.markDirty(session)
     }
@@ -194,12 +195,12 @@ extension CallEngine {
     func writeHeldProgress(of call: Call, to session: Session) {
         guard let (sequence, value) = call.heldProgress else { return }
         call.extras.heldProgress = nil
-        // Of a call that has ended nothing is held any longer.
+        // No bytes are held for a call that has ended.
         if call.record.pointee.heldBytes >= value.count { hold(-value.count, for: call) }
         value.withUnsafeBytes { write(progress: $0, sequence, of: call, to: session) }
     }
 
-    /// The client has read on: progress that waited for it goes out.
+    /// Writes the progress that waited for the client to read more.
     func writeHeldProgress(to session: Session) {
         guard !session.heldProgress.isEmpty else { return }
         let handles = session.heldProgress
@@ -209,16 +210,16 @@ extension CallEngine {
         }
     }
 
-    // MARK: What is held for calls
+    // MARK: Held memory
 
-    /// The call's options are held, by the provider that works on it, until it ends.
+    /// Counts memory that is held for a call until it ends, for example its options with the provider.
     func hold(_ bytes: Int, for call: Call) {
         call.record.pointee.heldBytes += bytes
-        // The sum goes with the session when it gets another account.
+        // The sum moves with the session when its account changes.
         call.session?.heldCallBytes += bytes
         quotas.hold(bytes, for: call.session?.account)
     }
 
-    /// The call ends: nothing is held for it.
+    /// Releases all memory held for a call, which ends.
     private func releaseHeld(_ call: Call) { hold(-call.record.pointee.heldBytes, for: call) }
 }

@@ -2,19 +2,20 @@ import BridgeJSON
 import BridgeMessage
 import Logging
 
-/// Calls in flight: how they begin, go through interceptors to their tasks, and end. The only place where a call ends.
+/// Calls in flight: how they begin, pass through interceptors to their tasks, and end. Only this class ends calls.
 /// Loop thread only.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class CallEngine {
     private let table = CallTable()
-    /// Calls in flight that clients made.
+    /// The number of calls in flight that clients made.
     @exclusivity(unchecked) private(set) var clientCallCount = 0
     /// Whether the daemon is stopping.
     @exclusivity(unchecked) private(set) var isDraining = false
     private var onDrained: (() -> Void)?
     @exclusivity(unchecked) private var standardTimeoutNanoseconds: UInt64
-    /// Plugins in which calls may begin that waited behind others that have ended. Empty but between two ends of turns.
+    /// The plugins in which calls may begin that waited behind calls that have ended. Empty except between the ends of
+    /// two turns.
     @exclusivity(unchecked) private var queuesToAdmit: [any QueueingProvider] = []
     let time: CallClock
     let turns: LoopTurns
@@ -28,13 +29,13 @@ final class CallEngine {
     let events: EventBus
     let counters: RuntimeCounters
     let clock: any RuntimeClock
-    /// Where work is done that would keep the loop; nil: it is done immediately.
+    /// The lane for work that would block the loop; `nil` if such work is done immediately.
     let lane: (any WorkLane)?
     let log: Logger
     let check = JSONCheck()
     /// Called with the streams that were made for a call that ended with an error.
     var onFailure: (([StreamName], BridgeError) -> Void)?
-    /// What options are checked in against schemas, on the loop.
+    /// The working memory for checking options against schemas on the loop.
     let schemaRoom = SchemaRoom()
 
     init(_ rooms: RuntimeRooms, lane: (any WorkLane)?) {
@@ -58,35 +59,35 @@ final class CallEngine {
 
     // MARK: Calls in flight
 
-    /// How many there are.
+    /// The number of calls in flight.
     var count: Int { table.count }
-    /// How many there have been.
+    /// The number of calls that have begun since the start.
     var begunCount: UInt64 { table.begunCount }
-    /// How many records there are, in use or not.
+    /// The number of records, in use or not.
     var recordCount: Int { table.recordCount }
-    /// How many deadlines count, and how many are kept, those of ended calls included.
+    /// The number of active deadlines, and of stored ones, including those of ended calls.
     var deadlines: (count: Int, keptCount: Int) { (table.deadlines.count, table.deadlines.entryCount) }
 
-    /// The call of a handle, while it is in flight.
+    /// Returns the call of a handle while it is in flight.
     @inline(__always)
     func call(_ handle: CallHandle) -> Call? { table.call(handle) }
 
-    /// The call in flight of this number.
+    /// Returns the call in flight with this number.
     func call(numbered number: UInt64) -> Call? { table.call(numbered: number) }
 
-    /// The call that a session works on under this id.
+    /// Returns the call that a session works on under this id.
     func call(_ id: UInt64, of session: Session) -> Call? { table.call(id, of: session) }
 
-    /// The oldest call in flight whose number is greater.
+    /// Returns the oldest call in flight with a greater number.
     func next(behind number: UInt64) -> Call? { table.next(behind: number) }
 
-    /// The calls in flight whose numbers are greater, the oldest first. For as long as none begins or ends.
+    /// Returns the calls in flight with greater numbers, the oldest first. Valid until a call begins or ends.
     func inFlight(behind number: UInt64) -> some Sequence<Call> { table.inFlight(behind: number) }
 
-    /// All calls in flight. A copy: the code that goes through it may end calls.
+    /// A copy of all calls in flight: the code that iterates over it may end calls.
     var inFlight: [Call] { table.inFlight }
 
-    /// The oldest of the calls in flight that a session made.
+    /// Returns the oldest call in flight that a session made.
     func first(madeBy session: Session) -> Call? { table.first(madeBy: session) }
 
     /// Enters a call that a session makes.
@@ -103,12 +104,12 @@ final class CallEngine {
     /// Enters a call of a plugin, or of the daemon itself.
     func begin(_ request: CallRequest) -> Call { table.begin(request) }
 
-    /// Notes that a session works on the call from now on.
+    /// Records that a session now works on the call.
     ///
-    /// - Returns: the id for the session.
+    /// - Returns: The call's id for the session.
     func hand(_ call: Call, to session: Session) -> UInt64 { table.hand(call, to: session) }
 
-    /// Takes a call out: from here on no handle and no id leads to it.
+    /// Removes a call: from here on no handle and no id refers to it.
     @inline(__always)
     func remove(_ call: Call) {
         table.remove(call)
@@ -121,18 +122,18 @@ final class CallEngine {
         clientCallCount -= 1
     }
 
-    /// Gives a removed call back to the stock.
+    /// Returns a removed call to the pool.
     @inline(__always)
     func release(_ call: Call) { table.release(call) }
 
-    /// Frees what is held in reserve for more calls than there are. To be called between turns of the loop.
+    /// Frees the memory reserved for more calls than are in flight. Called between turns of the loop.
     func trimMemory() { table.trimMemory() }
 
     // MARK: Calls that wait for a stream
 
-    /// The call waits for a stream, which bounds such calls: it no longer counts among those that its caller may have
-    /// in flight, the daemon does not wait for it when it stops, and it does not end with the call on whose behalf a
-    /// plugin made it: the stream may last longer.
+    /// Sets a call aside that waits for a stream, which limits such calls. It does not count among its caller's calls
+    /// in flight any more, and the daemon does not wait for it when it stops. If a plugin made it on behalf of another
+    /// call, it does not end with that call: the stream may last longer.
     func setAside(_ call: Call, for stream: StreamName) {
         guard call.extras.waitsForStream == nil else { return }
         call.extras.waitsForStream = stream
@@ -141,7 +142,7 @@ final class CallEngine {
         call.extras.parent = nil
     }
 
-    /// The call is about to leave the tables, where it counts as others do.
+    /// Counts a call that was set aside like others again, before it leaves the tables.
     func takeBack(_ call: Call) {
         if call.record.pointee.extras?.waitsForStream != nil { countAside(call, -1) }
     }
@@ -158,18 +159,18 @@ final class CallEngine {
 
     // MARK: Deadlines
 
-    /// Goes by another timeout for calls that say nothing. Calls in flight keep their deadlines.
+    /// Applies another timeout for calls that specify none. Calls in flight keep their deadlines.
     func applyLimits() { standardTimeoutNanoseconds = quotas.limits.callTimeout.wholeNanoseconds }
 
-    /// - Parameter milliseconds: what the caller says; 0: it does not say.
+    /// - Parameter milliseconds: The caller's timeout; 0 if it specifies none.
     @inline(__always)
     func deadline(of task: TaskEntry, milliseconds: UInt64, from now: RuntimeInstant) -> RuntimeInstant {
-        // A message bears a year at the most, which is far from the bounds of 64 bits.
+        // A message contains one year at most, far below the limit of 64 bits.
         if milliseconds > 0 { return now.advanced(byNanoseconds: milliseconds &* 1_000_000) }
         return now.advanced(byNanoseconds: task.timeoutNanoseconds ?? standardTimeoutNanoseconds)
     }
 
-    /// What is left to a call whose work begins now, in nanoseconds; nil: it has no deadline.
+    /// Returns the nanoseconds left to a call whose work begins now; `nil` if it has no deadline.
     @inline(__always)
     func nanosecondsLeft(to call: Call) -> UInt64? {
         guard call.deadline != .never else { return nil }
@@ -177,7 +178,7 @@ final class CallEngine {
         return now < call.deadline ? call.deadline.nanoseconds - now.nanoseconds : 0
     }
 
-    /// A call did not end in the turn in which it came: from now on its deadline counts.
+    /// Activates the deadline of a call that did not end in the turn in which it arrived.
     @inline(__always)
     func park(_ call: Call) {
         table.enterNewest()
@@ -185,7 +186,7 @@ final class CallEngine {
         armClock()
     }
 
-    /// Ends calls whose deadline has come, for a share of a turn; the clock wakes again immediately for the rest.
+    /// Ends calls whose deadline has passed, for a share of a turn; the clock wakes again immediately for the rest.
     func expire() {
         turns.note(.deadlines)
         let now = clock.now
@@ -198,7 +199,7 @@ final class CallEngine {
         armClock()
     }
 
-    /// Calls of all users expire together: this is how long they keep the loop.
+    /// The maximum time for which expiring calls, of all users together, block the loop.
     private static let expiringNanoseconds: UInt64 = 200_000
 
     @inline(__always)
@@ -206,13 +207,13 @@ final class CallEngine {
 
     // MARK: Behind calls that have ended
 
-    /// Begins at the end of the turn what waited behind calls that were decided otherwise, or have ended: not
-    /// immediately, because other calls may be ending in the same breath.
+    /// Schedules a plugin's waiting calls for the end of the turn, after calls before them were decided or have ended.
+    /// Not immediately, because other calls may be ending at the same time.
     func admitLater(_ queue: any QueueingProvider) {
         if !queuesToAdmit.contains(where: { $0 === queue }) { queuesToAdmit.append(queue) }
     }
 
-    /// The turn has ended.
+    /// Continues the scheduled plugins at the end of the turn.
     @inline(__always)
     func admitBehindEnded() {
         while let queue = queuesToAdmit.popLast() { queue.continueWork() }
@@ -220,8 +221,8 @@ final class CallEngine {
 
     // MARK: The end of the daemon
 
-    /// From now on no call is begun; calls in flight go on. `done` is called once none of them is left, nor anything
-    /// that they have begun for their sessions, such as retained events on their way: immediately where there is none.
+    /// Stops new calls; calls in flight continue. `done` is called once none of them is left, nor any work that they
+    /// have begun for their sessions, such as retained events that are being delivered: immediately if there is none.
     func drain(_ done: @escaping () -> Void) {
         guard !isDraining else { return }
         events.publish("daemon.draining", data: .object([:]))
@@ -230,8 +231,8 @@ final class CallEngine {
         noteDrainProgress()
     }
 
-    /// The time for draining is over: calls that are still in flight end with `daemon.stopping`, within a share of each
-    /// turn.
+    /// Ends the calls that are still in flight with `daemon.stopping`, within a share of each turn: the time for
+    /// draining has passed.
     func endCallsInFlight() {
         let error = BridgeError(
             .daemonStopping, "the daemon is stopping and waited as long as it may", isTransient: true)

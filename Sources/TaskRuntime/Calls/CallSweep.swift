@@ -1,8 +1,8 @@
-/// Goes through the calls that are in flight when it begins, the oldest first, within a share of the loop. Calls that
-/// end meanwhile are left out.
+/// Visits the calls that are in flight when it begins, the oldest first, within a share of the loop. Calls that end
+/// meanwhile are omitted.
 final class CallSweep: StepJob {
     let session: Session? = nil
-    /// The last call that was visited, and the last one to visit, by number.
+    /// The numbers of the last visited call, and of the last call to visit.
     private var position: UInt64 = 0
     private let last: UInt64
     private let calls: CallEngine
@@ -10,8 +10,8 @@ final class CallSweep: StepJob {
     private let done: () -> Void
 
     /// - Parameters:
-    ///   - visit: called with each call, which it may end.
-    ///   - done: called once, at the end.
+    ///   - visit: Called with each call, which it may end.
+    ///   - done: Called once, at the end.
     init(_ calls: CallEngine, done: @escaping () -> Void = {}, _ visit: @escaping (Call) -> Void) {
         self.calls = calls
         last = calls.begunCount

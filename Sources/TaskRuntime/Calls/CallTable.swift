@@ -1,36 +1,35 @@
 import BridgeJSON
 import BridgeMessage
 
-/// Every call in flight. The only place where a call ends, and so the place that keeps the law of the bridge: one
-/// terminal callback for each call, never none, never two.
+/// All calls in flight. A call can be removed only once, which guarantees the central rule of the bridge: exactly one
+/// terminal callback for each call.
 ///
-/// A call is entered by ``begin(_:)`` and leaves by ``remove(_:)``, which can happen once: code that holds the handle
-/// of a call that has left gets nil for it, and drops what it wanted to say. Loop thread only.
+/// A call is entered by ``begin(_:)`` and removed by ``remove(_:)``. A lookup with the handle of a removed call returns
+/// `nil`, so that late replies are dropped. Loop thread only.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class CallTable {
-    /// Records stay where they are: they are made in blocks of this many, and the blocks are kept until
-    /// ``trimMemory()``.
+    /// Records do not move: they are allocated in blocks of this many, and the blocks are kept until ``trimMemory()``.
     private static let blockBits = 6
     private static let blockCount = 1 << blockBits
 
     @exclusivity(unchecked) private var blocks: [UnsafeMutablePointer<CallRecord>] = []
     @exclusivity(unchecked) private var slotCount = 0
-    /// The first of the unused records, by its slot; -1: all are in use.
+    /// The slot of the first unused record; -1 if all are in use.
     @exclusivity(unchecked) private var firstFree = -1
     @exclusivity(unchecked) private var lastNumber: UInt64 = 0
     private var lastSerial: UInt64 = 0
     @exclusivity(unchecked) private(set) var deadlines = DeadlineHeap()
     @exclusivity(unchecked) private var order = CallOrder()
-    /// The call that began last, while it may still end before anyone asks for the calls in flight: it is not in the
-    /// lists yet. Most calls end there, and never are in any.
+    /// The call that began last, which is not in the lists yet because it may end before they are read. Most calls end
+    /// in this state and never enter a list.
     @exclusivity(unchecked) private var newest: UnsafeMutablePointer<CallRecord>?
-    /// The generation of records that are made: as high as any of those that were given back.
+    /// The generation of new records: as high as that of any freed record.
     private var firstGeneration: UInt32 = 0
 
-    /// How many calls there have been: each has a number.
+    /// The number of calls that have begun since the start: each has a number.
     var begunCount: UInt64 { lastNumber }
-    /// How many calls are in flight.
+    /// The number of calls in flight.
     @exclusivity(unchecked) private(set) var count = 0
 
     deinit {
@@ -66,7 +65,7 @@ final class CallTable {
         return Call(record: record)
     }
 
-    /// The call that began last goes into the lists: the order of all calls, and the calls that its session made.
+    /// Enters the call that began last into the lists: the order of all calls, and the calls that its session made.
     @inline(__always)
     func enterNewest() {
         guard let newest else { return }
@@ -90,7 +89,7 @@ final class CallTable {
         call.record.pointee.session?._withUnsafeGuaranteedRef { $0.madeCalls.remove(call) }
     }
 
-    /// The oldest of the calls in flight that a session made.
+    /// Returns the oldest call in flight that a session made.
     func first(madeBy session: Session) -> Call? {
         enterNewest()
         return session.madeCalls.first
@@ -112,7 +111,7 @@ final class CallTable {
         return made
     }
 
-    /// The call of a handle, while it is in flight.
+    /// Returns the call of a handle while it is in flight.
     @inline(__always)
     func call(_ handle: CallHandle) -> Call? {
         let slot = handle.slot
@@ -123,15 +122,15 @@ final class CallTable {
 
     // MARK: Calls that clients work on
 
-    /// The lower bits of the id under which a client knows a call: its slot, for more calls than all sessions together
-    /// may have. The bits above count the calls that were handed to clients; an id stays below 2^53, as far as programs
-    /// read integers whose numbers are doubles.
+    /// The number of low bits that contain the slot in a client's id of a call: enough for all calls of all sessions.
+    /// The higher bits count the calls passed to clients. An id stays below 2^53, so that programs whose numbers are
+    /// doubles read it exactly.
     private static let slotBits: UInt64 = 24
     private static let serialLimit: UInt64 = 1 << 29
 
-    /// Notes that a session works on the call from now on.
+    /// Records that a session now works on the call.
     ///
-    /// - Returns: the id for the session, never one of a call that it may still be working on.
+    /// - Returns: The call's id for the session, never that of a call on which it may still be working.
     func hand(_ call: Call, to session: Session) -> UInt64 {
         lastSerial = lastSerial + 1 < Self.serialLimit ? lastSerial + 1 : 1
         let id = lastSerial << Self.slotBits | UInt64(call.handle.slot)
@@ -142,7 +141,7 @@ final class CallTable {
         return id
     }
 
-    /// The call that the session works on under this id.
+    /// Returns the call that the session works on under this id.
     func call(_ id: UInt64, of session: Session) -> Call? {
         let slot = Int(truncatingIfNeeded: id & (1 << Self.slotBits - 1))
         guard slot < slotCount else { return nil }
@@ -153,13 +152,13 @@ final class CallTable {
 
     // MARK: Deadlines and ends
 
-    /// A call that did not end in the turn in which it came: from now on its deadline counts.
+    /// Activates the deadline of a call that did not end in the turn in which it arrived.
     func park(_ call: Call) {
         if call.deadline != .never, !call.record.pointee.hasDeadlineEntry { deadlines.insert(call) }
     }
 
-    /// Takes a call out for good: from here on no handle leads to it. The code that calls this answers the caller, and
-    /// then gives the call back with ``release(_:)``.
+    /// Removes a call finally: from here on no handle refers to it. The code that calls this answers the caller, and
+    /// then returns the call with ``release(_:)``.
     @inline(__always)
     func remove(_ call: Call) {
         precondition(call.state != .free, "a call ends once")
@@ -169,7 +168,7 @@ final class CallTable {
         count -= 1
     }
 
-    /// Gives a removed call back to the stock.
+    /// Returns a removed call to the pool.
     @inline(__always)
     func release(_ call: Call) {
         call.record.pointee.task = nil
@@ -179,27 +178,27 @@ final class CallTable {
         firstFree = call.handle.slot
     }
 
-    /// The earliest call whose deadline has come.
+    /// Returns the earliest call whose deadline has passed.
     func popExpired(at now: RuntimeInstant) -> Call? { deadlines.popExpired(at: now) }
 
     private func closeGaps() { order.close { record($0).pointee.orderIndex = $1 } }
 
-    // MARK: All of them
+    // MARK: All calls
 
-    /// All calls in flight, the oldest first. A copy: the code that goes through it may end calls.
+    /// A copy of all calls in flight, the oldest first: the code that iterates over it may end calls.
     var inFlight: [Call] { Array(inFlight(behind: 0)) }
 
-    /// The calls in flight whose numbers are greater, the oldest first. For as long as none begins or ends.
+    /// Returns the calls in flight with greater numbers, the oldest first. Valid until a call begins or ends.
     func inFlight(behind number: UInt64) -> some Sequence<Call> {
         enterNewest()
         return order.entries[order.index(behind: number)...].lazy.filter { $0.slot >= 0 }
             .map { Call(record: self.record(Int($0.slot))) }
     }
 
-    /// The oldest call in flight whose number is greater.
+    /// Returns the oldest call in flight with a greater number.
     func next(behind number: UInt64) -> Call? { inFlight(behind: number).first { _ in true } }
 
-    /// The call in flight of this number.
+    /// Returns the call in flight with this number.
     func call(numbered number: UInt64) -> Call? {
         guard number > 0 else { return nil }
         return next(behind: number - 1).flatMap { $0.number == number ? $0 : nil }
@@ -207,11 +206,11 @@ final class CallTable {
 
     // MARK: Memory
 
-    /// So many records are kept: those of one session that has as many calls in flight as it may.
+    /// The number of records that are kept: enough for one session with the maximum of calls in flight.
     private static let keptSlots = 1_024
 
-    /// Gives back the memory of records behind the last one in use, beyond a few. To be called between turns of the
-    /// loop: no code holds a call then, only handles.
+    /// Frees the memory of records after the last one in use, except for a few. Called between turns of the loop, when
+    /// code holds only handles, no calls.
     func trimMemory() {
         enterNewest()
         closeGaps()
@@ -221,7 +220,7 @@ final class CallTable {
         let keptBlocks = (max(lastUsed + 1, Self.keptSlots) + Self.blockCount - 1) >> Self.blockBits
         guard keptBlocks < blocks.count else { return }
         for slot in keptBlocks << Self.blockBits..<slotCount {
-            // A handle of a call that has ended leads to none of those that will be in its slot.
+            // The handle of an ended call must never refer to a later call in its slot.
             firstGeneration = max(firstGeneration, record(slot).pointee.handle.generation)
             record(slot).deinitialize(count: 1)
         }
@@ -235,6 +234,6 @@ final class CallTable {
         }
     }
 
-    /// How many records there are, in use or not.
+    /// The number of records, in use or not.
     var recordCount: Int { slotCount }
 }

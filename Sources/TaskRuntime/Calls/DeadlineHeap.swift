@@ -1,41 +1,41 @@
-/// The calls that have a deadline, the earliest first. A binary heap.
+/// The calls that have a deadline, the earliest first, as a binary heap.
 ///
-/// A call that ends before its deadline, as most do, is only counted: its entry stays until it comes to the front, or
-/// until more than half of the entries are of such calls. Then all of these are taken out together, which costs each
-/// of them less than taking it out of the midst of the heap.
+/// A call that ends before its deadline, as most do, is only counted. Its entry stays until it reaches the front, or
+/// until more than half of the entries belong to such calls. Then all of these are removed together, which costs less
+/// per entry than removing each from the middle of the heap.
 struct DeadlineHeap {
-    /// The deadline stands beside its call: to compare two of them reads the heap alone, not the calls' records.
+    /// The deadline is stored beside its call: a comparison reads only the heap, not the records of calls.
     private struct Entry {
         let deadline: RuntimeInstant
         let call: Call
-        /// Which of the calls that have this record in turn.
+        /// The generation of the call, because calls reuse records.
         let generation: UInt32
 
-        /// Whether the call is in flight and its deadline counts.
+        /// Whether the call is in flight and its deadline is active.
         var isLive: Bool {
             call.record.pointee.handle.generation == generation && call.record.pointee.hasDeadlineEntry
         }
     }
 
-    /// So many entries of ended calls are kept in any case.
+    /// The number of entries of ended calls that are kept in any case.
     private static let keptEntries = 64
 
     private var entries: [Entry] = []
-    /// How many of the entries are live.
+    /// The number of live entries.
     private(set) var count = 0
 
-    /// How many entries there are, those of ended calls included.
+    /// The number of entries, including those of ended calls.
     var entryCount: Int { entries.count }
 
-    /// No call's deadline is earlier. It may be that of a call that has ended.
+    /// The earliest deadline. It may be that of a call that has ended.
     var earliest: RuntimeInstant { entries.first?.deadline ?? .never }
 
-    /// Gives back the memory of calls that have ended, where none is left, and refers to no ended call any longer.
+    /// Frees the memory if no live entry is left; otherwise removes the entries of ended calls.
     mutating func trimMemory() {
         if count == 0 { entries = [] } else { removeEnded() }
     }
 
-    /// Takes in a call that has a deadline, which does not change as long as the call is in.
+    /// Adds a call that has a deadline, which must not change while the call is in the heap.
     mutating func insert(_ call: Call) {
         call.record.pointee.hasDeadlineEntry = true
         count += 1
@@ -45,7 +45,7 @@ struct DeadlineHeap {
         siftUp(entry, from: entries.count - 1)
     }
 
-    /// A call ends, or its deadline no longer counts. Nothing happens where it is not in.
+    /// Removes a call that ends or whose deadline is not active any more. Does nothing if it is not in the heap.
     mutating func remove(_ call: Call) {
         guard call.record.pointee.hasDeadlineEntry else { return }
         call.record.pointee.hasDeadlineEntry = false
@@ -57,7 +57,7 @@ struct DeadlineHeap {
         }
     }
 
-    /// Takes out the earliest call whose deadline has come.
+    /// Removes and returns the earliest call whose deadline has passed.
     mutating func popExpired(at now: RuntimeInstant) -> Call? {
         while let first = entries.first, first.deadline <= now {
             removeFirst()
@@ -74,7 +74,7 @@ struct DeadlineHeap {
         if !entries.isEmpty { siftDown(last, from: 0) }
     }
 
-    /// Takes out the entries of calls that have ended, and makes a heap of the others.
+    /// Removes the entries of ended calls, and restores the heap.
     private mutating func removeEnded() {
         entries.removeAll { !$0.isLive }
         for index in (0..<entries.count / 2).reversed() { siftDown(entries[index], from: index) }

@@ -1,16 +1,16 @@
 import BridgeJSON
 import BridgeMessage
 
-// Calls in other dialects than the native one: what is different on their way out.
+// The answers to calls in dialects other than the native one.
 extension CallEngine {
-    /// Where a call's answer goes. The task is the one that the caller named.
+    /// Returns the address of a call's answer. The task is the one that the caller named.
     func address(of call: Call) -> CallbackAddress {
         CallbackAddress(
             call.record.pointee.dialect, id: call.record.pointee.id.text,
             task: (call.interception?.original ?? call.task)?.nameBytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Writes the end of a call that came in another dialect.
+    /// Writes the answer to a call that was received in another dialect.
     func writeForeign(_ call: Call, to session: Session, _ write: (CallbackAddress, OutputBuffer) -> Void) {
         let address = address(of: call)
         guard let batch = call.record.pointee.extras?.batch else {

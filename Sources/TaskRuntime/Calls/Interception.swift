@@ -1,16 +1,15 @@
 import BridgeJSON
 import Logging
 
-// Calls on their way through interceptors: who is asked, and what comes of the answer.
+// Calls that pass through interceptors: which are asked, and what follows from their answers.
 //
-// A question is a call of the runtime's own, made on behalf of the call that it is about: it shows the plugin that
-// call's caller, what the plugin calls meanwhile is made on its behalf, and when the call ends, for whatever reason,
-// the question is cancelled with it. The call itself stays the one that it is: its handle, its number, its deadline and
-// its one callback.
+// A question is a call of the runtime, made on behalf of the call that it is about. So the plugin can read that call's
+// caller, calls that the plugin makes meanwhile are made on its behalf, and the question is cancelled when that call
+// ends, for whatever reason. The call itself keeps its handle, its number, its deadline and its one callback.
 extension CallEngine {
     /// Begins a call of a task that has interceptors.
     ///
-    /// Never inlined: what only such calls need shall not stand in the way of the others.
+    /// Never inlined, so that code for these calls does not slow down all others.
     @inline(never)
     func intercept(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         guard let interceptor = nextInterceptor(of: call, task) else {
@@ -19,8 +18,8 @@ extension CallEngine {
         ask(interceptor, about: call, of: task, options: options)
     }
 
-    /// The first one that is to be asked about the call. One that is not at work, and that calls need not wait for, is
-    /// passed by.
+    /// Returns the first interceptor that must be asked about the call. One is skipped if its plugin is not running and
+    /// its failure lets calls pass.
     private func nextInterceptor(of call: Call, _ task: TaskEntry) -> Interceptor? {
         for interceptor in task.interceptors ?? [] where !isDone(interceptor, with: call) {
             if interceptor.plugin.isRunning || interceptor.description.onFailure == .refuse {
@@ -34,8 +33,8 @@ extension CallEngine {
 
     private func isDone(_ interceptor: Interceptor, with call: Call) -> Bool {
         guard call.hasExtras else { return false }
-        // What a plugin calls in its own name is not shown to itself: it would ask about the question's own work for
-        // ever.
+        // A plugin's calls in its own name are not shown to its own interceptors: questions about them would cause more
+        // such calls without end.
         if call.origin == .plugin, call.parent == nil, call.pluginName == interceptor.plugin.name { return true }
         return call.interception?.seen.contains { $0.isSame(as: interceptor) } == true
             || call.ancestry.contains { $0.isSame(as: interceptor) }
@@ -48,7 +47,8 @@ extension CallEngine {
         return made
     }
 
-    /// An interceptor calls the task that it was asked about: those that have seen that call do not see this one.
+    /// Returns the state for a call that an interceptor makes to the task that it was asked about: interceptors that
+    /// have seen the original call do not see this one. `nil` for other tasks.
     func interception(ofCallBehind question: Call, of task: TaskEntry) -> InterceptionState? {
         guard let call = question.parent.flatMap({ self.call($0) }), call.task === task,
             let interception = call.interception
@@ -65,7 +65,7 @@ extension CallEngine {
     ) {
         let handle = call.handle
         let interception = interception(of: call)
-        // It may change the options.
+        // The interceptor may change the options.
         call.extras.fitting = nil
         interception.seen.append(interceptor)
         interception.hold(options)
@@ -91,20 +91,20 @@ extension CallEngine {
         text(ofQuestionAbout: call, task, to: interceptor, options).withPadding {
             interceptor.plugin.start(question, of: interceptor.entry, options: $0)
         }
-        // Where it is still being thought about, no later call of the session may come before it.
+        // While the interceptor is deciding, no later call of the session may start before this one.
         guard let call = self.call(handle), call.interception?.asked != nil, call.origin == .session,
             call.interception?.queue == nil, let plugin = call.task?.provider.queue
         else { return }
         keepPosition(of: call, in: plugin)
     }
 
-    /// No later call of the call's session begins before it in this plugin.
+    /// Keeps the call's position in a plugin's queue: no later call of its session begins before it.
     func keepPosition(of call: Call, in plugin: any QueueingProvider) {
         interception(of: call).queue = plugin
         plugin.keepPosition(of: call)
     }
 
-    /// What the interceptor is asked: the options stand last.
+    /// Returns the text of the question; the options are the last member.
     private func text(
         ofQuestionAbout call: Call, _ task: TaskEntry, to interceptor: Interceptor, _ options: UnsafeRawBufferPointer
     ) -> [UInt8] {
@@ -125,7 +125,7 @@ extension CallEngine {
     // MARK: Deciding
 
     private func decide(_ interceptor: Interceptor, _ outcome: CallOutcome, about handle: CallHandle) {
-        // A call that has ended meanwhile is past deciding.
+        // For a call that has ended meanwhile, the decision is ignored.
         guard let call = self.call(handle), let interception = call.interception, let asked = interception.asked,
             let task = successor(of: call)
         else { return }
@@ -171,7 +171,7 @@ extension CallEngine {
         end(call, error: error)
     }
 
-    /// What a plugin wrote may have line breaks between its tokens; options are taken to have none.
+    /// A plugin's JSON may contain line breaks between tokens; options must not.
     private static func onOneLine(_ json: UnsafeRawBufferPointer) -> [UInt8] { json.map { $0 == 0x0A ? 0x20 : $0 } }
 
     // MARK: Other tasks
@@ -194,7 +194,8 @@ extension CallEngine {
         }
     }
 
-    /// The caller must be allowed to call the other task as well: an interceptor gives no caller its own rights.
+    /// Returns the task to which a call is redirected. The caller must be allowed to call it too: an interceptor's
+    /// rights do not extend to the caller.
     private func target(
         _ name: String, of call: Call, _ task: TaskEntry, _ interceptor: Interceptor
     ) throws(BridgeError) -> TaskEntry {
@@ -215,7 +216,7 @@ extension CallEngine {
             data: .object(data))
     }
 
-    /// The call is one of the other task from now on, and counts for both.
+    /// Moves the call to another task. It is counted for both tasks.
     private func move(_ call: Call, from task: TaskEntry, to target: TaskEntry) {
         guard target !== task else { return }
         leaveQueue(call)
@@ -227,11 +228,11 @@ extension CallEngine {
         target.statistics.inFlight += 1
     }
 
-    // MARK: Going on
+    // MARK: Continuing
 
-    /// No further interceptor is to be asked: the call goes to its task, in its turn.
+    /// Passes the call to its task, in its turn, after the last interceptor.
     private func proceed(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
-        // They may be others, and the task may be another one, than when the call began.
+        // The options and the task may have changed since the call began.
         guard options.count <= task.optionBytes else { return refuseLength(of: call, options.count, task.optionBytes) }
         if let check = task.optionsCheck, !fits(call, options, check) { return }
         call.interception?.options = []
@@ -242,7 +243,7 @@ extension CallEngine {
         queue.proceed(call, options: options)
     }
 
-    /// The call no longer keeps a position in the queue, and those behind it may have waited for it alone.
+    /// Removes the call from its queue; calls behind it may have waited for it alone.
     func leaveQueue(_ call: Call) {
         guard let queue = call.record.pointee.extras?.waitsIn else { return }
         call.interception?.queue = nil
@@ -250,14 +251,14 @@ extension CallEngine {
         admitLater(queue)
     }
 
-    /// Whether a provider works on the call, or an interceptor that was asked about it may have done something.
+    /// Whether a provider works on the call, or an interceptor may already have acted on a question about it.
     func hasBegun(_ call: Call) -> Bool {
         if call.state == .running { return true }
         guard let asked = call.interception?.asked else { return false }
         return self.call(asked.question)?.state == .running
     }
 
-    /// What did not answer a call in time, as the beginning of a sentence.
+    /// Returns what did not answer a call in time, as the beginning of a sentence.
     func whoIsLate(with call: Call) -> String {
         let task = call.task?.name ?? "the task"
         guard let asked = call.interception?.asked else { return "\(task) did not answer" }

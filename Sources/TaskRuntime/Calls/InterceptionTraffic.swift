@@ -1,8 +1,8 @@
 import BridgeJSON
 
-// What interceptors are asked and decide, for those who watch the traffic.
+// Questions to interceptors and their decisions, for sessions that watch the traffic.
 extension TrafficMonitor {
-    /// A call is shown to an interceptor.
+    /// Shows that an interceptor is asked about a call.
     func showQuestion(to interceptor: Interceptor, about call: Call, _ task: TaskEntry) {
         show("ask", call, task) { line in
             line.add("interceptor", .string(interceptor.name))
@@ -10,7 +10,8 @@ extension TrafficMonitor {
         }
     }
 
-    /// An interceptor has decided. What comes of it, a callback or another task's work, is shown as of any call.
+    /// Shows a decision of an interceptor. Its effects, such as a callback or another task's work, are shown as for any
+    /// call.
     func showDecision(
         _ decision: InterceptorDecision, of interceptor: Interceptor, about call: Call, _ task: TaskEntry,
         since: RuntimeInstant
@@ -28,7 +29,7 @@ extension TrafficMonitor {
                 let isPrivate = tasks.find(name)?.description.isPrivate ?? false
                 if let options { line.add("options", payload: options, isPrivate: isPrivate) }
             case .failure(let error): line.add(error, isPrivate: false)
-            // The callback that follows bears it.
+            // The callback that follows contains the result or error.
             case .pass, .answer, .refuse: break
             }
         }

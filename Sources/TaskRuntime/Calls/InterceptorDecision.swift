@@ -1,13 +1,13 @@
 import BridgeJSON
 import BridgeMessage
 
-/// What an interceptor decided about a call. Texts are borrowed from its answer.
+/// An interceptor's decision about a call. Texts are borrowed from its answer.
 enum InterceptorDecision {
-    /// The call goes on as it is.
+    /// The call continues unchanged.
     case pass
-    /// It goes on with other options.
+    /// It continues with other options.
     case rewrite(UnsafeRawBufferPointer)
-    /// It becomes a call of another task; without options of the decision it keeps its own.
+    /// It becomes a call of another task; it keeps its options if the decision has none.
     case redirect(String, UnsafeRawBufferPointer?)
     /// It ends with this result.
     case answer(UnsafeRawBufferPointer)
@@ -16,7 +16,7 @@ enum InterceptorDecision {
     /// There is no decision: the interceptor failed.
     case failure(BridgeError)
 
-    /// Reads an interceptor's answer. Nothing of it is taken for a decision that is none.
+    /// Reads an interceptor's answer. An invalid answer is never treated as a decision.
     init(_ outcome: CallOutcome, of interceptor: Interceptor, _ check: JSONCheck) {
         switch outcome {
         case .failure(let error): self = Self.isFault(error) ? .failure(error) : .refuse(error)
@@ -30,7 +30,7 @@ enum InterceptorDecision {
         }
     }
 
-    /// The word for what was decided, in lines of traffic.
+    /// The name of the decision, in lines of traffic.
     var word: String {
         switch self {
         case .pass: "pass"
@@ -42,8 +42,8 @@ enum InterceptorDecision {
         }
     }
 
-    /// An error is a refusal, unless it says that there was no interceptor to refuse: the plugin's code fell over, or
-    /// its process, or it knows nothing of interceptors. Who means such a code says it as a decision.
+    /// Whether an error is a failure instead of a refusal: the plugin's code or its process failed, or it does not
+    /// support interceptors. To refuse with such a code, an interceptor must return it as a decision.
     private static func isFault(_ error: BridgeError) -> Bool {
         [.internal, .taskNotFound, .replyMissing, .replyInvalid].contains(error.code)
             || error.code.rawValue.hasPrefix("plugin.")
@@ -53,7 +53,7 @@ enum InterceptorDecision {
         var reason: String
     }
 
-    /// The members that an answer may have; each stands alone, but that `task` may have `options` beside it.
+    /// The members that an answer may have. Exactly one is allowed, except that `options` may accompany `task`.
     private struct Members {
         static let maximum = 2
 
@@ -82,13 +82,13 @@ enum InterceptorDecision {
             self[keyPath: member] = value
         }
 
-        /// How many of those there are of which there may be one.
+        /// The number of members of which exactly one is allowed.
         var kinds: Int {
             [pass, task, result, error, task == nil ? options : nil].reduce(0) { $0 + ($1 == nil ? 0 : 1) }
         }
     }
 
-    /// Whether an object has more members than that. Of what is no JSON, whatever a walk finds.
+    /// Whether an object has more members than that. For invalid JSON the result is arbitrary.
     private static func hasMore(than count: Int, _ text: UnsafeRawBufferPointer) -> Bool {
         var cursor = MemberCursor(text)
         for _ in 0..<count { guard cursor.next() != nil else { return false } }
@@ -98,12 +98,12 @@ enum InterceptorDecision {
     private static func read(
         _ text: UnsafeRawBufferPointer, _ check: JSONCheck
     ) throws(NoDecision) -> InterceptorDecision {
-        // Found before the whole is looked at: a long object of many members costs as much as a short one.
+        // Checked first, so that a long object with many members costs no more than a short one.
         guard !hasMore(than: Members.maximum, text) else {
             throw NoDecision(reason: "it has more than \(Members.maximum) members")
         }
         var members = Members()
-        // Its own level is not one of the call's.
+        // The decision's own nesting level does not count for the call.
         let fault = check.cut(text, levelsAround: 0) { members.take($0, $1) }
         if let fault { throw NoDecision(reason: fault) }
         if let fault = members.fault { throw NoDecision(reason: fault) }
@@ -121,7 +121,7 @@ enum InterceptorDecision {
         return .pass
     }
 
-    /// As long may be what is made into values here.
+    /// The maximum length of texts that are converted to values here.
     private static let maximumBytes = TaskDescription.usualOptionBytes
 
     private static func name(_ text: UnsafeRawBufferPointer) throws(NoDecision) -> String {

@@ -1,18 +1,18 @@
 import BridgeJSON
 
-// Work on a call beside the loop.
+// Work for a call in the lane.
 extension CallEngine {
-    /// What one piece of work takes besides its text.
+    /// The memory of one piece of work, without its text.
     private static var laneWorkBytes: Int { 512 }
 
-    /// Has work be done for a call in the lane. What it holds counts for the call's user until it is back, also where
-    /// the call has ended meanwhile: who begins calls and goes cannot have more held.
+    /// Runs work for a call in the lane. Its memory counts for the call's user until the work is back, even if the call
+    /// has ended meanwhile: a client cannot exceed its quota by making calls and disconnecting.
     ///
     /// - Parameters:
-    ///   - bytes: What it holds.
-    ///   - done: called once, with nil where the call had ended before the work's turn came. The call may end at any
+    ///   - bytes: The size of the memory that the work holds.
+    ///   - done: Called once, with `nil` if the call had ended before the work's turn came. The call may end at any
     ///     time.
-    /// - Throws: `busy`, where there is no room for these bytes; nothing has begun then.
+    /// - Throws: `busy` if there is no room for these bytes; then nothing has begun.
     func run<Value: Sendable>(
         in lane: any WorkLane, for call: Call, holding bytes: Int, _ work: @escaping @Sendable () -> Value,
         then done: @escaping (Value?) -> Void

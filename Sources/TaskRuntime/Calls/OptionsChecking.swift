@@ -1,16 +1,17 @@
 import BridgeJSON
 
-// Options are checked on the loop where that is quick, as it is with most of them. What takes longer is done whole in
-// the lane, and the call begins once more when it is back; further input of its session waits meanwhile.
+// Options are checked on the loop if that is quick, as for most of them. Longer checks are done completely in the lane;
+// then the call begins once more. Further input of its session waits meanwhile.
 extension CallEngine {
-    /// False where the call has been answered because its options do not fit or name what the caller may not name, and
-    /// where it goes on later.
+    /// Returns whether the call can begin now. `false` if it has been answered because its options are invalid or name
+    /// something forbidden, or if it continues later.
     func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ check: OptionsCheck) -> Bool {
         if let schema = check.schema, !fits(call, options, schema) { return false }
         return check.rights.isEmpty || mayName(call, options, check.rights)
     }
 
-    /// False where the options name what the caller may not name, and the call has been answered so.
+    /// Returns whether the caller may use the names in its options. `false` if it may not and the call has been
+    /// answered with an error.
     private func mayName(_ call: Call, _ options: UnsafeRawBufferPointer, _ names: [OptionRight]) -> Bool {
         do throws(BridgeError) {
             try rights.check(namesIn: options, of: call, names)
@@ -21,8 +22,9 @@ extension CallEngine {
         }
     }
 
-    /// False where the call has been answered because its options do not fit, or are longer than what is made into
-    /// values, and where it goes on later: the code that gets false forgets the call.
+    /// Returns whether the options match the schema. `false` if the call has been answered because they do not match or
+    /// are too long to be converted to values, or if the call continues later: the code that receives `false` must not
+    /// use the call any more.
     func fits(_ call: Call, _ options: UnsafeRawBufferPointer, _ schema: SchemaCheck) -> Bool {
         guard options.count <= TaskDescription.usualOptionBytes else {
             refuseLength(of: call, options.count, TaskDescription.usualOptionBytes)
@@ -42,7 +44,7 @@ extension CallEngine {
         return false
     }
 
-    /// Never inlined: what only few calls need shall not stand in the way of the others.
+    /// Never inlined, so that code for few calls does not slow down all others.
     @inline(never)
     private func check(
         _ call: Call, _ options: UnsafeRawBufferPointer, _ schema: SchemaCheck, in lane: any WorkLane
@@ -57,10 +59,10 @@ extension CallEngine {
         }
     }
 
-    /// Reads a schema that has been kept as text, in the lane where it is long, and begins the call once more.
+    /// Reads a schema that is stored as text, in the lane if it is long, and begins the call once more.
     ///
-    /// - Parameter take: called with what has been read, before the call begins. Not called where the call has ended
-    ///   meanwhile and the reading had not begun.
+    /// - Parameter take: Called with the result, before the call begins. Not called if the call had ended before the
+    ///   reading began.
     @inline(never)
     func read(
         _ schema: [UInt8], for call: Call, _ options: UnsafeRawBufferPointer,
@@ -82,17 +84,18 @@ extension CallEngine {
         }
     }
 
-    /// Does work on a call's options in the lane. Further input of its session waits until it is back.
+    /// Runs work on a call's options in the lane. Further input of its session waits until the work is back.
     ///
-    /// - Parameter done: called with the options and what has been found; not called where the call had ended before
-    ///   the work's turn came.
+    /// - Parameter done: Called with the options and the result; not called if the call had ended before the work's
+    ///   turn came.
     private func run<Value: Sendable>(
         in lane: any WorkLane, for call: Call, _ options: UnsafeRawBufferPointer,
         _ work: @escaping @Sendable ([UInt8]) -> Value,
         then done: @escaping (CallHandle, [UInt8], Value) -> Void
     ) {
         let handle = call.handle
-        // Its later input must not come before this call. Of calls that others made for it the order is not kept.
+        // The session's later input must not be handled before this call. For calls that others made on its behalf the
+        // order is not kept.
         let waiting = call.origin == .session ? call.session : nil
         let text = Array(options)
         do throws(BridgeError) {
@@ -108,15 +111,15 @@ extension CallEngine {
         }
     }
 
-    /// The call that is back from the lane, if it has not ended.
+    /// Returns the call for which the lane has finished, if it has not ended.
     private func callBack(_ handle: CallHandle) -> Call? {
         guard let call = self.call(handle), let task = successor(of: call) else { return nil }
         if let session = call.session { turns.note(.call, task.number, of: session) }
         return call
     }
 
-    /// A call is back from the lane. Others have had turns meanwhile: it begins as if it came now, but for what it
-    /// waited for.
+    /// Begins a call again after work in the lane. Other calls have had turns meanwhile, so it begins like a new call,
+    /// without the work that is done.
     private func beginAnew(_ call: Call, _ options: [UInt8]) {
         guard let task = call.task else { return }
         options.withPadding {
@@ -130,8 +133,8 @@ extension CallEngine {
 }
 
 extension Call {
-    /// Whether the options have just been found to fit this schema. Only the next who asks gets that: another schema
-    /// may have come in its place, and interceptors may change the options.
+    /// Whether the options were just found to match this schema. The result is used only once: another schema may
+    /// replace this one, and interceptors may change the options.
     fileprivate func takeFitting(_ schema: SchemaCheck) -> Bool {
         guard let extras = record.pointee.extras, let fitting = extras.fitting else { return false }
         extras.fitting = nil
@@ -140,7 +143,7 @@ extension Call {
 }
 
 extension SchemaCheck {
-    /// Why a text does not fit; nil: it fits. Any thread.
+    /// Returns why a text does not match; `nil` if it matches. Any thread.
     fileprivate func misfit(of text: [UInt8]) -> SchemaMisfit? {
         text.withUnsafeBytes { bytes in
             do throws(SchemaMisfit) {

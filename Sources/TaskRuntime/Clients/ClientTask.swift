@@ -2,19 +2,19 @@ import BridgeJSON
 import BridgeMessage
 import Logging
 
-/// Whose calls a client takes for a task that it registered.
+/// The callers from which a client accepts calls of a task that it registered.
 enum ProviderScope: String, Codable, CaseIterable {
-    /// Any caller's.
+    /// Accepts calls of any caller.
     case any
-    /// Only those that name its session.
+    /// Accepts only calls that name its session.
     case session
 }
 
-/// What a client says of a task that it provides.
+/// A client's description of a task that it provides.
 public struct ProvidedDescription: Codable, Sendable, Equatable {
-    /// One sentence for a person.
+    /// One sentence for users.
     public var summary: String?
-    /// JSON Schema of the options, against which they are checked before a call is handed over.
+    /// JSON Schema of the options. They are checked against it before a call is forwarded.
     public var options: JSON?
     /// JSON Schema of the result.
     public var result: JSON?
@@ -24,9 +24,10 @@ public struct ProvidedDescription: Codable, Sendable, Equatable {
     var schemas: TaskSchemas { TaskSchemas(options: options, result: result, progress: progress) }
 }
 
-/// A task that clients provide: which of them do, and which of them gets a call.
+/// A task that clients provide: holds its providers and selects the one that gets a call.
 final class ClientTask: TaskProvider {
-    /// Unsafe in form only: the runtime owns both, and a counted reference would cost time with every call.
+    /// This `unowned(unsafe)` reference is safe: the runtime owns both objects. A counted reference would cost time
+    /// with every call.
     private unowned(unsafe) let clients: ClientTasks
     @exclusivity(unchecked) var registrations = Registrations()
 
@@ -35,24 +36,25 @@ final class ClientTask: TaskProvider {
     var providerName: String { "client" }
     var isOfClients: Bool { true }
     var isEmpty: Bool { registrations.isEmpty }
-    /// Who provides it, the newest last.
+    /// The sessions that provide the task, the newest last.
     var providers: [(session: Session, provision: Provision)] { registrations.all.map { ($0.session, $0.provision) } }
 
-    /// The session that gets a caller's call, and what it says of the task; nil: none would get it.
+    /// Returns the session that gets a caller's call, and its description of the task; `nil` if no session would get
+    /// it.
     ///
     /// - Parameters:
-    ///   - caller: nil: a plugin, or the daemon.
-    ///   - target: the session that the call names.
+    ///   - caller: The calling session; `nil` for a plugin or the daemon.
+    ///   - target: The session that the call names.
     func provider(
         of task: TaskEntry, for caller: Session?, naming target: Session? = nil
     ) -> (session: Session, description: KeptDescription?)? {
-        // `try?`: a call says why there is none.
+        // `try?`: only a call reports why there is none.
         guard let chosen = try? registration(of: task.name, for: caller, naming: target) else { return nil }
         return (chosen.session, chosen.provision.description)
     }
 
-    /// The task as a method for a caller. Where its provider describes it, the text is made once: a document of all
-    /// tasks has as many as there are, and is made for each `rpc.discover`.
+    /// Returns the task as an OpenRPC method for a caller. If its provider describes it, the text is made once, because
+    /// each `rpc.discover` lists the methods of all tasks.
     func method(of task: TaskEntry, for caller: Session?) -> [UInt8] {
         guard let chosen = try? registration(of: task.name, for: caller, naming: nil),
             let description = chosen.provision.description
@@ -64,7 +66,8 @@ final class ClientTask: TaskProvider {
         return method
     }
 
-    /// Enters a session, or changes what it says. One that registers again counts as the newest.
+    /// Registers a session as a provider, or changes its registration. A session that registers again counts as the
+    /// newest.
     func register(_ session: Session, _ provision: Provision) {
         unregister(session)
         registrations.insert(session, provision)
@@ -76,7 +79,7 @@ final class ClientTask: TaskProvider {
         clients.quotas.holdDescription(-(left.provision.description?.heldBytes ?? 0), for: session)
     }
 
-    /// What is held for the session's description.
+    /// Returns the number of bytes that are held for the session's description.
     func heldBytes(of session: Session) -> Int { registrations[session]?.provision.description?.heldBytes ?? 0 }
 
     // MARK: Calls
@@ -100,8 +103,8 @@ final class ClientTask: TaskProvider {
         }
     }
 
-    /// The schema of a session that the daemon before had registered has been read. One that this daemon does not take
-    /// is never left out in silence: the session no longer provides the task.
+    /// Stores the schema of a registration from the previous daemon, after it has been read. If this daemon rejects the
+    /// schema, the task is unregistered with a warning, not used without a check.
     private func take(
         _ found: Result<OptionsSchema, JSONSchemaError>, of registration: Registration, in task: TaskEntry
     ) {
@@ -123,8 +126,8 @@ final class ClientTask: TaskProvider {
         return try registration(of: call.task?.name ?? "of that name", for: caller, naming: target)
     }
 
-    /// The session that the call names, else the newest of the caller's own, else the newest that the policy lets serve
-    /// others.
+    /// Returns the registration of the session that the call names; else the newest one of the caller's owner; else the
+    /// newest one that the policy allows to serve others.
     private func registration(
         of task: @autoclosure () -> String, for caller: Session?, naming target: Session?
     ) throws(BridgeError) -> Registration {
@@ -144,13 +147,14 @@ final class ClientTask: TaskProvider {
                 data: ["rule": .string(newest.mayServe(task(), clients.rights).rule)])
         }
         guard registrations.haveOpen else {
-            // While an interceptor was asked about the call, or its session has not left all its tasks yet.
+            // This happens while an interceptor decides about the call, or before an ending session has removed all its
+            // tasks.
             throw BridgeError(.taskNotFound, "the client that provided the task has gone, or provides it no more")
         }
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
     }
 
-    /// The newest that takes a session's calls for being its user's, or its origin's.
+    /// Returns the newest registration of the caller's user or of its origin.
     private func own(of caller: Session) -> Registration? {
         let owner = caller.owner
         let local = registrations.newest(of: owner.local)
@@ -212,6 +216,6 @@ final class ClientTask: TaskProvider {
 }
 
 extension ErrorCode {
-    /// A client wants to provide a task whose name belongs to a plugin or to the daemon.
+    /// A client requests to provide a task whose name belongs to a plugin or to the daemon.
     static let taskExists: ErrorCode = "task.exists"
 }

@@ -14,14 +14,14 @@ final class ClientTasks {
         tasks = calls.tasks
     }
 
-    /// Who calls, where it is the daemon or one of its plugins.
+    /// The description of the caller, for calls of the daemon or a plugin.
     var ownCallerJSON: JSON {
         ["session": 0, "uid": .number(JSONNumber(UInt64(rights.policy.daemonUID))), "origin": "local", "user": nil]
     }
 
-    /// The task of a name that clients provide; nil: there is no task of the name.
+    /// Returns the client task of a name; `nil` if there is no task of this name.
     ///
-    /// - Throws: `task.exists`, where the name is a plugin's or the daemon's.
+    /// - Throws: `task.exists` if the name belongs to a plugin or the daemon.
     func clientTask(named name: String) throws(BridgeError) -> ClientTask? {
         guard let entry = tasks.find(name) else { return nil }
         guard let task = entry.provider as? ClientTask else {
@@ -31,7 +31,7 @@ final class ClientTasks {
         return task
     }
 
-    /// A new task for clients to provide, which can be called once it is entered.
+    /// Creates a task for clients to provide. It can be called once it is entered.
     func newClientTask(_ name: String) -> (entry: TaskEntry, task: ClientTask) {
         // Options go to the client as text.
         let description = TaskDescription(name: name, summary: "Provided by a client.", optionBytes: .max)
@@ -39,27 +39,27 @@ final class ClientTasks {
         return (TaskEntry(description, index: 0, provider: task), task)
     }
 
-    /// The session provides a task from now on.
+    /// Registers a session as a provider of a task.
     ///
-    /// - Throws: `task.exists`, where the name is a plugin's or the daemon's.
+    /// - Throws: `task.exists` if the name belongs to a plugin or the daemon.
     func register(_ name: String, by session: Session, _ provision: Provision) throws(BridgeError) {
         let task = try clientTask(named: name)
         register(name, by: session, provision, in: task ?? enter(newClientTask(name)))
     }
 
-    /// The session provides a task from now on, which is entered.
+    /// Registers a session as a provider of a task that is already entered.
     func register(_ name: String, by session: Session, _ provision: Provision, in task: ClientTask) {
         task.register(session, provision)
         session.setProvides(name, true)
     }
 
-    /// Enters a task of clients.
+    /// Enters a client task into the registry.
     func enter(_ new: (entry: TaskEntry, task: ClientTask)) -> ClientTask {
         tasks.insert(new.entry)
         return new.task
     }
 
-    /// The session no longer provides the task. Calls that it works on go on.
+    /// Removes a session from the providers of a task. Calls that it works on continue.
     func unregister(_ name: String, by session: Session) {
         session.setProvides(name, false)
         guard let entry = tasks.find(name), let task = entry.provider as? ClientTask else { return }
@@ -67,27 +67,30 @@ final class ClientTasks {
         if task.isEmpty { tasks.remove(entry) }
     }
 
-    /// The session's identity has changed: the tasks that it provides may go to others than before.
+    /// Updates the registrations of a session whose identity has changed. Other callers than before may use the tasks
+    /// that it provides.
     func reconsider(_ session: Session) {
         for name in session.registrations {
             (tasks.find(name)?.provider as? ClientTask)?.registrations.reconsider(session)
         }
     }
 
-    /// - Throws: `permission.denied`, and `task.exists` where the name is no client's.
+    /// Checks that a subject may provide a task.
+    ///
+    /// - Throws: `permission.denied`, or `task.exists` if the name belongs to a plugin or the daemon.
     func checkProvision(of name: String, by subject: PolicySubject) throws(BridgeError) {
         let decision = rights.policy.decide(.register, name, for: subject)
         if !decision.isAllowed { throw rights.denial(subject, "provide the task \(name)", decision) }
         _ = try clientTask(named: name)
     }
 
-    /// What a session provides, as bridge.register and bridge.unregister answer it.
+    /// Returns the tasks that a session provides, as the answer of bridge.register and bridge.unregister.
     func provided(by session: Session) -> [UInt8] {
         let tasks: JSON = ["tasks": .array(session.registrations.sorted().map { .string($0) })]
         return tasks.bytes
     }
 
-    /// What is held for what a session says of a task.
+    /// Returns the number of bytes that are held for a session's description of a task.
     func heldBytes(of name: String, by session: Session) -> Int {
         (tasks.find(name)?.provider as? ClientTask)?.heldBytes(of: session) ?? 0
     }

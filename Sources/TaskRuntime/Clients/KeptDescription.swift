@@ -1,20 +1,20 @@
 import BridgeJSON
 
-/// What the daemon keeps of a client's description of a task: schemas as text, which as values would take thirty times
-/// as much memory.
+/// The stored form of a client's description of a task. Schemas are kept as text, because values would take thirty
+/// times as much memory.
 struct KeptDescription {
-    /// A schema that options are checked against takes this many times its text, at most, besides the text.
+    /// The maximum memory of a schema in the form for checks, as a multiple of its text, besides the text.
     private static let checkFactor = 8
 
-    /// What a method's text has besides the texts of the description.
+    /// The number of bytes of a method's text besides the texts of the description.
     private static let methodBytes = 512
 
-    /// What a string takes besides its text.
+    /// The memory of a string besides its text.
     private static let stringBytes = 48
 
     let summary: String?
     let schemaTexts: SchemaTexts
-    /// What the parameters of calls by position mean: no call has the schema read again.
+    /// The names of positional parameters. They are kept so that a call does not read the schema again.
     let parameters: TaskParameters
 
     init(_ provided: ProvidedDescription) {
@@ -24,7 +24,7 @@ struct KeptDescription {
         parameters = schemas.parameters
     }
 
-    /// As values again.
+    /// The description with schemas as values.
     var provided: ProvidedDescription {
         let schemas = schemas
         return ProvidedDescription(
@@ -32,20 +32,20 @@ struct KeptDescription {
     }
 
     var schemas: TaskSchemas {
-        // What is kept was JSON.
+        // `try?`: the stored text was JSON.
         func value(_ text: [UInt8]?) -> JSON? { text.flatMap { try? JSON(parsing: $0) } }
         return TaskSchemas(
             options: value(schemaTexts.options), result: value(schemaTexts.result),
             progress: value(schemaTexts.progress))
     }
 
-    /// What it takes in memory, at most.
+    /// The maximum memory of the description, in bytes.
     var heldBytes: Int {
         textBytes + (schemaTexts.options?.count ?? 0) * Self.checkFactor + maximumMethodBytes
             + parameters.names.reduce(0) { $0 + $1.utf8.count + Self.stringBytes }
     }
 
-    /// A longer text of the task as a method is not kept: ``ClientTask/method(of:for:)``.
+    /// The maximum length of a method's text that ``ClientTask/method(of:for:)`` keeps.
     var maximumMethodBytes: Int { Self.methodBytes + textBytes }
 
     private var textBytes: Int {

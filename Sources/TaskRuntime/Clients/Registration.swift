@@ -1,16 +1,18 @@
-/// That one session provides a task. A class: what was decided about it is kept, and it is moved within lists.
+/// The registration of one session as a provider of a task. It is a class because it stores decisions and moves between
+/// lists.
 final class Registration {
     let session: Session
     var provision: Provision
-    /// Grows with each registration of the task.
+    /// The position of the registration; it increases with each registration of the task.
     let order: UInt64
-    /// Whose it was when it registered.
+    /// The owner of the session at the time of registration.
     let owner: ProviderOwner
-    /// The task as a method of an OpenRPC document, once it has been asked for; it never changes.
+    /// The task as a method of an OpenRPC document; `nil` before the first request. It never changes.
     var method: [UInt8]?
-    /// Whether it may serve others, as far as is known: see ``RegistrationLists/newestServing(_:_:)``.
+    /// Whether it may serve others, or this has not been checked: see ``RegistrationLists/newestServing(_:_:)``.
     var isServing = false
-    /// Whether it may serve others, and what that decision rests on.
+    /// The decision whether it may serve others, with the revisions that the decision depends on; `nil` before the
+    /// first.
     private var decision: (policy: UInt64, identity: UInt32, PolicyDecision)?
 
     init(_ session: Session, _ provision: Provision, order: UInt64) {
@@ -20,14 +22,15 @@ final class Registration {
         owner = session.owner
     }
 
-    /// Whether it takes calls: the end of a session takes several turns, and its tasks leave in the course of it.
+    /// Whether it takes calls. The end of a session takes several turns, in which its tasks are removed.
     var isOpen: Bool { session.phase == .open }
     /// Whether it takes calls that do not name its session.
     var takesOthers: Bool { isOpen && provision.scope == .any }
-    /// Whether it takes its owner's calls: not once its session has named an origin.
+    /// Whether it takes calls of its owner. It does not after its session has named an origin.
     var takesOwners: Bool { isOpen && session.owner == owner }
 
-    /// Whether the policy lets it serve others' calls. Decided once for each policy and identity.
+    /// Returns whether the policy allows it to serve calls of others. This is decided once for each policy and
+    /// identity.
     func mayServe(_ task: String, _ rights: Rights) -> PolicyDecision {
         let now = (policy: rights.revision, identity: session.identityRevision)
         if let decision, decision.policy == now.policy, decision.identity == now.identity { return decision.2 }

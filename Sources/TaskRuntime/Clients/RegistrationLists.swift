@@ -1,16 +1,15 @@
-/// The sessions that provide a task which several of them provide. Nothing here is walked for a call, however many
-/// there are: lists have the newest last, and what is found at their ends and no longer takes calls is taken out for
-/// good.
+/// The registrations of a task that several sessions provide. No call iterates over them: each list has the newest
+/// registration last, and registrations that no longer take calls are removed when they are found at the end.
 struct RegistrationLists {
     private var bySession: [UInt64: Registration] = [:]
-    // Those that take any caller's calls:
+    // The registrations that take calls of any caller:
     private var newestLast: [Registration] = []
     private var byOwner: [ProviderOwner: [Registration]] = [:]
-    /// Of those, the ones that may serve others, and the ones about which that has not been asked.
+    /// Of these, the ones that may serve others, and the ones that have not been checked.
     private var serving: [Registration] = []
-    /// The policy that ``serving`` rests on.
+    /// The revision of the policy that ``serving`` depends on.
     private var policy: UInt64 = 0
-    /// How many were looked at so far. For tests.
+    /// The number of registrations examined so far. For tests.
     private(set) var visits = 0
 
     init(_ first: Registration, _ second: Registration) {
@@ -19,15 +18,15 @@ struct RegistrationLists {
     }
 
     var isEmpty: Bool { bySession.isEmpty }
-    /// The newest last. Once, when the daemon ends.
+    /// All registrations, the newest last. Used once, when the daemon ends.
     var all: [Registration] { bySession.values.sorted { $0.order < $1.order } }
 
     subscript(session: Session) -> Registration? { bySession[session.number] }
 
-    /// Whether any of them takes calls. Only some of very many are asked: it selects the words of an error.
+    /// Whether any of the first 64 registrations takes calls. This suffices, as it only selects the text of an error.
     var haveOpen: Bool { bySession.values.prefix(64).contains(where: \.isOpen) }
 
-    /// Enters one that is newer than all others.
+    /// Inserts a registration that is newer than all others.
     mutating func insert(_ made: Registration) {
         bySession[made.session.number] = made
         guard made.provision.scope == .any else { return }
@@ -46,13 +45,13 @@ struct RegistrationLists {
         return left
     }
 
-    /// By halving; those behind it move up.
+    /// Removes a registration by binary search.
     private static func take(_ left: Registration, from list: inout [Registration]) {
         let index = list.partition { $0.order >= left.order }
         if index < list.count, list[index] === left { list.remove(at: index) }
     }
 
-    /// The newest one that takes any caller's calls.
+    /// Returns the newest registration that takes calls of any caller.
     mutating func newest() -> Registration? {
         while let last = newestLast.last {
             visits += 1
@@ -62,7 +61,7 @@ struct RegistrationLists {
         return nil
     }
 
-    /// The newest one of an owner that takes its owner's calls.
+    /// Returns the newest registration of an owner that takes calls of this owner.
     mutating func newest(of owner: ProviderOwner) -> Registration? {
         while let last = byOwner[owner]?.last {
             visits += 1
@@ -72,8 +71,8 @@ struct RegistrationLists {
         return nil
     }
 
-    /// The newest one that the policy lets serve others. One that it does not is not looked at again before that can
-    /// have changed.
+    /// Returns the newest registration that the policy allows to serve others. A registration that it does not allow is
+    /// not checked again until the policy or the identity has changed.
     mutating func newestServing(_ task: String, _ rights: Rights) -> Registration? {
         if policy != rights.revision {
             policy = rights.revision
@@ -89,7 +88,7 @@ struct RegistrationLists {
         return nil
     }
 
-    /// The session's identity has changed: what it may do can have changed too.
+    /// Checks a session again whose identity, and possibly rights, have changed.
     mutating func reconsider(_ session: Session) {
         guard let one = bySession[session.number], one.provision.scope == .any, !one.isServing else { return }
         one.isServing = true

@@ -1,16 +1,16 @@
 import BridgeJSON
 
-/// The names of a `bridge.register`, read and checked within a share of the loop, before anything is made of their
-/// descriptions.
+/// The names of a `bridge.register`, read and checked within a share of the loop, before their descriptions are
+/// processed.
 struct RegistrationNames {
     private var unread: NameReader
     private var known: Set<String> = []
-    /// How many of them the session does not provide yet. It changes nothing of that while its job waits.
+    /// The number of names that the session does not provide yet. The session cannot change this while its job waits.
     private(set) var addedCount = 0
-    /// Those that have been read, each once.
+    /// The names that have been read, without duplicates.
     private(set) var names: [String] = []
     private var checkedCount = 0
-    /// What the checks rest on.
+    /// The revisions that the checks depend on.
     private var revision: (policy: UInt64, identity: UInt32) = (0, 0)
 
     init(_ names: NameReader) {
@@ -20,16 +20,16 @@ struct RegistrationNames {
         self.names.reserveCapacity(expected)
     }
 
-    /// So many names are made room for before the quota is asked.
+    /// The maximum number of names for which memory is reserved before the quota check.
     private static let maximumExpected = 256
 
-    /// Goes on. True: all have been read, and the session may provide them.
+    /// Continues, and returns true once all names have been read and the session may provide them.
     mutating func check(
         _ clients: ClientTasks, by session: Session, until budget: StepBudget
     ) throws(BridgeError) -> Bool {
         guard try read(session, until: budget) else { return false }
         try clients.quotas.checkTasks(adding: addedCount, of: session)
-        // Where that has changed meanwhile, everything is asked once more.
+        // Repeats all checks if the policy or the identity has changed meanwhile.
         let now = (policy: clients.rights.revision, identity: session.identityRevision)
         if revision != now { (revision, checkedCount) = (now, 0) }
         let subject = clients.rights.subject(session)

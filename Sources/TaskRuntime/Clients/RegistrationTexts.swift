@@ -1,19 +1,18 @@
 import BridgeJSON
 import BridgeMessage
 
-/// What the options of `bridge.register` say of tasks, cut into a text for each of them, in steps.
+/// The descriptions in the options of `bridge.register`, divided into one text for each task, in steps.
 struct RegistrationTexts {
     private let walk: MemberWalk?
 
-    /// - Parameter text: the value of `descriptions`; nil: there is none.
+    /// - Parameter text: The value of `descriptions`; `nil` if it is missing.
     init(_ text: UnsafeRawBufferPointer?) {
         walk = text.flatMap { $0.elementsEqual("null".utf8) ? nil : MemberWalk($0) }
     }
 
-    /// The texts, in the order of the names; nil: the budget was spent before.
+    /// Returns the texts, in the order of the names; `nil` if the budget was spent before the end.
     ///
-    /// - Throws: `options.invalid`, where something else stands there than one description for each of some of the
-    ///   names.
+    /// - Throws: `options.invalid` if the value is not an object with at most one description for each name.
     func cut(
         _ names: [String], until budget: StepBudget
     ) throws(BridgeError) -> [(task: String, text: [UInt8])]? {
@@ -25,7 +24,7 @@ struct RegistrationTexts {
         return names.compactMap { name in found[name].map { (name, $0) } }
     }
 
-    /// Reads one name more than there may be at most.
+    /// Collects the texts. Each is cut one byte beyond the maximum length, so that a longer one is detected later.
     private static func texts(_ walk: MemberWalk, of names: Set<String>) throws(BridgeError) -> [String: [UInt8]] {
         var found: [String: [UInt8]] = [:]
         var refusal: BridgeError?
@@ -48,7 +47,7 @@ struct RegistrationTexts {
         return found
     }
 
-    /// A name has 128 bytes at most, each of which is written with six at most.
+    /// Decodes a name. A name has at most 128 bytes, each of which is written with at most six.
     private static func name(_ key: UnsafeRawBufferPointer) -> String? {
         key.count > 1024 ? nil : (try? JSON(parsing: [0x22] + key + [0x22]))?.stringValue
     }

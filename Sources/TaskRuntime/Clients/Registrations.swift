@@ -1,18 +1,19 @@
-/// The sessions that provide one task. Most tasks have one provider, which is kept without an index: clients register
-/// tasks by the hundred in one message. Loop thread only.
+/// The registrations of one task. Most tasks have one provider, which is stored without an index, because clients
+/// register hundreds of tasks in one message. Loop thread only.
 struct Registrations {
-    /// The provider of a task that has one; nil: it has none, or ``lists``.
+    /// The registration of a task with one provider; `nil` if the task has no provider or uses ``lists``.
     private var only: Registration?
-    /// The providers of a task that has had several; nil: it has none, or ``only``.
+    /// The registrations of a task that has had several providers; `nil` if the task has no provider or uses ``only``.
     private var lists: RegistrationLists?
     private var lastOrder: UInt64 = 0
 
     var isEmpty: Bool { only == nil && lists == nil }
-    /// The newest last. Once, when the daemon ends.
+    /// All registrations, the newest last. Used once, when the daemon ends.
     var all: [Registration] { only.map { [$0] } ?? lists?.all ?? [] }
-    /// Whether any of them takes calls. Only some of very many are asked: it selects the words of an error.
+    /// Whether any of the registrations takes calls. Only the first 64 are checked, as this only selects the text of an
+    /// error.
     var haveOpen: Bool { only?.isOpen ?? lists?.haveOpen ?? false }
-    /// How many were looked at so far, of several. For tests.
+    /// The number of registrations examined so far in ``lists``. For tests.
     var visits: Int { lists?.visits ?? 0 }
 
     subscript(session: Session) -> Registration? {
@@ -20,7 +21,7 @@ struct Registrations {
         return lists?[session]
     }
 
-    /// Enters a session that is not entered, as the newest.
+    /// Registers a session that is not registered, as the newest.
     mutating func insert(_ session: Session, _ provision: Provision) {
         lastOrder += 1
         let made = Registration(session, provision, order: lastOrder)
@@ -44,24 +45,24 @@ struct Registrations {
         return lists?.remove(session)
     }
 
-    /// The newest one that takes any caller's calls.
+    /// Returns the newest registration that takes calls of any caller.
     mutating func newest() -> Registration? {
         if let only { return only.takesOthers ? only : nil }
         return lists?.newest()
     }
 
-    /// The newest one of an owner that takes its owner's calls.
+    /// Returns the newest registration of an owner that takes calls of this owner.
     mutating func newest(of owner: ProviderOwner) -> Registration? {
         if let only { return only.takesOthers && only.owner == owner && only.takesOwners ? only : nil }
         return lists?.newest(of: owner)
     }
 
-    /// The newest one that the policy lets serve others.
+    /// Returns the newest registration that the policy allows to serve others.
     mutating func newestServing(_ task: String, _ rights: Rights) -> Registration? {
         if let only { return only.takesOthers && only.mayServe(task, rights).isAllowed ? only : nil }
         return lists?.newestServing(task, rights)
     }
 
-    /// The session's identity has changed: what it may do can have changed too.
+    /// Checks a session again whose identity, and possibly rights, have changed.
     mutating func reconsider(_ session: Session) { lists?.reconsider(session) }
 }

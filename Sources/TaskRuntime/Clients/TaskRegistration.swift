@@ -1,10 +1,10 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A client's `bridge.register`: name by name and description by description within its user's share of the loop, those
-/// that take long in the lane, then all tasks together.
+/// A job for a client's `bridge.register`. Names and descriptions are processed one by one within the user's share of
+/// the loop; long descriptions are read in the lane. Then all tasks are registered together.
 final class TaskRegistration: StepJob {
-    /// The daemon keeps a description as long as the session provides the task.
+    /// The maximum length of a description. The daemon keeps it as long as the session provides the task.
     static let maximumDescriptionBytes = 65_536
 
     let session: Session?
@@ -13,19 +13,21 @@ final class TaskRegistration: StepJob {
     private let provider: Session
     private var reading: RegistrationNames
     private var names: [String] { reading.names }
-    /// What the options say of all tasks, until it has been cut.
+    /// The descriptions of all tasks; `nil` once they are divided into texts.
     private var descriptions: RegistrationTexts?
-    /// What is not read yet, the next one last.
+    /// The texts that have not been read, the next one last.
     private var texts: [(task: String, text: [UInt8])] = []
     private var provisions: [String: Provision] = [:]
-    /// What they hold, and what of it is counted as the session's: what is beyond ``replacedBytes``.
+    /// The bytes that the provisions hold. ``countedBytes`` is the part beyond ``replacedBytes``, which is counted for
+    /// the session.
     private var provisionBytes = 0
     private var countedBytes = 0
-    /// What is held for what the session says of these tasks now. It changes nothing of that while its job waits.
+    /// The bytes held for the session's current descriptions of these tasks; `nil` before they are first counted. The
+    /// session cannot change this while its job waits.
     private var replacedBytes: Int?
-    /// Why one that was read in the lane is refused.
+    /// The reason for refusing a description that was read in the lane; `nil` if none was refused.
     private var refusal: BridgeError?
-    /// A task for each name, for where there is none yet.
+    /// A new task for each name, used if the name has none yet.
     private var made: [(entry: TaskEntry, task: ClientTask)] = []
     private let scope: ProviderScope
     private let dialect: DialectID
@@ -54,12 +56,12 @@ final class TaskRegistration: StepJob {
     private func advance(until budget: StepBudget) -> StepOutcome {
         // No client waits for a registration that was cancelled.
         guard let call = clients.calls.call(call) else { return .done }
-        // A session that is gone or being closed ends its calls itself.
+        // A session that has ended or is closing ends its calls itself.
         if provider.phase == .inputEnded { clients.calls.end(call, .failure(Self.inputEnded)) }
         guard provider.phase == .open else { return .done }
         do throws(BridgeError) {
             if let refusal { throw refusal }
-            // Others may have had turns since it was asked: again with each step.
+            // Checks again in each step: other jobs may have run since the last step.
             guard try reading.check(clients, by: provider, until: budget) else { return .unfinished }
             if let descriptions {
                 guard let cut = try descriptions.cut(names, until: budget) else { return .unfinished }
@@ -86,7 +88,7 @@ final class TaskRegistration: StepJob {
         return .done
     }
 
-    /// What is said to a session that has ended its input.
+    /// The error for a session that has ended its input.
     static var inputEnded: BridgeError {
         BridgeError(.sessionClosed, "a session that has ended its input can provide no task")
     }
@@ -110,7 +112,7 @@ final class TaskRegistration: StepJob {
     }
 
     private func register() throws(BridgeError) {
-        // A plugin may have come meanwhile.
+        // A plugin may have been added meanwhile.
         let known = try names.map { name throws(BridgeError) in try clients.clientTask(named: name) }
         release()
         for index in names.indices {
@@ -122,10 +124,10 @@ final class TaskRegistration: StepJob {
 
     // MARK: Quota
 
-    /// Keeps what has been made of a description. It counts from now on: many sessions that register together have no
-    /// more held than one.
+    /// Stores the provision of a task. It counts immediately, so that the quota also holds for many sessions that
+    /// register at the same time.
     ///
-    /// - Throws: `quota.exceeded`, where the session's user would have more of descriptions kept than may be.
+    /// - Throws: `quota.exceeded` if the descriptions of the session's user would exceed the quota.
     private func keep(_ provision: Provision, of task: String) throws(BridgeError) {
         let replaced = replacedBytes ?? heldBytesNow
         replacedBytes = replaced
@@ -141,13 +143,13 @@ final class TaskRegistration: StepJob {
         names.reduce(0) { $0 + clients.heldBytes(of: $1, by: provider) }
     }
 
-    /// What is held no longer counts as pending: it is registered now, or it is not needed.
+    /// Stops counting the provisions as pending: they are registered now, or not needed.
     private func release() {
         clients.quotas.holdDescription(-countedBytes, for: provider)
         countedBytes = 0
     }
 
-    /// Any thread.
+    /// Decodes and checks a description. Any thread.
     private static func provision(
         of task: String, _ text: [UInt8], _ scope: ProviderScope, _ dialect: DialectID
     ) throws(BridgeError) -> Provision {

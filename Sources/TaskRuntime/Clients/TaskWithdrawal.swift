@@ -1,7 +1,7 @@
 import BridgeJSON
 
-/// A client's `bridge.unregister`: name by name within its user's share of the loop. Nothing changes before all names
-/// have been read, and then all of it, also where the call ends meanwhile.
+/// A job for a client's `bridge.unregister`: processes the names one by one within the user's share of the loop.
+/// Nothing changes before all names have been read. Then all are unregistered, even if the call ends meanwhile.
 final class TaskWithdrawal: StepJob {
     let session: Session?
     private let clients: ClientTasks

@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// Events: who listens to what, what is kept for those who subscribe later, and to whom an event goes. Loop thread
-/// only.
+/// Events: the subscriptions of sessions, the retained events for later subscribers, and the delivery of events. Loop
+/// thread only.
 final class EventBus {
     private let subscriptions = Subscriptions()
     private var retained = RetainedEvents()
@@ -41,10 +41,12 @@ final class EventBus {
         deliver(name, data, isRetained: isRetained, to: receivers)
     }
 
-    /// Sends an event to some sessions only: to those of them that subscribed, or directly to all of them.
+    /// Sends an event to the named sessions only: to those of them that subscribed, or directly to all of them.
     ///
-    /// - Parameter data: JSON, checked.
-    /// - Returns: Why the event is not sent; nil: it is.
+    /// - Parameters:
+    ///   - data: Checked JSON.
+    ///   - numbers: The numbers of the sessions; `nil` for all subscribers.
+    /// - Returns: The reason why the event is not sent; `nil` if it is sent.
     @discardableResult
     func publish(
         _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, direct: Bool, isRetained: Bool = false
@@ -54,14 +56,14 @@ final class EventBus {
             publish(name, data: Array(data), isRetained: isRetained)
             return nil
         }
-        // Each once, however often it was named.
+        // Removes duplicates.
         let named = Set(numbers).sorted().compactMap { sessions[$0] }
-        // Whom a plugin names may get what it sends: that is the plugin's to know.
+        // No rights are checked: the plugin that names the sessions decides that they may get the event.
         deliver(name, Array(data), to: direct ? named : subscriptions.those(of: named, listeningTo: name))
         return nil
     }
 
-    /// What is wrong with an event's name; nil: nothing.
+    /// Returns why an event's name is invalid; `nil` if it is valid.
     static func fault(inName name: String) -> String? {
         guard !PublicName.isAllowed(name) else { return nil }
         return "the name of an event is \(PublicName.rule); this one is \(JSON.string(String(name.prefix(64))).text)"
@@ -75,46 +77,48 @@ final class EventBus {
         }
     }
 
-    // MARK: Listening
+    // MARK: Subscriptions
 
-    /// Whether no session listens to anything.
+    /// Whether no session has a subscription.
     var isUnheard: Bool { subscriptions.isEmpty }
 
-    /// Adds a pattern to those of a session, which holds from ``begin(of:)`` on.
+    /// Adds a pattern to a session. It takes effect with ``begin(of:)``.
     func enter(_ pattern: EventPattern, of session: Session) { subscriptions.enter(pattern, of: session) }
 
-    /// All patterns of a session hold from now on.
+    /// Puts all patterns of a session into effect.
     func begin(of session: Session) { subscriptions.begin(of: session) }
 
     /// Adds a pattern that takes effect immediately.
     func add(_ pattern: EventPattern, to session: Session) { subscriptions.add(pattern, to: session) }
 
-    /// Removes a pattern from those of a session.
+    /// Removes a pattern from a session.
     func remove(_ pattern: EventPattern, from session: Session) { subscriptions.remove(pattern, from: session) }
 
-    /// The session ends: it listens to nothing, and watches nothing.
+    /// Removes all subscriptions of an ending session, and its watch of the traffic.
     func endListening(_ session: Session) {
         subscriptions.removeAll(of: session)
         if monitor.isWatched { monitor.unwatch(session) }
     }
 
-    // MARK: What is retained
+    // MARK: Retained events
 
-    /// The retained event of this name.
+    /// Returns the retained event with this name; `nil` if there is none.
     func retainedEvent(_ name: String) -> RetainedEvents.Entry? { retained.event(name) }
 
-    /// Retained events that new subscriptions of a session match; nil: there are none.
+    /// Returns the delivery of the retained events that match new subscriptions of a session; `nil` if there is nothing
+    /// to deliver.
     ///
     /// - Parameter firstNew: The index of the first new subscription among those of the session.
     func replay(to listener: Session, firstNew: Int) -> RetainedReplay? {
         RetainedReplay(retained, of: self, to: listener, firstNew: firstNew)
     }
 
-    /// Events that are kept for those who subscribe later, in the order in which they were published. Without those
-    /// of plugins, which publish them again when they start.
+    /// The retained events for later subscribers, in the order of their publication. Excludes those of plugins, which
+    /// publish them again when they start.
     var retainedOfClients: [RetainedEvent] { retained.ofClients }
 
-    /// Keeps what the daemon before kept. What is too much, or has a name that no client may publish, is left out.
+    /// Retains the events that the previous daemon retained. Omits those beyond the limits, and those with a name that
+    /// no client may publish.
     func retain(_ events: [RetainedEvent]) {
         for event in events where PublicName.isAllowed(event.event) {
             let origin = event.origin ?? Session.localOrigin
@@ -129,10 +133,10 @@ final class EventBus {
         }
     }
 
-    /// Keeps an event for those who subscribe later.
+    /// Retains an event for later subscribers.
     ///
-    /// - Parameter session: Which published it; nil: none.
-    /// - Throws: `quota.exceeded`; the one before of its name is kept then.
+    /// - Parameter session: The session that published it; `nil` if no session did.
+    /// - Throws: `quota.exceeded`; the previous event of this name remains in this case.
     func retain(_ name: String, _ data: [UInt8], of session: Session?) throws(BridgeError) {
         let entry = RetainedEvents.Entry(
             name: name, data: data, uid: session?.peer.uid, origin: session?.origin ?? Session.localOrigin,
@@ -145,9 +149,9 @@ final class EventBus {
         retained.keep(entry)
     }
 
-    /// Keeps an event of a plugin's for those who subscribe later.
+    /// Retains an event of a plugin for later subscribers.
     ///
-    /// - Throws: `quota.exceeded`; the one before of its name is kept then.
+    /// - Throws: `quota.exceeded`; the previous event of this name remains in this case.
     func retain(_ name: String, _ data: [UInt8], ofPlugin plugin: String) throws(BridgeError) {
         let entry = RetainedEvents.Entry(name: name, data: data, plugin: plugin)
         let sizes = retained.size(with: entry)
@@ -163,9 +167,9 @@ final class EventBus {
         try quotas.check(.retainedBytes, size.bytes, maximum.bytes, of: whom, "bytes of retained events")
     }
 
-    /// Keeps the event of this name no longer.
+    /// Removes the retained event with this name.
     func forget(_ name: String) { retained.forget(name) }
 
-    /// Keeps the events of a plugin no longer.
+    /// Removes the retained events of a plugin.
     func forget(ofPlugin plugin: String) { retained.forget(ofPlugin: plugin) }
 }

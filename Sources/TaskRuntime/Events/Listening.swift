@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-// Listeners to events, in dialects that have them.
+// Event listeners, in dialects that have them.
 extension EventBus {
     func receive(_ change: ListeningMessage, from session: Session) {
         switch change {
@@ -55,7 +55,7 @@ extension EventBus {
         if let pattern = EventPattern(event) { remove(pattern, from: session) }
     }
 
-    /// Answers what a client said of a listener.
+    /// Answers a client's message about a listener.
     private func answer(
         _ id: CallbackID, event: String, _ session: Session, _ write: (CallbackAddress, OutputBuffer) -> Void
     ) {

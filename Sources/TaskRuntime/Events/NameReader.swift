@@ -1,17 +1,18 @@
 import BridgeJSON
 
-/// An array of strings in a task's options, of which a job reads a few in each step. It keeps the options' text.
+/// A reader of an array of strings in a task's options. A job reads a few strings in each step. The reader retains the
+/// text of the options.
 struct NameReader: Decodable {
     private var rest: any UnkeyedDecodingContainer
 
-    /// How many strings are left.
+    /// The number of strings that are left.
     var count: Int { (rest.count ?? 0) - rest.currentIndex }
 
     init(from decoder: any Decoder) throws { rest = try decoder.unkeyedContainer() }
 
-    /// The next string and its index in the array; nil: there is none.
+    /// Returns the next string and its index in the array; `nil` at the end.
     ///
-    /// - Throws: `options.invalid`, where it is no string.
+    /// - Throws: `options.invalid` if the element is no string.
     mutating func next() throws(BridgeError) -> (index: Int, name: String)? {
         guard !rest.isAtEnd else { return nil }
         let index = rest.currentIndex

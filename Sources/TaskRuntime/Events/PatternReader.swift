@@ -1,17 +1,17 @@
 import BridgeJSON
 
-/// The patterns in the options of `bridge.subscribe` and `bridge.unsubscribe`, read within a share of the loop.
+/// A reader of the patterns in the options of `bridge.subscribe` and `bridge.unsubscribe`, within a share of the loop.
 struct PatternReader {
     private var names: NameReader
     private var known: Set<EventPattern> = []
-    /// Those that have been read, each once.
+    /// The patterns that have been read, without duplicates.
     private(set) var patterns: [EventPattern] = []
 
     init(_ names: NameReader) { self.names = names }
 
-    /// Reads on. True: all have been read.
+    /// Continues to read, and returns true once all have been read.
     ///
-    /// - Throws: `options.invalid`.
+    /// - Throws: `options.invalid` if a string is no pattern.
     mutating func read(until budget: StepBudget) throws(BridgeError) -> Bool {
         while let (index, name) = try names.next() {
             guard let pattern = EventPattern(name) else {

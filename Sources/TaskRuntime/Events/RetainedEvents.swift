@@ -1,21 +1,20 @@
 public import BridgeJSON
 
-/// An event that is kept for those who subscribe later.
+/// An event that is retained for later subscribers.
 public struct RetainedEvent: Codable, Sendable, Equatable {
     /// The event's name.
     public var event: String
-    /// Its data.
+    /// The event's data.
     public var data: JSON
-    /// Whose session it came from; nil: no session.
+    /// The user of the session that published it; `nil` if no session did.
     public var uid: UInt32?
-    /// What that session spoke for; nil: nothing but its user.
+    /// The origin that this session represented; `nil` if it represented only its user.
     public var origin: String?
 }
 
-/// The last events of names that a publisher asked to be retained: one for each name, in the order in which they were
-/// published.
+/// The retained events: the last one of each name, in the order of their publication.
 struct RetainedEvents {
-    /// How many are kept, and their names and data together.
+    /// The number of events, and the bytes of their names and data.
     struct Size {
         var events = 0
         var bytes = 0
@@ -32,22 +31,22 @@ struct RetainedEvents {
     }
 
     struct Entry {
-        /// Whose size it counts for.
+        /// The owner whose size includes the event.
         struct Payer: Hashable {
-            /// Whose session it came from; nil: no session.
+            /// The user of the session that published it; `nil` if no session did.
             var uid: UInt32?
             /// Whether that session was trusted.
             var isTrusted: Bool
-            /// Which plugin it came from; nil: none.
+            /// The plugin that published it; `nil` if no plugin did.
             var plugin: String?
         }
 
-        /// Its name, its data, and its lines once they have been asked for.
+        /// The name and the data, and the lines that have been made of them.
         var event: EventLines
         let payer: Payer
-        /// What the session that it came from spoke for.
+        /// The origin that the publishing session represented.
         let origin: String
-        /// Its position in the order in which the events were published.
+        /// Its position in the order of publication.
         var order: UInt64 = 0
 
         init(name: String, data: [UInt8], uid: UInt32?, origin: String, isTrusted: Bool) {
@@ -65,26 +64,27 @@ struct RetainedEvents {
         var name: String { event.name }
         var uid: UInt32? { payer.uid }
 
-        /// Whether it is this session's user's, in the same origin.
+        /// Returns whether the session has the same user and origin as the publisher.
         func isOwned(by session: Session) -> Bool {
             uid == session.peer.uid && origin.isExactly(session.origin)
         }
     }
 
-    /// So many are enough for the states of a desk full of pages; each costs memory until it is forgotten.
+    /// The maximum for all. It suffices for the state of many open pages. Each event costs memory until it is removed.
     static let maximum = Size(events: 1_024, bytes: 4 << 20)
-    /// Of one plugin, and of one user who is not root or the daemon's: others have to find room, too.
+    /// The maximum for one plugin, and for one user other than root and the daemon's user, so that others have room
+    /// too.
     static let maximumOfUser = Size(events: 256, bytes: 1 << 20)
 
-    /// By name.
+    /// The events by name.
     private var entries: [ExactText: Entry] = [:]
     private var lastOrder: UInt64 = 0
     private var size = Size()
     private var sizeOfUser: [Entry.Payer: Size] = [:]
 
-    /// All but those of plugins.
+    /// The events except those of plugins.
     var ofClients: [RetainedEvent] {
-        // What is kept was JSON.
+        // `try?`: the stored text was JSON.
         entries.values.filter { $0.payer.plugin == nil }.sorted { $0.order < $1.order }.map {
             RetainedEvent(
                 event: $0.name, data: (try? JSON(parsing: $0.event.text)) ?? .null, uid: $0.uid,
@@ -92,7 +92,7 @@ struct RetainedEvents {
         }
     }
 
-    /// What there would be with an event in the place of the one before of its name: of all, and of its user.
+    /// Returns the sizes of all events, and of the payer's, after an event would replace the previous one of its name.
     func size(with new: Entry) -> (all: Size, ofUser: Size) {
         var sizes = (all: size, ofUser: sizeOfUser[new.payer] ?? Size())
         if let old = entries[ExactText(new.name)] {
@@ -104,10 +104,10 @@ struct RetainedEvents {
         return sizes
     }
 
-    /// The event of this name.
+    /// Returns the event with this name; `nil` if there is none.
     func event(_ name: String) -> Entry? { entries[ExactText(name)] }
 
-    /// Keeps an event in the place of the one before of its name.
+    /// Stores an event and replaces the previous one of its name.
     mutating func keep(_ event: Entry) {
         forget(event.name)
         lastOrder += 1
@@ -118,7 +118,7 @@ struct RetainedEvents {
         sizeOfUser[entry.payer, default: Size()].add(entry)
     }
 
-    /// Keeps the event of this name no longer.
+    /// Removes the event with this name.
     mutating func forget(_ name: String) {
         guard let entry = entries.removeValue(forKey: ExactText(name)) else { return }
         size.remove(entry)
@@ -127,13 +127,13 @@ struct RetainedEvents {
         sizeOfUser[entry.payer] = ofUser.events == 0 ? nil : ofUser
     }
 
-    /// Keeps the events of this plugin no longer.
+    /// Removes the events of this plugin.
     mutating func forget(ofPlugin plugin: String) {
         for entry in entries.values where entry.payer.plugin == plugin { forget(entry.name) }
     }
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The names of all, each with the position of its event in the order in which they were published.
+    /// The names of all events, each with its position in the order of publication.
     var names: [(order: UInt64, name: String)] { entries.values.map { ($0.order, $0.name) } }
 }

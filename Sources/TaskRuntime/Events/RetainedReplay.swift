@@ -1,12 +1,12 @@
-/// Retained events on their way to a session that has subscribed: those that its new patterns match and the ones before
-/// do not, in the order in which they were published.
+/// The delivery of retained events to a session that has subscribed. It sends the events that match new patterns and no
+/// old one, in the order of their publication.
 ///
-/// An event that is published or forgotten meanwhile is not sent from here: the session has been sent the newer one.
+/// An event that is replaced or removed meanwhile is not sent: the session has already got the newer event.
 struct RetainedReplay {
     private let bus: EventBus
     private let listener: Session
     private let retained: [(order: UInt64, name: String)]
-    /// What the session listens to, of which those from this index on are new.
+    /// The patterns of the session: first the old ones, then the new ones.
     private let patterns: [EventPattern]
     private let oldCount: Int
     private let wanted = PatternTree<Void>()
@@ -14,11 +14,11 @@ struct RetainedReplay {
     private var enteredCount = 0
     private var lookedAtCount = 0
     private var found: [(order: UInt64, name: String)] = []
-    /// Those that have not been sent, once all have been looked at.
+    /// The events that have not been sent; `nil` until all have been matched.
     private var unsent: ArraySlice<(order: UInt64, name: String)>?
 
-    /// - Parameter firstNew: the index of the first new subscription among those of the session.
-    /// - Returns: nil where nothing is retained, or nothing is new.
+    /// - Parameter firstNew: The index of the first new subscription among those of the session.
+    /// - Returns: `nil` if no event is retained or no subscription is new.
     init?(_ events: RetainedEvents, of bus: EventBus, to listener: Session, firstNew: Int) {
         guard !events.isEmpty, listener.nextSubscription > firstNew else { return nil }
         self.bus = bus
@@ -30,7 +30,7 @@ struct RetainedReplay {
         patterns = old + subscriptions.filter { $0.order >= firstNew }.map(\.pattern)
     }
 
-    /// Goes on. True: all have been sent.
+    /// Continues, and returns true once all have been sent.
     mutating func step(until budget: StepBudget) -> Bool {
         while enteredCount < patterns.count {
             _ = (enteredCount < oldCount ? unwanted : wanted).insert((), patterns[enteredCount])

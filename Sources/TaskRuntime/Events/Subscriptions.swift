@@ -1,15 +1,16 @@
-/// Who listens to which events. Every change passes through here, so that tree, sessions and accounts agree. Loop
-/// thread only.
+/// The subscriptions of all sessions. All changes are made here, so that tree, sessions and accounts stay consistent.
+/// Loop thread only.
 final class Subscriptions {
     private let tree = PatternTree<Subscription>()
     private var count = 0
-    /// Grows with each event: a session that several patterns of its own lead to is found once.
+    /// The mark of the last event. It marks the sessions found for an event, so that a session with several matching
+    /// patterns is found once.
     private var lastMark: UInt64 = 0
 
-    /// Whether no session listens to anything.
+    /// Whether no session has a subscription.
     var isEmpty: Bool { count == 0 }
 
-    /// The sessions that subscribed to an event, each once.
+    /// Returns the sessions that subscribed to an event, without duplicates.
     func sessions(for event: String) -> [Session] {
         lastMark += 1
         var found: [Session] = []
@@ -21,19 +22,18 @@ final class Subscriptions {
         return found
     }
 
-    /// Up to so many sessions are asked one by one, each of which has a few hundred patterns.
+    /// The maximum number of sessions that are checked one by one. A session may have a few hundred patterns.
     private static let maximumAsked = 16
 
-    /// Those of some sessions that subscribed to an event, in their order.
+    /// Returns those of the given sessions that subscribed to an event, in their order.
     func those(of sessions: [Session], listeningTo event: String) -> [Session] {
         guard sessions.count > Self.maximumAsked else { return sessions.filter { $0.listens(to: event) } }
-        // Marks them all.
+        // Marks all sessions that subscribed.
         _ = self.sessions(for: event)
         return sessions.filter { $0.eventMark == lastMark }
     }
 
-    /// Adds a pattern to those of a session; nothing happens where it has the pattern. No event is found for it before
-    /// ``begin(of:)``.
+    /// Adds a pattern to a session, unless the session has it. The pattern takes effect with ``begin(of:)``.
     func enter(_ pattern: EventPattern, of session: Session) {
         guard session.subscriptions[pattern] == nil else { return }
         let subscription = Subscription(session, pattern, order: session.nextSubscription)
@@ -44,7 +44,7 @@ final class Subscriptions {
         count += 1
     }
 
-    /// All patterns of a session hold from now on.
+    /// Puts all patterns of a session into effect.
     func begin(of session: Session) { session.begunSubscriptions = session.nextSubscription }
 
     /// Adds a pattern that takes effect immediately.
@@ -53,13 +53,13 @@ final class Subscriptions {
         begin(of: session)
     }
 
-    /// Removes a pattern from those of a session; nothing happens where it has not got it.
+    /// Removes a pattern from a session, if the session has it.
     func remove(_ pattern: EventPattern, from session: Session) {
         guard let subscription = session.subscriptions.removeValue(forKey: pattern) else { return }
         remove(subscription, of: session)
     }
 
-    /// The session no longer listens to anything.
+    /// Removes all patterns of a session.
     func removeAll(of session: Session) {
         for subscription in session.subscriptions.values { remove(subscription, of: session) }
         session.subscriptions = [:]
@@ -67,7 +67,7 @@ final class Subscriptions {
 
     private func remove(_ subscription: Subscription, of session: Session) {
         if let entry = subscription.entry { tree.remove(entry) }
-        // It holds the subscription, which would otherwise hold itself by way of it.
+        // Breaks the reference cycle between the subscription and its tree entry.
         subscription.entry = nil
         session.account.subscriptions -= 1
         count -= 1

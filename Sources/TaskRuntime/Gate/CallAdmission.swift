@@ -1,14 +1,14 @@
 import BridgeJSON
 import BridgeMessage
 
-// Whether a call fits into the quotas. Asked before a call is begun, and nowhere else: whatever is refused here has not
-// begun, and is refused in words.
+// The quota checks for calls. They run before a call begins and nowhere else: a refused call has not begun and gets an
+// error with an explanation.
 extension Quotas {
-    /// Options from this length on are counted while their call is in flight; shorter ones are a part of what each call
-    /// costs in any case.
+    /// The length from which options are counted while their call is in flight. Shorter options are part of the fixed
+    /// cost of a call.
     static var countedOptionsBytes: Int { 1_024 }
 
-    /// Whether the session may make one more call of the task. Where it may, the call counts against the rates.
+    /// Checks that the session may make one more call of the task. An admitted call counts against the rates.
     @inline(__always)
     func admit(
         _ message: UnsafePointer<CallMessage>, of task: Unmanaged<TaskEntry>, by session: Session
@@ -33,7 +33,8 @@ extension Quotas {
             "the session has \(limits.callsInFlight) calls in flight, as many as it may", retryAfter: Self.someEndSoon)
     }
 
-    /// When calls in flight end is not known: this is as long as many take.
+    /// The suggested delay before a retry. The time when calls in flight end is unknown; many take about as long as
+    /// this.
     private static var someEndSoon: Duration { .milliseconds(100) }
 
     private func checkAll(_ optionsBytes: Int, of task: TaskEntry, by session: Session) throws(BridgeError) {
@@ -57,7 +58,8 @@ extension Quotas {
         take(task.meters, now: gates.now)
     }
 
-    /// Where calls end before the plugin has begun with them, it would get more than it can ever do.
+    /// Checks the calls that have ended while the plugin still works on them. Without this limit a plugin could get
+    /// more calls than it can process.
     private func checkUnfinished(in task: TaskEntry, of account: UserAccount) throws(BridgeError) {
         guard let plugin = task.provider.queue, let limit = account.unfinished.limit(reachedIn: plugin.number) else {
             return
@@ -69,7 +71,8 @@ extension Quotas {
             retryAfter: Self.someEndSoon)
     }
 
-    /// The same for a call that a plugin makes: it is bound by what binds the task, and by how many it may have made.
+    /// Checks a call that a plugin makes: the quotas of the task, and the number of calls that the plugin may have in
+    /// flight.
     func admit(callOf task: TaskEntry, by plugin: any QueueingProvider) throws(BridgeError) {
         if task.stream != nil { return }
         guard plugin.ownCallsInFlight < values.pluginCallsInFlight else {
@@ -83,8 +86,9 @@ extension Quotas {
         take(task.meters, now: gates.now)
     }
 
-    /// - Throws: `busy`, where the account has no room for the calls that the session has in flight, or for what is
-    ///   held for the session.
+    /// Checks that an account has room for a session.
+    ///
+    /// - Throws: `busy` if the account has no room for the session's calls in flight, or for the bytes held for it.
     func checkCalls(of session: Session, on account: UserAccount) throws(BridgeError) {
         guard account.callsInFlight + session.callsInFlight <= account.maximumCallsInFlight else {
             throw tooManyInFlight(account.maximumCallsInFlight, of: account.label)
@@ -128,7 +132,7 @@ extension Quotas {
     }
 }
 
-/// Looks whether every rate that a call counts against has a token, before any is taken.
+/// Checks that every rate that a call counts against has a token, before any token is taken.
 private struct RateGates {
     struct Closed {
         var nanoseconds: UInt64
@@ -137,7 +141,7 @@ private struct RateGates {
     }
 
     let now: UInt64
-    /// The one that takes longest to open; nil: all are open.
+    /// The rate with the longest wait; `nil` if all have a token.
     private(set) var closed: Closed?
 
     init(now: UInt64) { self.now = now }

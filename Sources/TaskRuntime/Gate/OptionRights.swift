@@ -1,10 +1,12 @@
 import BridgeJSON
 import WebOrigins
 
-// Options that take a permission of their own. Asked where a call's options are checked: after its interceptors, before
-// its task, no matter who provides that and who calls.
+// Options that require a permission of their own. They are checked with the call's options: after its interceptors and
+// before its task, for all providers and callers.
 extension Rights {
-    /// - Throws: `permission.denied`, where the options name what the caller may not name.
+    /// Checks the names in a call's options that require a permission.
+    ///
+    /// - Throws: `permission.denied` if the caller may not name one of them.
     func check(
         namesIn options: UnsafeRawBufferPointer, of call: Call, _ rights: [OptionRight]
     ) throws(BridgeError) {
@@ -25,7 +27,7 @@ extension Rights {
             if right.verb == .reach { try checkOrigin(name, right) }
             let decision = policy.decide(right.verb, name, for: subject)
             guard !decision.isAllowed else { continue }
-            // Not by characters, one of which may be as long as the whole.
+            // Cuts by scalars: a single character may be as long as the whole text.
             let shown = String(name.unicodeScalars.prefix(256))
             let what =
                 right.verb == .reach
@@ -34,7 +36,7 @@ extension Rights {
         }
     }
 
-    /// What is no origin matches no rule, also none that denies.
+    /// Checks that a name is an origin. Any other text would match no rule, not even one that denies.
     private func checkOrigin(_ name: String, _ right: OptionRight) throws(BridgeError) {
         do throws(AddressRefusal) { _ = try WebOrigin(name) } catch {
             throw BridgeError(
@@ -44,7 +46,8 @@ extension Rights {
         }
     }
 
-    /// Who makes a call: the session that it is made for, or the plugin that makes it in its own name; nil: the daemon.
+    /// Returns the subject of a call: the session that it is made for, or the plugin that makes it in its own name;
+    /// `nil` for the daemon.
     private func subject(_ call: Call) -> PolicySubject? {
         if let session = call.session { return subject(session) }
         return call.pluginName.map { PolicySubject(plugin: $0, daemonUID: policy.daemonUID) }

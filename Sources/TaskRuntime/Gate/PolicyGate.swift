@@ -1,11 +1,11 @@
 import BridgeJSON
 import BridgeMessage
 
-/// Whether a call may begin: rights first, then quotas. Loop thread only.
+/// The checks before a call begins: rights first, then quotas. Loop thread only.
 final class PolicyGate {
-    /// Who may do what.
+    /// The rights of clients.
     let rights: Rights
-    /// How much a user may take.
+    /// The quotas of users.
     let quotas: Quotas
 
     init(_ rights: Rights, _ quotas: Quotas) {
@@ -13,10 +13,10 @@ final class PolicyGate {
         self.quotas = quotas
     }
 
-    /// Lets a session's call of a task in. Where it does, the call counts against the rates.
+    /// Admits a session's call of a task. An admitted call counts against the rates.
     ///
-    /// - Throws: `permission.denied`, `task.not_found` where the session that the call names does not provide it,
-    ///   `busy` where a quota is reached.
+    /// - Throws: `permission.denied`; `task.not_found` if the session that the call names does not provide the task;
+    ///   `busy` if a quota is reached.
     @inline(__always)
     func admit(
         _ message: UnsafePointer<CallMessage>, of task: Unmanaged<TaskEntry>, by session: Session
@@ -26,7 +26,7 @@ final class PolicyGate {
         }
         let target = message.pointee.sessionNumber
         if target != CallMessage.anySession { try checkAddress(task.takeUnretainedValue(), of: target, by: session) }
-        // Last: a call that is refused for another reason counts against no rate.
+        // This is the last check, so that a call refused for another reason counts against no rate.
         try quotas.admit(message, of: task, by: session)
     }
 

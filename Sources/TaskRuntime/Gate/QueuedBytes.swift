@@ -1,11 +1,11 @@
 import BridgeJSON
 
-// What the daemon holds in memory for clients, counted for each uid and for all: answers and events that wait for their
-// reader, lines whose end has not come, options of calls in flight, the newest progress of slow readers, the answers of
+// The memory that the daemon holds for clients, counted for each uid and for all: answers and events that wait for
+// their reader, incomplete lines, options of calls in flight, the newest progress of slow readers, and the answers of
 // unfinished batches.
 extension Quotas {
-    /// Counts again what is held for a session. The server calls this where output was left unwritten, and where a line
-    /// is long in coming.
+    /// Counts the bytes that are held for a session again. The server calls this if output was not written completely,
+    /// and if a line takes long to arrive.
     func countQueued(_ session: Session) {
         let bytes = session.queuedBytes + session.heldInputBytes + session.batchBytes
         hold(bytes - session.countedBytes, for: session.account)
@@ -13,27 +13,27 @@ extension Quotas {
         countUnread(UnreadOutput(bytes: session.queuedBytes, events: session.queuedEvents), of: session)
     }
 
-    /// The session is gone: nothing is held for it.
+    /// Stops counting the bytes of a session that has ended.
     func releaseQueued(_ session: Session) {
         hold(-session.countedBytes, for: session.account)
         session.countedBytes = 0
         countUnread(UnreadOutput(), of: session)
     }
 
-    /// Whether more is held for the session's user, or for all, than may be.
+    /// Returns whether the bytes held for the session's user, or for all users, reach the quota.
     func isOverQuota(_ session: Session) -> Bool {
         session.account.queuedBytes >= session.account.quota.queuedBytes || queuedBytes >= values.queuedBytes
     }
 
-    /// What is said of a line that was discarded because there is no room to wait for its end.
+    /// Returns the error for a line that was discarded because there is no room to wait for its end.
     func lineRefusal(_ session: Session) -> BridgeError { tooManyBytes(of: session.account, adding: 1) }
 
     func hasRoom(for bytes: Int, of account: UserAccount) -> Bool {
         account.queuedBytes + bytes <= account.quota.queuedBytes && queuedBytes + bytes <= values.queuedBytes
     }
 
-    /// Whether a call's result may wait for its reader. Asked only where the session has much to read already, or the
-    /// result is long.
+    /// Returns whether there is room for a call's result until the client reads it. Called only if the session has much
+    /// unread output, or the result is long.
     func hasRoom(forResultOf call: Call, _ resultBytes: Int) -> Bool {
         guard call.origin == .session, call.hasID, let session = call.session, session.takesMessages else {
             return true
@@ -42,9 +42,9 @@ extension Quotas {
         return hasRoom(for: resultBytes, of: session.account)
     }
 
-    /// Why a result that may be long is not made: its caller has left something unread, and there is hardly any room
-    /// left. Nil: it is made. A caller with nothing unread gets the daemon's state even when no room is left: a result
-    /// of up to `Session.uncountedBytes` is sent, a longer one is refused after it was made.
+    /// Returns why a result that may be long is not made: its caller has unread output, and there is hardly any room
+    /// left; `nil` if it is made. A caller without unread output gets the daemon's state even if no room is left: a
+    /// result of up to `Session.uncountedBytes` is sent, a longer one is refused after it was made.
     func longResultRefusal(of call: Call) -> BridgeError? {
         guard let session = call.session, session.queuedBytes + session.batchBytes > 0 else { return nil }
         let bytes = min(Session.uncountedBytes, session.account.quota.queuedBytes / 4)
@@ -72,7 +72,7 @@ extension Quotas {
             retryAfter: .seconds(1))
     }
 
-    /// The same, for what no user asked for.
+    /// Returns the same error for memory that no user requested.
     func noRoomForAll() -> BridgeError {
         busy(
             .queuedBytes, values.queuedBytes, of: "all users",

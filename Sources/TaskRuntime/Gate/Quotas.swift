@@ -1,23 +1,23 @@
 import BridgeJSON
 import Logging
 
-/// The quotas as they are in force, who has which account, and what is said where one is reached. Loop thread only.
+/// The current quotas, the accounts of users, and the errors for reached quotas. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// docs/architecture.md explains `@exclusivity(unchecked)`.
 final class Quotas {
-    /// Bounds that hold for every session.
+    /// The limits of every session.
     @exclusivity(unchecked) private(set) var limits: RuntimeLimits
-    /// What sessions, users, plugins and tasks may take.
+    /// The quotas of sessions, users, plugins and tasks.
     private(set) var values: QuotaLimits
-    /// How often a session may call; nil: as often as it likes.
+    /// The maximum rate of a session's calls; `nil` if it is unlimited.
     private(set) var sessionPace: CallPace?
-    /// Whether calls are counted by time, for sessions or users.
+    /// Whether the rate of calls is limited for sessions or users.
     @exclusivity(unchecked) private(set) var hasPaces = false
-    /// Bytes that are held for all users together.
+    /// The number of bytes that are held for all users together.
     @exclusivity(unchecked) private(set) var queuedBytes = 0
-    /// What is held for the descriptions of tasks that clients provide.
+    /// The number of bytes that are held for the descriptions of tasks that clients provide.
     private(set) var descriptionBytes = 0
-    /// What clients have yet to read, of all sessions together: what the last writing left.
+    /// The output of all sessions that clients have not read, as of the last write.
     private(set) var unread = UnreadOutput()
     private var accounts = UserAccounts()
     private var refusals: [QuotaName: UInt64] = [:]
@@ -41,12 +41,12 @@ final class Quotas {
         notePaces()
     }
 
-    /// Goes by other bounds from now on, for living sessions too.
+    /// Applies new limits, also to existing sessions.
     func apply(_ limits: RuntimeLimits) { self.limits = limits }
 
-    /// Goes by other quotas from now on, for living sessions too. What has been taken stays taken; rates begin again.
+    /// Applies new quotas, also to existing sessions. Amounts in use still count; rates start again.
     ///
-    /// - Returns: Whether they are others.
+    /// - Returns: Whether the quotas have changed.
     func apply(_ values: QuotaLimits) -> Bool {
         guard values != self.values else { return false }
         self.values = values
@@ -56,27 +56,27 @@ final class Quotas {
         return true
     }
 
-    /// Reads of the quotas what every call has to know.
+    /// Caches the quotas that every call needs.
     private func notePaces() {
         sessionPace = CallPace(values.sessionCalls)
         hasPaces = sessionPace != nil || values.user.calls.callsPerSecond > 0
     }
 
-    // MARK: What is held
+    // MARK: Held bytes
 
-    /// So many bytes more are held for a user; nil: for none.
+    /// Adds to the number of bytes that are held for a user; `nil` for bytes that belong to no user.
     func hold(_ bytes: Int, for account: UserAccount?) {
         account?.queuedBytes += bytes
         queuedBytes += bytes
     }
 
-    /// So much more is held for descriptions of tasks that the session provides.
+    /// Adds to the number of bytes that are held for descriptions of tasks that the session provides.
     func holdDescription(_ bytes: Int, for session: Session) {
         session.descriptionBytes += bytes
         descriptionBytes += bytes
     }
 
-    /// This is what was left unwritten of a session's output.
+    /// Stores the size of a session's unwritten output.
     func countUnread(_ output: UnreadOutput, of session: Session) {
         unread.bytes += output.bytes - session.countedUnread.bytes
         unread.events += output.events - session.countedUnread.events
@@ -85,15 +85,15 @@ final class Quotas {
 
     // MARK: Accounts
 
-    /// What a user has taken, by sessions that are trusted as those of this origin are.
+    /// Returns the account of a user, for sessions with the same trust as those of this origin.
     func account(of peer: PeerIdentity, origin: String = Session.localOrigin) -> UserAccount {
         let isTrusted = rights.policy.trusts(PolicySubject(uid: peer.uid, origin: origin))
         return accounts.account(of: peer.uid, isTrusted: isTrusted, values, now: clock.now)
     }
 
-    /// The account of a session that is to speak for an origin.
+    /// Returns the account of a session that will represent an origin.
     ///
-    /// - Throws: `busy` or `quota.exceeded`, where the account changes and has no room for what the session has.
+    /// - Throws: `busy` or `quota.exceeded` if the account changes and has no room for the session.
     func account(of session: Session, for origin: String) throws(BridgeError) -> UserAccount {
         let account = account(of: session.peer, origin: origin)
         guard account !== session.account else { return account }
@@ -109,7 +109,7 @@ final class Quotas {
         return account
     }
 
-    /// The session is gone, and what it had no longer counts.
+    /// Removes a session that has ended from its account.
     func settleAccount(of session: Session) {
         session.account.connections -= 1
         releaseQueued(session)
@@ -117,7 +117,7 @@ final class Quotas {
 
     // MARK: Connections
 
-    /// Why a client must not connect; nil: it may.
+    /// Returns why a client must not connect; `nil` if it may.
     func refusal(ofConnectionBy peer: PeerIdentity) -> BridgeError? {
         let account = account(of: peer)
         guard account.connections >= account.quota.connections else { return nil }
@@ -131,7 +131,8 @@ final class Quotas {
             "\(account.label) has \(account.connections) connections, as many as it may", retryAfter: .seconds(1))
     }
 
-    /// One line for many: who connects again and again must not fill the log.
+    /// Counts a refused connection. One log line reports many, so that a client cannot fill the log by connecting
+    /// repeatedly.
     private func noteTurnedAway(_ account: UserAccount) {
         account.unreportedConnections += 1
         let now = clock.now
@@ -145,9 +146,9 @@ final class Quotas {
         account.reportedAt = now
     }
 
-    // MARK: What a session keeps
+    // MARK: Resources of a session
 
-    /// - Throws: `quota.exceeded`, where the session or its user would listen to too many patterns.
+    /// - Throws: `quota.exceeded` if the session or its user would have too many subscriptions.
     func checkSubscriptions(_ count: Int, of session: Session) throws(BridgeError) {
         let added = count - session.subscriptions.count
         guard added > 0 else { return }
@@ -160,7 +161,7 @@ final class Quotas {
             "patterns of events to listen to")
     }
 
-    /// - Throws: `quota.exceeded`, where the session or its user would provide too many tasks.
+    /// - Throws: `quota.exceeded` if the session or its user would provide too many tasks.
     func checkTasks(adding added: Int, of session: Session) throws(BridgeError) {
         guard added > 0 else { return }
         try check(
@@ -170,12 +171,12 @@ final class Quotas {
         try check(.tasks, account.tasks + added, account.quota.tasks, of: account.label, "tasks to provide")
     }
 
-    /// - Throws: `quota.exceeded`, where one more stream would be too many, `busy`, where its window does not fit.
+    /// - Throws: `quota.exceeded` if one more stream would be too many; `busy` if there is no room for its window.
     ///
     /// - Parameters:
-    ///   - holder: as whose it would count.
-    ///   - session: whose holder that is; nil: a plugin's.
-    ///   - plugin: that plugin's name.
+    ///   - holder: The holder for which the stream would count.
+    ///   - session: The session of this holder; `nil` if the holder is a plugin.
+    ///   - plugin: The name of this plugin; `nil` for a session.
     func checkStream(of holder: StreamHolder, _ session: Session?, plugin: String?) throws(BridgeError) {
         let count = holder.chargedCount + 1
         let windowBytes = limits.streamWindowBytes
@@ -190,7 +191,7 @@ final class Quotas {
         guard hasRoom(for: windowBytes, of: account) else { throw tooManyBytes(of: account, adding: windowBytes) }
     }
 
-    /// - Throws: `quota.exceeded`, where so much more must not be held for descriptions of tasks.
+    /// - Throws: `quota.exceeded` if there is no room for this number of bytes of task descriptions.
     func checkDescriptions(_ addedBytes: Int, of account: UserAccount) throws(BridgeError) {
         guard addedBytes > 0 else { return }
         let maximum = account.isTrusted ? DescriptionBytes.maximum : DescriptionBytes.maximumOfUser
@@ -199,7 +200,7 @@ final class Quotas {
         try check(.descriptionBytes, descriptionBytes + addedBytes, DescriptionBytes.maximum, of: "all users", what)
     }
 
-    /// - Throws: `quota.exceeded`, where more is wanted than may be.
+    /// - Throws: `quota.exceeded` if the requested amount exceeds the limit.
     func check(
         _ quota: QuotaName, _ wanted: Int, _ limit: Int, of whom: String, _ what: String
     ) throws(BridgeError) {
@@ -210,9 +211,9 @@ final class Quotas {
             data: .object(Self.data(quota, limit, whom)))
     }
 
-    // MARK: Words and figures
+    // MARK: Errors and counters
 
-    /// What passes with time. The call that it refuses has not begun.
+    /// Returns the error for a temporary refusal. The refused call has not begun.
     func busy(
         _ quota: QuotaName, _ limit: Int, of whom: String, _ message: String, retryAfter: Duration
     ) -> BridgeError {
@@ -226,6 +227,6 @@ final class Quotas {
         ["quota": .string(quota.rawValue), "limit": .number(JSONNumber(limit)), "of": .string(whom)]
     }
 
-    /// How often a quota was met.
+    /// Returns how often a quota caused a refusal.
     func refusalCount(of quota: QuotaName) -> UInt64 { refusals[quota] ?? 0 }
 }

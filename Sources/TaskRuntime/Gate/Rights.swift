@@ -1,10 +1,10 @@
 import BridgeJSON
 
-/// What the policy is asked, and what becomes of its answers. No other code asks it. Loop thread only.
+/// The only user of the policy's decisions: asks for them and caches them. Loop thread only.
 final class Rights {
-    /// Who may do what.
+    /// The policy in force.
     private(set) var policy: Policy
-    /// Grows whenever the policy changes.
+    /// The revision of the policy; it increases with each change.
     private(set) var revision: UInt64 = 0
     /// The events that plugins mark as public, by name.
     private var publicEvents: Set<ExactText> = []
@@ -15,19 +15,19 @@ final class Rights {
         self.sessions = sessions
     }
 
-    /// Goes by other rules from now on, for living sessions too. Calls in flight go on.
+    /// Applies a new policy, also to existing sessions. Calls in flight continue.
     func apply(_ policy: Policy) {
         self.policy = policy
         revision += 1
         forget()
     }
 
-    /// Something has changed that decisions about all sessions rest on.
+    /// Discards the cached decisions about all sessions.
     func forget() {
         for session in sessions.all { session.forgetRights() }
     }
 
-    /// Who a session is, to the policy.
+    /// Returns the policy subject of a session.
     func subject(_ session: Session) -> PolicySubject {
         PolicySubject(
             uid: session.peer.uid, gids: session.peer.gids, origin: session.origin, user: session.user,
@@ -54,7 +54,7 @@ final class Rights {
 
     // MARK: Calls
 
-    /// May the session call this task?
+    /// Returns whether the session may call this task.
     @inline(__always)
     func mayCall(_ task: TaskEntry, _ session: Session) -> Bool {
         session.callRights.known(of: task.number) ?? decideCall(of: task, by: session)
@@ -70,7 +70,8 @@ final class Rights {
         decide(.call, task.description.permission, isPublic: task.description.isPublic, by: session)
     }
 
-    /// Whether the maker of a call may call this task. Where the call is made on behalf of another, no rule is asked.
+    /// Returns whether the maker of a call may call this task. For a call made on behalf of another call no rule is
+    /// checked.
     func mayCall(_ task: TaskEntry, as call: Call) -> Bool {
         if call.origin == .session { return call.session.map { mayCall(task, $0) } ?? false }
         guard call.record.pointee.extras?.parent == nil, let plugin = call.pluginName else { return true }
@@ -78,12 +79,12 @@ final class Rights {
         return true
     }
 
-    /// Why the session may not call the task.
+    /// Returns the error for a session that may not call the task.
     func callDenial(_ task: TaskEntry, _ session: Session) -> BridgeError {
         denial(subject(session), "call \(task.name)", decision(onCallOf: task, by: session))
     }
 
-    /// Rules may deny plugins what they call in their own name.
+    /// Checks the rules that deny calls of plugins in their own name.
     ///
     /// - Throws: `permission.denied`.
     func checkCall(of task: TaskEntry, byPlugin name: String) throws(BridgeError) {
@@ -95,27 +96,28 @@ final class Rights {
 
     // MARK: Events
 
-    /// Whether events of this name reach the session, if it wants them.
+    /// Returns whether the session may receive events of this name.
     func mayGet(_ event: String, _ session: Session) -> Bool {
         if session.isTrusted, policy.rules(about: .subscribe).isEmpty { return true }
         let name = ExactText(event)
         if let known = session.eventRights[name] { return known }
         let isAllowed = decide(.subscribe, event, isPublic: isPublicEvent(event), by: session).isAllowed
         guard event.utf8.count <= TextBounds.rememberedEvent else { return isAllowed }
-        // Any client that may publish can make up names.
+        // The cache is bounded, as any client that may publish can invent names.
         if session.eventRights.count >= Self.maximumEventRights { session.eventRights.removeAll() }
         session.eventRights[name] = isAllowed
         return isAllowed
     }
 
-    /// These events are public from now on, and no others.
+    /// Replaces the set of public events.
     func setPublicEvents(_ names: Set<ExactText>) {
         guard names != publicEvents else { return }
         publicEvents = names
         forget()
     }
 
-    /// Whether a plugin marks events of this name as public, or they are news about the session that gets them.
+    /// Returns whether a plugin marks events of this name as public, or the event is about the receiving session
+    /// itself.
     func isPublicEvent(_ name: String) -> Bool {
         name.isExactly(EventLines.droppedEvents) || publicEvents.contains(ExactText(name))
     }

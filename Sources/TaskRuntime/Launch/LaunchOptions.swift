@@ -1,11 +1,11 @@
-/// How the daemon was started, as plugin processes see it.
+/// The start options of the daemon, for plugin processes.
 public struct LaunchOptions: Sendable, Equatable {
-    /// The command line, the program's name first.
+    /// The command line, beginning with the program's name.
     public var arguments: [String]
-    /// Where the daemon keeps what must outlive it.
+    /// The directory of the daemon's persistent state.
     public var stateDirectory: String
 
-    /// Options.
+    /// Creates the options.
     public init(arguments: [String], stateDirectory: String) {
         self.arguments = arguments
         self.stateDirectory = stateDirectory

@@ -2,21 +2,21 @@ public import LaunchWorkers
 
 /// A part of the daemon's start. Every worker of a phase has run before the next phase begins.
 public enum LaunchPhase: String, LaunchPhases, Comparable {
-    /// Directories, locks, the log: what everything else stands on.
+    /// Directories, locks and the log, which everything else requires.
     case environment
     /// Plugins are loaded, configured and started.
     case plugins
-    /// Stores are opened and migrated: what must be done before the first call.
+    /// Stores are opened and migrated, and other work that must precede the first call.
     case beforeListening
     /// The socket is bound.
     case listening
-    /// What may be done while calls come in.
+    /// Work that may run while calls arrive.
     case afterListening
 
-    /// Whether plugins may have workers in it.
+    /// Whether plugins may have launch workers in this phase.
     public var isOpenToPlugins: Bool { self == .beforeListening || self == .afterListening }
 
-    /// Whether the first phase comes first.
+    /// Returns whether the left phase precedes the right one.
     public static func < (left: LaunchPhase, right: LaunchPhase) -> Bool {
         let order = allCases
         return order.firstIndex(of: left)! < order.firstIndex(of: right)!  // allCases has every case

@@ -1,15 +1,15 @@
 import BridgeJSON
 import BridgeMessage
 
-/// The end of a session, or of its input: call by call, task by task, within its user's share of the loop.
+/// A job that ends a session or its input: calls and tasks one by one, within its user's share of the loop.
 final class SessionEnding: StepJob {
-    /// How a session ends.
+    /// The kind of end.
     enum End {
-        /// It sends nothing more: what it provides ends.
+        /// The client sends nothing more. Its tasks are removed.
         case input
-        /// It is gone.
+        /// The client has disconnected.
         case hangUp
-        /// It is closed, and gets this event as the last one.
+        /// The session is closed, and gets this event as its last one.
         case closing(event: String, JSON)
     }
 
@@ -33,7 +33,7 @@ final class SessionEnding: StepJob {
         return .done
     }
 
-    /// Ends one thing; false where nothing is left.
+    /// Ends one call, stream or task; returns false if nothing is left.
     private func endNext() -> Bool {
         if endCall() || leaveStream() { return true }
         if let name = ending.registrations.first {
@@ -61,7 +61,7 @@ final class SessionEnding: StepJob {
         return true
     }
 
-    /// The client may still read, and is still answered, where it has only ended its input.
+    /// Leaves a stream, unless only the input has ended. In that case the client still reads and gets answers.
     private func leaveStream() -> Bool {
         if case .input = end { return false }
         return lifecycle.streams.leaveNext(of: ending.streamHolder)
@@ -74,7 +74,7 @@ final class SessionEnding: StepJob {
             lifecycle.events.endListening(ending)
             lifecycle.forget(ending)
         case .closing(let event, let data):
-            // The connection may have gone meanwhile: another job follows then.
+            // The connection may have closed meanwhile; in this case another job follows.
             guard ending.phase == .closing else { return }
             lifecycle.events.endListening(ending)
             lifecycle.events.delivery.refill(ending)

@@ -1,72 +1,74 @@
 import BridgeJSON
 import BridgeMessage
 
-// Sessions that go from one daemon to the next: what a daemon that is replaced hands over of them, and how the one that
-// replaces it goes on with them. The connections themselves are the server's affair.
+// The handover of sessions to the next daemon: the state that a daemon hands over, and how the next daemon resumes the
+// sessions. The server hands over the connections themselves.
 
-/// What is known of a session without its connection. Read by daemons of other versions too: members are added and
-/// never change their meaning, those that are missing have a default, and those that are not known are passed over.
+/// The state of a session without its connection. Daemons of other versions read it too: new members may be added, no
+/// member changes its meaning, missing members have a default, and unknown members are ignored.
 public struct SessionRecord: Codable, Sendable, Equatable {
-    /// Its number, which it keeps.
+    /// Its number, which does not change.
     public var number: UInt64
-    /// How long it has been open, in milliseconds.
+    /// The time since it was opened, in milliseconds.
     public var openMs: Int64?
-    /// What it named as what it speaks for.
+    /// The origin that it named; `nil` if it named none.
     public var origin: String?
-    /// Who is logged in.
+    /// The user that is logged in; `nil` if there is none.
     public var user: String?
-    /// The client's name, as it says.
+    /// The client's name, as reported by the client.
     public var client: String?
-    /// The client's version, as it says.
+    /// The client's version, as reported by the client.
     public var version: String?
-    /// What shows the client's page, as it says.
+    /// The user agent that shows the client's page, as reported by the client.
     public var userAgent: String?
-    /// The client's page, as it says.
+    /// The client's page, as reported by the client.
     public var page: JSON?
-    /// What it subscribed to.
+    /// The patterns of events that it subscribed to.
     public var events: [String]?
-    /// Which traffic it watches; nil: none.
+    /// The traffic that it watches; `nil` if it watches none.
     public var traffic: TrafficRecord?
-    /// The dialects that it has spoken.
+    /// The dialects that it has used.
     public var dialects: [String]?
-    /// The dialect in which it gets events; nil: it has not subscribed.
+    /// The dialect in which it gets events; `nil` if it has not subscribed.
     public var eventDialect: String?
     /// The dialect that it named as its own.
     public var dialect: String?
-    /// Its listeners, beside what it subscribed to.
+    /// Its event listeners, beside its subscriptions.
     public var listeners: [ListenerRecord]?
 }
 
-/// That a session provides a task, for one list of all such facts in the order in which they came to be: the newest
-/// provider of a task is preferred.
+/// A session's registration as a provider of a task. A list of these records is in the order of registration, because
+/// the newest provider of a task is preferred.
 public struct ProviderRecord: Codable, Sendable, Equatable {
     /// The task's name.
     public var task: String
     /// The session's number.
     public var session: UInt64
-    /// Whose calls it takes: "any" or "session".
+    /// The callers whose calls it takes: "any" or "session".
     public var scope: String?
-    /// The dialect in which it is called; nil: the native one.
+    /// The dialect of calls to it; `nil` for the native one.
     public var dialect: String?
-    /// What it says of the task.
+    /// The session's description of the task.
     public var description: ProvidedDescription?
 }
 
 extension SessionLifecycle {
-    /// The sessions that can go on in another process, in their order.
+    /// The numbers of the sessions that can continue in another process, in ascending order.
     var sessionsAtRest: [UInt64] { sessions.all.filter(isAtRest).map(\.number).sorted() }
 
-    /// Whether a session can go on in another process: no call by it or to it is in flight, and it is not about to end.
+    /// Returns whether a session can continue in another process: no call by it or to it is in flight, and it is not
+    /// about to end.
     func isAtRest(_ session: Session) -> Bool {
         session.phase == .open && session.callsInFlight == 0 && session.callsAside == 0
             && session.forwardedCount == 0
     }
 
-    /// Whether the session works on others' calls, so that these end only if it is read on.
+    /// Returns whether the session works on calls of other sessions. These calls end only if the daemon continues to
+    /// read from it.
     func isProviding(_ session: Session) -> Bool { session.forwardedCount > 0 }
 
-    /// What the next daemon has to know of a session that is at rest. Events that waited for its reader are moved to
-    /// its output.
+    /// Returns the state of a session at rest for the next daemon. Events that waited for its reader are moved to its
+    /// output.
     func record(of session: Session) -> SessionRecord {
         events.delivery.moveAll(of: session)
         return SessionRecord(
@@ -80,7 +82,7 @@ extension SessionLifecycle {
             listeners: session.listeners.records)
     }
 
-    /// Which of these sessions provide what.
+    /// Returns the tasks that these sessions provide.
     func providers(among numbers: Set<UInt64>) -> [ProviderRecord] {
         calls.tasks.all.flatMap { entry -> [ProviderRecord] in
             guard let task = entry.provider as? ClientTask else { return [] }
@@ -93,8 +95,8 @@ extension SessionLifecycle {
         }
     }
 
-    /// Goes on with a session of the daemon before. Its number must not be in use. Plugins are notified that it opened;
-    /// no one else is, for nothing has happened to it.
+    /// Resumes a session of the previous daemon. Its number must not be in use. Only plugins are notified that it
+    /// opened, because nothing has changed for clients.
     ///
     /// - Parameter peer: As the kernel reports it.
     func resume(_ record: SessionRecord, peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {
@@ -112,7 +114,7 @@ extension SessionLifecycle {
         session.client = TextBounds.kept(record.client, atMost: TextBounds.name)
         session.version = TextBounds.kept(record.version, atMost: TextBounds.name)
         session.userAgent = TextBounds.kept(record.userAgent, atMost: TextBounds.userAgent)
-        // Twice as long with its escapes.
+        // Escapes at most double the length of the page's text.
         if let page = record.page, page.bytes.count <= 2 * TextBounds.page { session.page = page }
         for dialect in (record.dialects ?? []).compactMap(DialectID.init(named:)) { session.dialects |= dialect.bit }
         session.subscribedDialect = record.eventDialect.flatMap(DialectID.init(named:))
@@ -124,8 +126,9 @@ extension SessionLifecycle {
         return session
     }
 
-    /// Enters what sessions of the daemon before provide. What cannot be entered, because the session is not here or
-    /// the task belongs to a plugin now, is returned. Schemas are read when their tasks are first called.
+    /// Registers the tasks that sessions of the previous daemon provide. Returns those that cannot be registered
+    /// because the session is not here or the task now belongs to a plugin. Schemas are read when their tasks are first
+    /// called.
     func restore(_ providers: [ProviderRecord]) -> [ProviderRecord] {
         providers.filter { provider in
             guard let session = sessions[provider.session], session.phase == .open, TaskName.isAllowed(provider.task)

@@ -38,7 +38,7 @@ final class SessionLifecycle {
         counters = rooms.counters
     }
 
-    /// A client has connected.
+    /// Opens a session for a client that has connected.
     func open(_ peer: PeerIdentity, transport: (any SessionTransport)?) -> Session {
         counters.values.sessionsOpened += 1
         let session = Session(
@@ -53,20 +53,22 @@ final class SessionLifecycle {
         return session
     }
 
-    /// Enters a session, and informs plugins that it opened.
+    /// Stores a session and notifies plugins that it opened.
     func enter(_ session: Session) {
         sessions.insert(session)
         directory.notify(.opened, session)
     }
 
-    /// The client sends nothing more, but may still read. It keeps what it is owed; what it provides ends.
+    /// Ends the input of a session; the client may still read. It still gets its pending answers; the tasks that it
+    /// provides are removed.
     func endInput(of session: Session) {
         guard session.phase == .open else { return }
         session.phase = .inputEnded
         begin(.input, of: session)
     }
 
-    /// The client is gone, or is to be treated so: its calls are cancelled, and no one is notified of their end.
+    /// Ends the session of a client that has disconnected, or that is treated as such. Its calls are cancelled without
+    /// callbacks.
     func hangUp(_ session: Session) {
         guard session.phase != .closed else { return }
         session.phase = .closed
@@ -75,16 +77,16 @@ final class SessionLifecycle {
         begin(.hangUp, of: session)
     }
 
-    /// Closes a session for its user's sake or an operator's: calls by it end with `call.cancelled`, calls to it with
-    /// `session.closed`, and it hears of it before the connection ends.
+    /// Closes a session at the request of its user or an operator. Calls by it end with `call.cancelled`, calls to it
+    /// with `provider.closed`. It gets an event before the connection ends.
     func close(_ session: Session, info: JSON) { close(session, saying: "web.close", ["info": info]) }
 
-    /// Closes a session that cannot be handed over, or gone on with, after a message that says why.
+    /// Closes a session that cannot be handed over or resumed, after a message that states the reason.
     func end(_ session: Session, because reason: String) {
         close(session, saying: "session.lost", ["reason": .string(reason)])
     }
 
-    /// Closes a session that is open, or has ended its input; the event is the last thing that it gets.
+    /// Closes a session that is open or has ended its input. The event is its last message.
     private func close(_ session: Session, saying event: String, _ data: JSON) {
         guard session.phase == .open || session.phase == .inputEnded else { return }
         session.phase = .closing
@@ -95,7 +97,7 @@ final class SessionLifecycle {
         steps.begin(SessionEnding(session, end, self), for: session.account)
     }
 
-    /// Nothing of the session is left to end.
+    /// Removes a session whose calls, streams and tasks have all ended.
     func forget(_ session: Session) {
         session.output.removeAll()
         session.output.releaseMemory()
@@ -106,9 +108,9 @@ final class SessionLifecycle {
         events.publish("session.closed", data: ["session": .number(JSONNumber(session.number))])
     }
 
-    /// The session speaks for an origin from now on.
+    /// Makes the session represent an origin.
     ///
-    /// - Throws: `busy` or `quota.exceeded`, where its account changes and has no room for what the session has.
+    /// - Throws: `busy` or `quota.exceeded` if its account changes and has no room for the session.
     func speak(for origin: String, _ session: Session) throws(BridgeError) {
         session.speak(for: origin, on: try quotas.account(of: session, for: origin))
         monitor.reconsider(session)

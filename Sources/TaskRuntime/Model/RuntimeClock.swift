@@ -5,45 +5,45 @@ public struct RuntimeInstant: Sendable, Hashable, Comparable {
     /// Nanoseconds since a point that stays the same while the process runs.
     public var nanoseconds: UInt64
 
-    /// The moment this many nanoseconds after the clock's zero.
+    /// Creates the moment that is this many nanoseconds after the clock's zero.
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// The end of time: no deadline.
+    /// The latest moment; as a deadline: no deadline.
     static let never = RuntimeInstant(nanoseconds: .max)
 
-    /// Whether the first moment is the earlier one.
+    /// Whether the left moment is the earlier one.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// The moment `duration` later; the end of time where there is no such moment.
+    /// Returns the moment `duration` later, or the latest moment if the sum overflows.
     public func advanced(by duration: Duration) -> RuntimeInstant {
         advanced(byNanoseconds: duration.wholeNanoseconds)
     }
 
-    /// The same, without a `Duration`, whose parts cost divisions of 128 bits.
+    /// Does the same without a `Duration`, whose parts require 128-bit divisions.
     func advanced(byNanoseconds nanoseconds: UInt64) -> RuntimeInstant {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return RuntimeInstant(nanoseconds: overflow ? .max : sum)
     }
 
-    /// How long it is from `earlier` to this moment; zero where it is not earlier.
+    /// Returns the time from `earlier` to this moment; zero if `earlier` is not earlier.
     public func since(_ earlier: RuntimeInstant) -> Duration {
         .nanoseconds(Int64(clamping: nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0))
     }
 }
 
 extension Duration {
-    /// Whole nanoseconds, from zero to 292 years.
+    /// The whole nanoseconds, from zero to 292 years.
     public var wholeNanoseconds: UInt64 { UInt64(max(0, clampedNanoseconds)) }
 
-    /// Whole milliseconds, for messages and statistics.
+    /// The whole milliseconds, for messages and statistics.
     public var wholeMilliseconds: Int64 { Int64(wholeNanoseconds / 1_000_000) }
 }
 
-/// Time, as the runtime needs it: what it is, and being woken. The daemon's loop in service, a fake in tests.
+/// A clock that the runtime reads and that wakes it. The daemon uses its loop, tests use a fake.
 public protocol RuntimeClock: AnyObject {
-    /// The present.
+    /// The current moment.
     var now: RuntimeInstant { get }
-    /// From now on ``TaskRuntime/expire()`` is to be called once, at this moment or soon after; nil: not at all. Each
-    /// call replaces the one before.
+    /// Requests one call of ``TaskRuntime/expire()`` at this moment or soon after; `nil` cancels the request. Each call
+    /// replaces the previous request.
     func wake(at moment: RuntimeInstant?)
 }

@@ -1,12 +1,12 @@
-/// Which traffic a session watches. Conditions that are absent hold for everything.
+/// The traffic that a session watches. Absent conditions match everything.
 struct TrafficFilter {
-    /// The calls of one task, or of all whose names begin so.
+    /// The tasks whose calls match: one name, or all names with a prefix.
     var task: EventPattern?
-    /// Only what this session calls, or is sent as an event.
+    /// The session whose calls and received events match.
     var session: UInt64?
-    /// The same for all sessions of a user.
+    /// The user whose sessions' calls and received events match.
     var uid: UInt32?
-    /// As much as is shown of each payload, from 1 to ``TrafficMask/maximumBytes``.
+    /// The maximum number of bytes shown of each payload, from 1 to ``TrafficMask/maximumBytes``.
     var payloadBytes: Int
 
     init(
@@ -19,8 +19,8 @@ struct TrafficFilter {
         self.uid = uid
     }
 
-    /// What a session watched in the daemon before; nil where its pattern is none, so that it does not come to see
-    /// more.
+    /// Restores a filter of the previous daemon; `nil` if its pattern is invalid, so that the session does not see more
+    /// than before.
     init?(_ record: TrafficRecord) {
         let task = record.task.map(EventPattern.init)
         if let task, task == nil { return nil }
@@ -29,18 +29,18 @@ struct TrafficFilter {
             payloadBytes: min(max(1, record.payloadBytes ?? TrafficMask.usualBytes), TrafficMask.maximumBytes))
     }
 
-    /// What the next daemon has to know of it.
+    /// The record for the next daemon.
     var record: TrafficRecord {
         TrafficRecord(task: task?.text, session: session, uid: uid, payloadBytes: payloadBytes)
     }
 
-    /// Whether a call of this task by this session is watched; nil: the daemon or a plugin calls in its own name.
+    /// Whether a call of this task matches. `caller` is `nil` if the daemon or a plugin calls in its own name.
     func matches(task name: String, of caller: Session?) -> Bool {
         if let task, !task.matches(name) { return false }
         return matches(caller)
     }
 
-    /// Whether an event is watched. It is no part of any task.
+    /// Whether an event matches. Events belong to no task.
     func matchesEvent(to receivers: [Session]) -> Bool {
         guard task == nil else { return false }
         return session == nil && uid == nil || receivers.contains { matches($0) }
@@ -57,20 +57,20 @@ struct TrafficFilter {
 struct TrafficWatcher {
     let session: Session
     var filter: TrafficFilter
-    /// Lines that it was sent since output was last written.
+    /// The number of lines sent to it since output was last written.
     var linesInTurn = 0
-    /// Their bytes.
+    /// The number of bytes of these lines.
     var bytesInTurn = 0
 }
 
-/// Which traffic a session watches: the options of `bridge.monitor`.
+/// The traffic that a session watches: the options of `bridge.monitor`.
 public struct TrafficRecord: Codable, Sendable, Equatable {
-    /// A task's name, or the beginning of names with `*` behind it.
+    /// A task's name, or a prefix of names followed by `*`.
     public var task: String?
     /// A session's number.
     public var session: UInt64?
     /// A user.
     public var uid: UInt32?
-    /// As much as is shown of a payload; nil: as much as usual.
+    /// The maximum number of bytes shown of a payload; `nil` for the default.
     public var payloadBytes: Int?
 }

@@ -1,14 +1,14 @@
 import BridgeJSON
 import Glibc
 
-/// The data of one event `bridge.traffic`, put together member by member.
+/// The data of one event `bridge.traffic`, assembled member by member.
 struct TrafficLine {
     private(set) var bytes: [UInt8]
     private let payloadBytes: Int
 
     /// - Parameters:
     ///   - kind: `call`, `ask`, `decision`, `forward`, `progress`, `callback`, `event` or `refused`.
-    ///   - payloadBytes: as much as is shown of a payload.
+    ///   - payloadBytes: The maximum number of bytes shown of a payload.
     init(_ kind: StaticString, payloadBytes: Int) {
         self.payloadBytes = payloadBytes
         bytes = Array(#"{"kind":""#.utf8)
@@ -16,7 +16,7 @@ struct TrafficLine {
         bytes.append(contentsOf: Array(#"","wallMs":\#(WallClock.milliseconds)"#.utf8))
     }
 
-    /// The line, complete.
+    /// Returns the complete line.
     consuming func finished() -> [UInt8] {
         bytes.append(UInt8(ascii: "}"))
         return bytes
@@ -29,7 +29,7 @@ struct TrafficLine {
 
     mutating func add(_ name: String, _ number: some BinaryInteger) { add(name, .number(JSONNumber(number))) }
 
-    /// A payload, its secrets masked: as JSON, or where it is long its beginning as a string, and its length as
+    /// Adds a payload with masked secrets: as JSON or, if it is too long, its beginning as a string and its length as
     /// `NAMEBytes`.
     mutating func add(_ name: String, payload: UnsafeRawBufferPointer, isPrivate: Bool) {
         guard !isPrivate else { return add(name, .string(TrafficMask.placeholder)) }
@@ -42,8 +42,8 @@ struct TrafficLine {
         add(name + "Bytes", payload.count)
     }
 
-    /// An error. Of a private task's its code alone: its sentence may show what the options were, and so may that of
-    /// any task about an option that is secret.
+    /// Adds an error. For a private task only its code is shown: its message may contain options, as may the message of
+    /// any task about a secret option.
     mutating func add(_ error: BridgeError, isPrivate: Bool) {
         var shown = error
         if isPrivate || error.data?["path"]?.stringValue.map(SecretNames.isOne) == true {

@@ -1,22 +1,22 @@
 import BridgeJSON
 import Glibc
 
-/// Writes a payload as an operator may see it: without the values of members whose names say that they are secret, and
-/// no longer than a few lines of a terminal.
+/// Formats a payload for an operator: without the values of members whose names indicate secrets, and with a limited
+/// length.
 ///
-/// One pass over the text, which ends where the bound is reached: a long message costs no more than a short one. The
-/// text is JSON that has been checked; nothing here looks for faults in it.
+/// One pass over the text, which ends at the limit: a long message costs no more than a short one. The text is JSON
+/// that has been checked; this code does not look for faults in it.
 struct TrafficMask {
-    /// What stands for a secret.
+    /// The replacement for a secret.
     static let placeholder = "<private>"
-    /// As much of a payload as is shown where no other number is given.
+    /// The number of bytes of a payload that are shown by default.
     static let usualBytes = 1024
-    /// As much as may be asked for.
+    /// The maximum number of bytes that can be requested.
     static let maximumBytes = 256 << 10
-    /// As far as the end of a secret is looked for; behind a longer one nothing more is shown.
+    /// How far the end of a secret is searched; after a longer secret nothing more is shown.
     private static let maximumSecretBytes = 16 << 10
 
-    /// A payload without its secrets: all of it, as JSON, or its beginning, which is none.
+    /// A payload without its secrets: complete JSON, or only its beginning, which is not valid JSON.
     struct Shown {
         var text: [UInt8] = []
         var isCut = false
@@ -29,7 +29,9 @@ struct TrafficMask {
     private var position = 0
     private var shown = Shown()
 
-    /// - Parameter maximumBytes: as much as is shown.
+    /// Returns a payload without its secrets.
+    ///
+    /// - Parameter maximumBytes: The maximum number of bytes that are shown.
     static func apply(_ text: UnsafeRawBufferPointer, atMost maximumBytes: Int) -> Shown {
         var mask = TrafficMask(text: text, maximumBytes: maximumBytes)
         mask.run()
@@ -57,12 +59,13 @@ struct TrafficMask {
         if shown.isCut { cut() }
     }
 
-    /// Takes what stands before the next string, as far as there is room.
+    /// Copies the text before the next string, as far as there is room.
     private mutating func takeTokens() {
         let end = find(UInt8(ascii: "\""), from: position, before: min(text.count, position + room))
         let tokens = UnsafeRawBufferPointer(rebasing: text[position..<end])
         position = end
-        // Line breaks between tokens; within strings they are escaped. The payload becomes a part of a line.
+        // Line breaks between tokens are replaced, because the payload becomes a part of a line. Within strings they
+        // are escaped.
         if tokens.contains(0x0A) || tokens.contains(0x0D) {
             shown.text.append(contentsOf: tokens.lazy.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
         } else {
@@ -70,7 +73,7 @@ struct TrafficMask {
         }
     }
 
-    /// Takes a string, and where it is the name of a secret, what it names.
+    /// Copies a string. If it is the name of a secret, its value is replaced.
     private mutating func takeString() {
         guard let end = endOfString(at: position, before: min(text.count, position + room)) else {
             shown.text.append(contentsOf: text[position...].prefix(room))
@@ -92,7 +95,7 @@ struct TrafficMask {
         }
     }
 
-    /// Leaves what is shown, without a part of a character at its end.
+    /// Limits the shown text, without an incomplete character at its end.
     private mutating func cut() {
         shown.text.removeLast(max(0, -room))
         while let last = shown.text.last, last & 0xC0 == 0x80 { shown.text.removeLast() }
@@ -107,18 +110,18 @@ struct TrafficMask {
         return position
     }
 
-    /// The position behind the closing quote; nil: it lies behind the bound.
+    /// Returns the position after the closing quote; `nil` if it is after the bound.
     private func endOfString(at start: Int, before bound: Int) -> Int? {
         JSONText.endOfString(in: UnsafeRawBufferPointer(rebasing: text[..<bound]), from: start)
     }
 
     private func endOfValue(at start: Int, before bound: Int) -> Int? {
         JSONText.endOfValue(in: UnsafeRawBufferPointer(rebasing: text[..<bound]), from: start)
-            // A number or a word that ends with the text.
+            // A number or a literal that ends with the text.
             ?? (bound == text.count ? bound : nil)
     }
 
-    /// The position of the next such byte; the bound, where none comes before it.
+    /// Returns the position of the next such byte; the bound if none comes before it.
     private func find(_ byte: UInt8, from start: Int, before bound: Int) -> Int {
         guard start < bound, let base = text.baseAddress else { return bound }
         guard let found = memchr(base + start, Int32(byte), bound - start) else { return bound }
@@ -128,34 +131,33 @@ struct TrafficMask {
 
 /// Names of members whose values are secret.
 package enum SecretNames {
-    /// Parts of such names: `accessToken`, `client_secret`, `newPassword`. A name too many costs an operator a guess,
-    /// one too few a user's password.
+    /// Parts of such names: `accessToken`, `client_secret`, `newPassword`. A false match only hides a harmless value; a
+    /// missing part can reveal a user's password.
     private static let parts = [
         "password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "cookie", "apikey",
     ].map { Array($0.utf8) }
 
-    /// Whether a name, or a path to a member, means a secret: whatever the case of its letters, and with `-` and
-    /// `_` in it or without.
+    /// Whether a name, or a path to a member, indicates a secret. Case is ignored, as are `-` and `_`.
     package static func isOne(_ name: String) -> Bool {
         var name = name
         return name.withUTF8 { isOne(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The same of a name as it stands in a text, quotes included.
+    /// Does the same for a name as it is written in a text, quotes included.
     static func isOne(quoted name: UnsafeRawBufferPointer) -> Bool {
-        // Escapes can spell any name; one that is too long to be read may be any.
+        // Escapes can encode any name. A name that is too long to be decoded is treated as secret.
         let isEscaped = name.contains(UInt8(ascii: "\\"))
         if isEscaped, name.count > TaskDescription.usualOptionBytes { return true }
         if isEscaped, let text = try? JSON(parsing: name).stringValue { return isOne(text) }
         return isOne(name)
     }
 
-    /// The same of the bytes of a name. A sequence, which is read once: the work is linear in the name's length.
+    /// Does the same for the bytes of a name, which are read once: the work is linear in the name's length.
     static func isOne(_ name: some Sequence<UInt8>) -> Bool {
         var letters: [UInt8] = []
         letters.reserveCapacity(2 * maximumPartBytes)
         for byte in name where byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
-            // Sets the bit by which small letters differ from capitals.
+            // Sets the bit that distinguishes lowercase from uppercase letters.
             letters.append(byte | 0x20)
             if lastLetters >> (byte & 31) & 1 != 0, parts.contains(where: { letters.suffix($0.count) == $0[...] }) {
                 return true
@@ -165,7 +167,7 @@ package enum SecretNames {
         return false
     }
 
-    /// A bit for the last letter of each part, by its lowest five bits.
+    /// A bit for the last letter of each part, indexed by its lowest five bits.
     private static let lastLetters = parts.reduce(UInt32(0)) { $0 | 1 << UInt32(($1.last ?? 0) & 31) }
     private static let maximumPartBytes = parts.map(\.count).max() ?? 0
 }

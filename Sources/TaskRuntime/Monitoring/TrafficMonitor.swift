@@ -1,16 +1,16 @@
 import BridgeJSON
 import BridgeMessage
 
-/// Traffic as it passes, for those who watch. Where no one does, ``isWatched`` is false, and asking it is all that a
-/// call pays. Lines are built within the turn that they report, so that what they borrow is there, and wait in the
-/// watcher's queue of events like any other: a slow reader loses lines, and gets their number. Loop thread only.
+/// Shows the current traffic to sessions that watch it. If none does, ``isWatched`` is false, and calls only pay for
+/// reading it. Lines are built within the turn that they report, while borrowed data are valid. They wait in the
+/// watcher's event queue like other events: a slow reader loses lines and receives their number. Loop thread only.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class TrafficMonitor {
-    /// Lines that one watcher is sent in a turn of the loop: building them takes a millisecond or two, and no client's
-    /// calls shall wait for more. Those beyond are lost as if the watcher were slow.
+    /// The maximum number of lines for one watcher in a turn of the loop: building them takes a millisecond or two, and
+    /// clients' calls must not wait longer. Further lines are dropped as if the watcher were slow.
     static let maximumLinesInTurn = 256
-    /// And bytes of such lines, for those who want whole payloads.
+    /// The maximum number of bytes of such lines, for watchers that request whole payloads.
     static let maximumBytesInTurn = 1 << 20
 
     /// Whether any session watches the traffic. Read once or twice with each call.
@@ -30,7 +30,7 @@ final class TrafficMonitor {
 
     // MARK: Watchers
 
-    /// The session watches from now on, or watches something else.
+    /// Makes a session watch the traffic, or changes its filter.
     func watch(_ session: Session, _ filter: TrafficFilter) {
         guard session.phase == .open || session.phase == .inputEnded else { return }
         unwatch(session)
@@ -43,28 +43,29 @@ final class TrafficMonitor {
         isWatched = !watchers.isEmpty
     }
 
-    /// How many sessions watch.
+    /// The number of sessions that watch.
     var watcherCount: Int { watchers.count }
 
-    /// Which traffic a session watches; nil: none.
+    /// Returns the filter of a session; `nil` if it does not watch.
     func filter(of session: Session) -> TrafficFilter? { watchers.first { $0.session === session }?.filter }
 
-    /// The session has another identity now: it no longer watches, unless it may still begin to.
+    /// Checks a session again after a change of its identity: it stops watching if it may not call `bridge.monitor` any
+    /// more.
     func reconsider(_ session: Session) {
         guard isWatched, let task = tasks.find("bridge.monitor"), !rights.mayCall(task, session) else { return }
         unwatch(session)
     }
 
-    /// A turn of the loop has ended.
+    /// Resets the counters at the end of a turn of the loop.
     func endTurn() {
         for index in watchers.indices { (watchers[index].linesInTurn, watchers[index].bytesInTurn) = (0, 0) }
     }
 
     // MARK: Calls
 
-    // Never inlined, these and those for ends: what only watched calls need shall not stand in the way of the others.
+    // Never inlined, like those for ends, so that code for watched calls does not slow down the others.
 
-    /// A call begins.
+    /// Shows that a call begins.
     @inline(never)
     func showBegin(of call: Call, _ task: TaskEntry, options: UnsafeRawBufferPointer) {
         show("call", call, task) { line in
@@ -79,7 +80,7 @@ final class TrafficMonitor {
         }
     }
 
-    /// A client is sent the call that it is to work on.
+    /// Shows that a call is sent to the client that works on it.
     func showForward(of call: Call, _ task: TaskEntry, to session: Session) {
         show("forward", call, task) { $0.add("to", session.number) }
     }
@@ -92,13 +93,13 @@ final class TrafficMonitor {
         }
     }
 
-    /// A call has ended with its result. The clock has just been read for it.
+    /// Shows that a call has ended with its result. The clock has just been read for the call.
     @inline(never)
     func showEnd(of call: Call, result: UnsafeRawBufferPointer) {
         showEnd(of: call) { $0.add("result", payload: result, isPrivate: $1) }
     }
 
-    /// A call has ended with an error.
+    /// Shows that a call has ended with an error.
     @inline(never)
     func showEnd(of call: Call, error: BridgeError) {
         showEnd(of: call) { $0.add(error, isPrivate: $1) }
@@ -114,7 +115,7 @@ final class TrafficMonitor {
     }
 
     func show(_ kind: StaticString, _ call: Call, _ task: TaskEntry, _ fill: (inout TrafficLine) -> Void) {
-        // What is asked about a call is shown as that call's.
+        // Questions about a call are shown under that call.
         guard call.origin != .question, task.stream != .bytes else { return }
         let caller = call.session
         show(where: { $0.session !== caller && $0.filter.matches(task: task.name, of: caller) }) {
@@ -132,17 +133,17 @@ final class TrafficMonitor {
         line.add("uid", session.peer.uid)
     }
 
-    // MARK: What is no call
+    // MARK: Refusals and events
 
-    /// A message is answered with an error and begins nothing.
+    /// Shows that a message was answered with an error and began nothing.
     ///
-    /// - Parameter task: the name that it bears; nil: none.
+    /// - Parameter task: The task's name in the message; `nil` if there is none.
     func showRefusal(of task: String?, _ error: BridgeError, _ session: Session?) {
         show(where: { $0.session !== session && $0.filter.matches(task: task ?? "", of: session) }) {
             var line = TrafficLine("refused", payloadBytes: $0)
             if let task { line.add("task", .string(task)) }
             if let session { Self.name(session, &line) }
-            // What is known of private tasks begins with the call.
+            // A refusal contains no private data: these exist only once a call has begun.
             line.add(error, isPrivate: false)
             return line
         }
@@ -160,8 +161,8 @@ final class TrafficMonitor {
 
     // MARK: Lines
 
-    /// Sends a line to those who want it, built once for all that are shown as much of a payload. It is no event that
-    /// others could subscribe to, and no traffic itself.
+    /// Sends a line to the watchers whose filter matches. It is built once for all watchers with the same payload
+    /// limit. Other sessions cannot subscribe to it, and it is not shown as traffic itself.
     private func show(where isWanted: (TrafficWatcher) -> Bool, _ build: (_ payloadBytes: Int) -> TrafficLine) {
         var lines: [Int: EventLines] = [:]
         for index in watchers.indices where isWanted(watchers[index]) {

@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-/// Lines of events on their way to sessions: in order, without ever waiting for a slow reader. Loop thread only.
+/// Delivers lines of events to sessions, in order, and never waits for a slow reader. Loop thread only.
 final class EventDelivery {
     private let output: SessionOutput
     private let quotas: Quotas
@@ -13,10 +13,10 @@ final class EventDelivery {
         self.counters = counters
     }
 
-    /// Lines from this length on are not copied for each receiver.
+    /// The length from which lines are not copied for each receiver.
     private static var sharedLineBytes: Int { 4 * 1024 }
 
-    /// Sends a line to a session, or has it wait behind the events that wait.
+    /// Sends a line to a session, or appends it to the waiting events.
     func send(_ line: EventLine, to session: Session) {
         if session.events.isEmpty, session.output.count < Session.slowReaderBytes, line.count < Self.sharedLineBytes {
             line.append(to: session.output)
@@ -36,28 +36,29 @@ final class EventDelivery {
         }
     }
 
-    /// Sends an event to a session: to its listeners, or to the session itself, where none is for this event.
+    /// Sends an event to a session: to its listeners for this event, or to the session itself if it has none.
     func send(_ event: EventLines, to session: Session) {
         let ids = session.listeners.isEmpty ? [] : session.listeners.ids(for: event.name)
         if ids.isEmpty { return send(event.line(in: session.eventDialect), to: session) }
         for id in ids { send(event.line(for: id), to: session) }
     }
 
-    /// Counts a line that a session missed, and whose number it gets.
+    /// Counts a line that is dropped. The session is informed of the number of dropped lines.
     func drop(for session: Session) {
         session.events.drop()
         counters.values.droppedEvents += 1
     }
 
-    /// A shared line counts in full for each of its receivers, and before it waits.
+    /// Returns whether the quotas have room for a line. A shared line counts in full for each of its receivers, before
+    /// it waits.
     private func hasRoomForEvent(_ line: EventLine, _ session: Session) -> Bool {
         !quotas.isOverQuota(session) && quotas.hasRoom(for: line.count, of: session.account)
     }
 
-    /// Moves events that wait to the output, as far as there is room.
+    /// Moves waiting events to the output, as far as there is room.
     func refill(_ session: Session) { moveEvents(of: session, below: Session.slowReaderBytes) }
 
-    /// Moves all events that wait to the output, however long that grows.
+    /// Moves all waiting events to the output, without a limit.
     func moveAll(of session: Session) { moveEvents(of: session, below: .max) }
 
     private func moveEvents(of session: Session, below limitBytes: Int) {
@@ -71,7 +72,7 @@ final class EventDelivery {
             }
         }
         while session.output.count < limitBytes, let line = session.events.first {
-            // Long lines wait until nothing else does, so that they need not be copied.
+            // A long line waits until the output is empty, so that it need not be copied.
             if session.output.isEmpty, line.count >= Self.sharedLineBytes {
                 session.output.lead(line.head, with: line.tail)
             } else if line.count < Self.sharedLineBytes || limitBytes == .max {

@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-// Answers to what began no call, and batches of JSON-RPC, whose answers are one array.
+// Answers to messages that began no call, and JSON-RPC batches, whose answers are one array.
 extension SessionOutput {
     /// Writes an answer to a message that began no call.
     func write(to session: Session, _ dialect: DialectID, _ write: (OutputBuffer) -> Void) {
@@ -14,13 +14,13 @@ extension SessionOutput {
         markDirty(session)
     }
 
-    // MARK: Batches of JSON-RPC
+    // MARK: JSON-RPC batches
 
-    /// Begins a batch, where it is one of JSON-RPC's: its items are answered by one array.
+    /// Begins a batch if it is a JSON-RPC batch, whose items are answered by one array.
     ///
-    /// - Parameter isRPC: what its first item is; nil: no message.
-    /// - Returns: nil where it is none. Where its first item is no message, it is one if the session has spoken nothing
-    ///   else, or nothing yet.
+    /// - Parameter isRPC: Whether its first item is JSON-RPC; `nil` if that item is no message.
+    /// - Returns: `nil` if it is not a JSON-RPC batch. A batch whose first item is no message is a JSON-RPC batch if
+    ///   JSON-RPC is the session's dialect, or if the session has named and used none.
     func openBatch(isRPC: Bool?, of session: Session) -> RPCBatch? {
         guard isRPC ?? session.mayMeanRPC else { return nil }
         let batch = RPCBatch()
@@ -28,13 +28,13 @@ extension SessionOutput {
         return batch
     }
 
-    /// Items follow later.
+    /// Suspends a batch whose next items arrive later.
     func suspendBatch(of session: Session) { session.openBatch = nil }
 
-    /// Items of a suspended batch follow.
+    /// Resumes a suspended batch, before its next items.
     func resume(_ batch: RPCBatch, of session: Session) { session.openBatch = batch }
 
-    /// All items have been received.
+    /// Closes a batch whose items have all been received.
     func close(_ batch: RPCBatch, of session: Session) {
         session.openBatch = nil
         batch.isComplete = true
@@ -48,14 +48,14 @@ extension SessionOutput {
         markDirty(session)
     }
 
-    /// The answers of a batch have become more.
+    /// Counts the answers that were added to a batch.
     func count(_ batch: RPCBatch, of session: Session) {
         session.batchBytes += batch.answeredBytes - batch.countedBytes
         batch.countedBytes = batch.answeredBytes
         if session.batchBytes > Session.uncountedBytes { quotas.countQueued(session) }
     }
 
-    /// The batch's answers have gone to the session's output.
+    /// Stops counting a batch whose answers move to the session's output.
     func forget(_ batch: RPCBatch, of session: Session) {
         session.batchBytes -= batch.countedBytes
         batch.countedBytes = 0

@@ -2,16 +2,17 @@ import BridgeJSON
 import BridgeMessage
 import DequeModule
 
-/// What sessions are sent, written at the end of each turn: session by session, for each user within a share. What is
-/// beyond it is a job of the user. Loop thread only.
+/// Writes the output of sessions at the end of each turn: session by session, for each user within a share. Output
+/// beyond the share becomes a job of the user. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// docs/architecture.md explains `@exclusivity(unchecked)`.
 final class SessionOutput {
-    /// Those that have something to write. Not retained: see ``forgotten``.
+    /// The sessions with pending output. Not retained: see ``forgotten``.
     @exclusivity(unchecked) private var dirty: [Unmanaged<Session>] = []
-    /// Those whose turn it is to write; empty but within ``write()``, kept for its memory.
+    /// The sessions that are being written. Empty except within ``write()``; kept to reuse its memory.
     @exclusivity(unchecked) private var writing: [Unmanaged<Session>] = []
-    /// Sessions that ended in this turn: they may be among the two above, and on the stack.
+    /// The sessions that ended in this turn. They are retained until its end, as the two arrays above and the stack may
+    /// refer to them.
     @exclusivity(unchecked) private var forgotten: [Session] = []
     let quotas: Quotas
     private let clock: any RuntimeClock
@@ -25,7 +26,7 @@ final class SessionOutput {
         self.steps = steps
     }
 
-    /// Notes that a session has something to write, or to be closed, at the end of this turn.
+    /// Notes that a session must be written to, or closed, at the end of this turn.
     @inline(__always)
     func markDirty(_ session: Session) {
         guard !session.isDirty else { return }
@@ -33,10 +34,10 @@ final class SessionOutput {
         dirty.append(.passUnretained(session))
     }
 
-    /// The session has ended. It is kept to the end of the turn.
+    /// Retains a session that has ended until the end of the turn.
     func forget(_ session: Session) { forgotten.append(session) }
 
-    /// Has every session that has something to write do so.
+    /// Writes the pending output of all sessions.
     func write() {
         while !dirty.isEmpty {
             swap(&dirty, &writing)
@@ -72,14 +73,14 @@ final class SessionOutput {
         }
     }
 
-    /// The session stays marked, so that it is not entered twice.
+    /// Defers the write to a job of the user. The session stays marked as dirty, so that it is not added twice.
     private func writeLater(_ session: Session) {
         let isFirst = session.account.steps.unwritten.isEmpty
         session.account.steps.unwritten.append(session)
         if isFirst { steps.begin(OutputJob(session.account, self), for: session.account) }
     }
 
-    /// Writes what one session has to write that waited for its user's share.
+    /// Writes the output of the next session that waits for its user's share; returns false if there is none.
     fileprivate func writeNext(of account: UserAccount) -> Bool {
         guard let session = account.steps.unwritten.popFirst() else { return false }
         write(session)
@@ -87,7 +88,7 @@ final class SessionOutput {
     }
 }
 
-/// Output of a user that is beyond the share of a turn.
+/// A job that writes a user's output beyond the share of a turn.
 private final class OutputJob: StepJob {
     let session: Session? = nil
     private let account: UserAccount

@@ -1,7 +1,7 @@
-/// Who waits for plugins to be idle, and no longer than the time that these have. Loop thread only.
+/// Waits until plugins are idle or a time limit has passed. Loop thread only.
 ///
-/// The time counts from the beginning of the wait. That of a plugin which is to stop, and has no calls left but ends of
-/// streams, counts from when bytes last moved: what moves may go on.
+/// The time counts from the start of the wait. For a leaving plugin that holds ends of streams it counts from when
+/// bytes last moved, because streams that move may continue; while such a plugin has calls, from the later of the two.
 final class IdleWaits {
     private struct Wait {
         let plugin: PluginInstance
@@ -9,7 +9,7 @@ final class IdleWaits {
         let limit: Duration
         let done: () -> Void
 
-        /// When the time is over.
+        /// The moment when the time limit has passed.
         var end: RuntimeInstant {
             let moved = plugin.isLeaving ? plugin.streamsMovedAt : nil
             let start = plugin.isWithoutCalls ? moved ?? start : max(moved ?? start, start)
@@ -28,14 +28,14 @@ final class IdleWaits {
         alarm = rooms.alarm
     }
 
-    /// Calls `done` once, when the plugin is idle or the time is over, which may be immediately.
+    /// Calls `done` once, when the plugin is idle or the time limit has passed, which may be immediately.
     func wait(for plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
         waits.append(Wait(plugin: plugin, start: clock.now, limit: limit, done: done))
         plugin.onLessWork = { [unowned self] in look() }
         look()
     }
 
-    /// Ends the waits that are over. To be called when work may be over, and when the clock woke the runtime.
+    /// Ends the waits that are complete. Called when work may have ended, and when the clock has woken the runtime.
     func look() {
         guard !waits.isEmpty else { return }
         let now = clock.now

@@ -1,14 +1,14 @@
 import BridgeJSON
 
-// Whose interceptors are asked, and about which tasks.
+// Which plugins' interceptors are asked, and about which tasks.
 extension PluginDirectory {
-    /// The plugin's interceptors are asked from now on, before those that were there.
+    /// Adds the plugin's interceptors, before the existing ones.
     func joinInterceptors(of plugin: PluginInstance) {
         guard !plugin.interceptors.isEmpty else { return }
         changeInterceptors { $0.join(plugin.interceptors) }
     }
 
-    /// The plugin's interceptors are asked from now on, where those of another one were.
+    /// Replaces another plugin's interceptors by the plugin's, in their place.
     func joinInterceptors(of plugin: PluginInstance, inPlaceOf old: PluginInstance) {
         guard !plugin.interceptors.isEmpty || !old.interceptors.isEmpty else { return }
         changeInterceptors { $0.replace(old, by: plugin.interceptors) }
@@ -19,19 +19,19 @@ extension PluginDirectory {
         updateMarks()
     }
 
-    /// Informs the plugins of what stands between calls and their tasks.
+    /// Informs the plugins of the checks between calls and their tasks.
     func updateMarks() { for plugin in all + leaving { plugin.updateMarks() } }
 
-    /// They are no longer asked. Calls that they have in hand fail as their descriptions say.
+    /// Removes the plugin's interceptors. Calls about which they are deciding fail as their descriptions specify.
     func leaveInterceptors(of plugin: PluginInstance) {
         guard !plugin.interceptors.isEmpty else { return }
         changeInterceptors { $0.leave(plugin) }
     }
 
-    /// A plugin says which tasks its interceptors are for, in place of what its manifest said; `answer` is what it
-    /// answered when it was started or configured again.
+    /// Reads which tasks a plugin's interceptors are for, which replaces the tasks in its manifest. `answer` is the
+    /// plugin's answer when it was started or reconfigured.
     ///
-    /// - Throws: `reply.invalid`, where that makes no sense; nothing has changed then.
+    /// - Throws: `reply.invalid` if that is invalid; then nothing has changed.
     func takeInterceptedTasks(_ answer: JSON, of plugin: PluginInstance) throws(BridgeError) {
         guard let said = answer["interceptors"] else { return }
         func refusal(_ reason: String) -> BridgeError {

@@ -1,7 +1,7 @@
 public import BridgeJSON
 
 extension PluginManifest {
-    /// What the manifest's text looks like; see docs/plugins.md.
+    /// The format of the manifest's text; see docs/plugins.md.
     private struct Text: Decodable {
         struct Task: Decodable {
             var name: String
@@ -47,7 +47,7 @@ extension PluginManifest {
 
     /// Reads a manifest.
     ///
-    /// - Throws: a ``BridgeError`` with a sentence that says what is wrong with it.
+    /// - Throws: A ``BridgeError`` whose message describes the fault.
     public init(parsing bytes: UnsafeRawBufferPointer) throws(BridgeError) {
         let json: JSON
         do { json = try JSON(parsing: bytes) } catch {
@@ -58,8 +58,8 @@ extension PluginManifest {
 
     /// Reads a manifest that has been parsed.
     ///
-    /// - Parameter optionBytes: how long options of a task may be where the manifest says nothing.
-    /// - Throws: a ``BridgeError`` with a sentence that says what is wrong with it.
+    /// - Parameter optionBytes: The maximum length of a task's options if the manifest specifies none.
+    /// - Throws: A ``BridgeError`` whose message describes the fault.
     public init(_ json: JSON, optionBytes: Int = TaskDescription.usualOptionBytes) throws(BridgeError) {
         let text: Text
         do { text = try JSONCoding.decode(Text.self, from: json) } catch {
@@ -75,7 +75,7 @@ extension PluginManifest {
         guard !text.name.isEmpty else { throw Self.refusal("the plugin has no name") }
         name = text.name
         version = text.version
-        // A task's "timeout" that is null means none, an absent one the daemon's own: both read as nil when decoded.
+        // A `null` "timeout" of a task means no timeout, a missing one the daemon's default: both decode as nil.
         let written = json["tasks"]?.arrayValue ?? []
         tasks = []
         for (task, raw) in zip(text.tasks, written) { tasks.append(try Self.task(task, raw, optionBytes)) }

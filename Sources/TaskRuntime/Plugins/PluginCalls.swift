@@ -3,26 +3,27 @@ public import BridgeMessage
 
 /// A call that a plugin makes to a task of the bridge.
 public struct PluginCall {
-    /// The call on whose behalf it is made; nil: in the plugin's own name.
+    /// The call on whose behalf it is made; `nil` if the plugin calls in its own name.
     public var parent: CallHandle?
     /// The task's name. Borrowed until the call has been made.
     public var task: UnsafeRawBufferPointer
-    /// Its options, JSON that is checked here. Borrowed; readable for 64 bytes past their end.
+    /// The options, JSON that is checked here. Borrowed; readable for 64 bytes past their end.
     public var options: UnsafeRawBufferPointer
-    /// Only a task that this session registered.
+    /// The session that must have registered the task; `nil` for any provider.
     public var session: UInt64?
-    /// How long it may take.
+    /// The time limit.
     public var deadline: TaskDeadline
-    /// Called with intermediate results; nil: none wanted.
+    /// Called with intermediate results; `nil` if none are requested.
     public var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
-    /// Called at the end, once.
+    /// Called once, at the end.
     public var completion: (CallOutcome) -> Void
-    /// The process of the plugin that makes it; nil: the plugin runs in the daemon's.
+    /// The plugin process that makes the call; `nil` if the plugin runs in the daemon's process.
     public var holder: StreamHolder?
-    /// Gets a descriptor that comes with the result, right before `completion`; nil: none can come.
+    /// Receives a descriptor that comes with the result, right before `completion` is called; `nil` if it cannot
+    /// receive one.
     public var descriptorReceiver: (any DescriptorReceiver)?
 
-    /// A call.
+    /// Creates a call.
     public init(
         parent: CallHandle?, task: UnsafeRawBufferPointer, options: UnsafeRawBufferPointer, session: UInt64?,
         deadline: TaskDeadline, onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?,
@@ -42,9 +43,9 @@ public struct PluginCall {
 }
 
 extension PluginDirectory {
-    /// Makes a call for a plugin. `completion` is called at its end, before this returns where it ends immediately.
+    /// Makes a call for a plugin. `completion` is called at its end, before this returns if the call ends immediately.
     ///
-    /// - Returns: the call's handle, for ``TaskRuntime/cancelPluginCall(_:)``.
+    /// - Returns: The call's handle, for ``TaskRuntime/cancelPluginCall(_:)``.
     func call(_ request: PluginCall, by plugin: PluginInstance) -> CallHandle {
         calls.turns.note(.plugin, plugin.number)
         let task: TaskEntry
@@ -78,9 +79,9 @@ extension PluginDirectory {
         return handle
     }
 
-    /// Finds a task that a plugin calls.
+    /// Returns the task that a plugin calls.
     ///
-    /// - Throws: `task.not_found`, or where the plugin may not call it in its own name.
+    /// - Throws: `task.not_found`, or an error if the plugin may not call the task in its own name.
     func admit(
         _ name: UnsafeRawBufferPointer, for parent: Call?, by plugin: PluginInstance
     ) throws(BridgeError) -> TaskEntry {
@@ -89,9 +90,9 @@ extension PluginDirectory {
         return task
     }
 
-    /// Enters a call of a plugin's.
+    /// Enters a call of a plugin.
     ///
-    /// - Parameter holder: the process of the plugin that makes it; nil: the plugin runs in the daemon's.
+    /// - Parameter holder: The plugin process that makes the call; `nil` if the plugin runs in the daemon's process.
     func begin(
         _ task: TaskEntry, for parent: Call?, _ deadline: TaskDeadline, wantsProgress: Bool, by plugin: PluginInstance,
         _ holder: StreamHolder? = nil
@@ -113,12 +114,14 @@ extension PluginDirectory {
         return call
     }
 
-    /// Ends a call that a plugin made, where it is still in flight.
+    /// Ends a call that a plugin made, if it is still in flight.
     func cancel(_ handle: CallHandle) {
         calls.cancel(handle, BridgeError(.callCancelled, "the plugin cancelled the call"))
     }
 
-    /// - Throws: `call.cancelled` where the call has ended.
+    /// Returns the call on whose behalf another is made.
+    ///
+    /// - Throws: `call.cancelled` if that call has ended.
     func livingParent(_ handle: CallHandle?) throws(BridgeError) -> Call? {
         guard let handle else { return nil }
         guard let parent = calls.call(handle) else {

@@ -1,11 +1,11 @@
 import BridgeJSON
 import DequeModule
 
-/// The plugins that there are: how they come, take each other's places, and go. Loop thread only.
+/// All plugins: how they are added, replaced and removed. Loop thread only.
 final class PluginDirectory {
     /// The plugins, in the order in which they were added.
     private(set) var all: [PluginInstance] = [] { didSet { rights.setPublicEvents(publicEvents) } }
-    /// Those that get no new calls and finish what they have.
+    /// The plugins that receive no new calls and finish their work.
     private(set) var leaving: [PluginInstance] = []
     private var lastNumber: UInt64 = 0
     let calls: CallEngine
@@ -32,16 +32,16 @@ final class PluginDirectory {
         idleWaits = IdleWaits(rooms)
     }
 
-    /// The number of the next plugin: none bore it before.
+    /// Returns the number of the next plugin: numbers are never reused.
     func takeNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber
     }
 
-    /// The plugin of this number; nil: it has gone.
+    /// Returns the plugin with this number; `nil` if it was removed.
     func plugin(numbered number: UInt64) -> PluginInstance? { (all + leaving).first { $0.number == number } }
 
-    /// Informs all plugins of what happens to a session.
+    /// Informs all plugins of a change of a session.
     func notify(_ change: SessionChange, _ session: Session) {
         for plugin in all { plugin.notify(change, session) }
     }
@@ -55,20 +55,20 @@ final class PluginDirectory {
         Set(all.flatMap { $0.manifest.events.filter(\.isPublic).map { ExactText($0.name) } })
     }
 
-    // MARK: Coming and going
+    // MARK: Adding and removing
 
-    /// Takes in a plugin whose library has been loaded. Its tasks are not callable before ``open(_:)``.
+    /// Adds a plugin whose library has been loaded. Its tasks cannot be called before ``open(_:)``.
     ///
-    /// - Throws: `plugin.unavailable` where its name, or that of a task, is another one's.
+    /// - Throws: `plugin.unavailable` if its name, or the name of a task, is in use.
     func add(_ manifest: PluginManifest, path: String, host: any TaskHost) throws(BridgeError) -> PluginInstance {
         let instance = try candidate(manifest, path: path, host: host, inPlaceOf: nil)
         all.append(instance)
         return instance
     }
 
-    /// A plugin that may take the place of another one. No one knows of it before ``replace(_:by:)``.
+    /// Creates a plugin that may replace another one. It is not visible before ``replace(_:by:)``.
     ///
-    /// - Throws: as ``add(_:path:host:)``; the names of the one before are free.
+    /// - Throws: As ``add(_:path:host:)``; the names of the old plugin count as free.
     func candidate(
         _ manifest: PluginManifest, path: String, host: any TaskHost, inPlaceOf old: PluginInstance?
     ) throws(BridgeError) -> PluginInstance {
@@ -89,7 +89,8 @@ final class PluginDirectory {
         }
     }
 
-    /// While it was started, a client may have begun to provide a task of its, and its process may have ended.
+    /// Checks the plugin again: while it was starting, a client may have registered one of its tasks, and its process
+    /// may have ended.
     private func checkReady(_ plugin: PluginInstance, inPlaceOf old: PluginInstance?) throws(BridgeError) {
         try checkFree(plugin.manifest.tasks, all.filter { $0 !== old && $0 !== plugin }, besides: old)
         guard !plugin.pauses.contains(.noProcess) else {
@@ -105,9 +106,9 @@ final class PluginDirectory {
         return provider.providerName
     }
 
-    /// The plugin takes calls from now on, and hears of the sessions that there are.
+    /// Opens the plugin for calls and reports the existing sessions to it.
     ///
-    /// - Throws: `plugin.unavailable` where it no longer can; nothing has changed then.
+    /// - Throws: `plugin.unavailable` if it cannot take calls any more; then nothing has changed.
     func open(_ plugin: PluginInstance) throws(BridgeError) {
         try checkReady(plugin, inPlaceOf: nil)
         joinInterceptors(of: plugin)
@@ -122,14 +123,14 @@ final class PluginDirectory {
         announce(plugin)
     }
 
-    /// From now on all new calls are the new plugin's, those too that the old one has not begun; what the old one works
-    /// on it may finish, until ``close(_:)``.
+    /// Replaces a plugin: the new one receives all new calls, and those that the old one has not begun. The old one may
+    /// finish the calls that it works on, until ``close(_:)``.
     ///
-    /// - Parameter new: a ``candidate(_:path:host:inPlaceOf:)`` in place of the old one, started.
-    /// - Throws: `plugin.unavailable` where the new one can no longer take calls; nothing has changed then.
+    /// - Parameter new: A started ``candidate(_:path:host:inPlaceOf:)`` for the place of the old one.
+    /// - Throws: `plugin.unavailable` if the new one cannot take calls any more; then nothing has changed.
     func replace(_ old: PluginInstance, by new: PluginInstance) throws(BridgeError) {
         try checkReady(new, inPlaceOf: old)
-        // Before they leave: the new ones are asked in the place of the old ones.
+        // Before the old ones leave: the new ones are asked in their positions.
         joinInterceptors(of: new, inPlaceOf: old)
         leave(old)
         all.append(new)
@@ -147,7 +148,7 @@ final class PluginDirectory {
             }, for: old.account)
     }
 
-    /// The plugin gets no new calls. What waits and what it works on it may finish, until ``close(_:)``.
+    /// Stops new calls to the plugin. It may finish waiting and running calls, until ``close(_:)``.
     func retire(_ plugin: PluginInstance) { leave(plugin) }
 
     private func leave(_ plugin: PluginInstance) {
@@ -159,19 +160,20 @@ final class PluginDirectory {
         rights.forget()
     }
 
-    /// Calls `done` once, when the plugin works on nothing or its time is over, which may be immediately. A plugin that
-    /// gets no new calls may finish the streams of which it holds an end: their time counts from when bytes last moved.
+    /// Calls `done` once, when the plugin has no work or the time limit has passed, which may be immediately. A plugin
+    /// that receives no new calls may finish the streams of which it holds an end: their time counts from when bytes
+    /// last moved.
     func whenIdle(_ plugin: PluginInstance, within limit: Duration, _ done: @escaping () -> Void) {
         idleWaits.wait(for: plugin, within: limit, done)
     }
 
-    /// The clock woke the runtime.
+    /// Ends the waits whose time has passed. Called when the clock has woken the runtime.
     func expire() { idleWaits.look() }
 
-    /// The plugin no longer takes calls: those in flight end with `plugin.unavailable`, within a share of each turn.
-    /// Its ends of streams are left immediately.
+    /// Closes the plugin: its calls in flight end with `plugin.unavailable`, within a share of each turn. It leaves its
+    /// ends of streams immediately.
     ///
-    /// - Parameter done: called once, when they have ended, which may be immediately.
+    /// - Parameter done: Called once, when these calls have ended, which may be immediately.
     func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) {
         shut(plugin)
         for holder in plugin.streamHolders { streams.leaveAll(of: holder) }
@@ -188,26 +190,26 @@ final class PluginDirectory {
         plugin.state = .stopping
     }
 
-    /// Ends a call if it is the plugin's: one that has not begun may have become its successor's.
+    /// Ends a call if it belongs to the plugin: a call that has not begun may have moved to the successor.
     private func end(_ call: Call, of plugin: PluginInstance) {
         guard call.task?.provider === plugin, calls.successor(of: call)?.provider === plugin else { return }
         let error = BridgeError(.pluginUnavailable, "\(plugin.providerName) was stopped", isTransient: true)
         calls.abort(call, error, reason: .shutdown)
     }
 
-    /// The plugin has stopped, or was not to be had: it is no longer known. What is left of its calls ends immediately:
-    /// after ``close(_:_:)`` that is what it was asked itself.
+    /// Removes a plugin that has stopped or could not be used. Its remaining calls end immediately: after
+    /// ``close(_:_:)`` these are the daemon's own requests to it.
     func remove(_ plugin: PluginInstance) {
         let wasOpen = plugin.state != .loaded
         shut(plugin)
-        // Nothing may point to what is released.
+        // No pointer to a released object may remain.
         if plugin.hasCallsInFlight { for call in calls.inFlight { end(call, of: plugin) } }
         plugin.state = .stopped
         plugin.host.end()
         streams.leaveAll(of: plugin.streamHolder)
         all.removeAll { $0 === plugin }
         leaving.removeAll { $0 === plugin }
-        // What has ended since another one took its place.
+        // Adds the counts of calls that have ended since another plugin replaced it.
         for task in plugin.tasks { tasks.find(task.name)?.statistics.takeOver(&task.statistics) }
         plugin.releaseHost()
         idleWaits.look()
@@ -218,7 +220,7 @@ final class PluginDirectory {
             "plugin.stopped", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
     }
 
-    /// Reports that a plugin works, and informs it of the sessions that opened before it did.
+    /// Reports that a plugin takes calls, and informs it of the sessions that opened before.
     func announce(_ plugin: PluginInstance) {
         events.publish(
             "plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])

@@ -2,19 +2,19 @@ public import BridgeJSON
 import BridgeMessage
 import Logging
 
-// A plugin's answers. On the way of every call.
+// A plugin's answers. Every call runs this code.
 extension PluginInstance {
     /// Ends a call of this plugin with a result.
     ///
     /// - Parameters:
-    ///   - result: checked to be one JSON value, unless the caller knows that it has been.
-    ///   - isChecked: whether the bytes are known to be JSON, as those of the options are.
+    ///   - result: Checked to be one JSON value, unless it is known to be checked.
+    ///   - isChecked: Whether the bytes are known to be JSON, as those of the options are.
     public func reply(_ handle: CallHandle, _ result: UnsafeRawBufferPointer, isChecked: Bool = false) {
-        // On the way of every call: no reference is counted here.
+        // Every call runs this: no reference is counted here.
         unownedCalls._withUnsafeGuaranteedRef { calls in
             guard let call = ownCall(handle, of: calls) else { return dropLate(handle) }
-            // A decision is checked when it is read. What is too long is refused for that: to look through a gigabyte
-            // takes the loop's thread for seconds.
+            // A decision is checked when it is read. A result that is too long is refused for its length without a
+            // check: a check of a gigabyte would block the loop thread for seconds.
             if !isChecked, call.origin != .question,
                 result.count <= calls.quotas.limits.messageBytes || call.task?.isInternal == true,
                 let fault = calls.check.fault(in: result)
@@ -22,7 +22,7 @@ extension PluginInstance {
                 return refuse(call, fault)
             }
             noteEndOfWork(call)
-            // What has been checked before are the call's own options, which came in a line.
+            // Bytes that were checked before are the call's own options, which came in a line.
             calls.end(call, result: result, isOneLine: isChecked)
         }
         if !waiting.isEmpty || onLessWork != nil { afterWork() }
@@ -45,7 +45,7 @@ extension PluginInstance {
         afterWork()
     }
 
-    /// An error as a message can bear it: its data stand two levels deep in one.
+    /// Returns the error in a form that a message can contain: its data are nested two levels deep in a message.
     private func sendable(_ error: BridgeError) -> BridgeError {
         guard let data = error.data?.bytes,
             data.withUnsafeBytes({ calls.check.fault(in: $0, levelsAround: 2) }) != nil
@@ -74,16 +74,16 @@ extension PluginInstance {
         return call
     }
 
-    /// An answer came that was not asked for: a fault of the plugin, which the log reports, 100 times a second at most.
+    /// Counts an answer to no open call: a fault of the plugin, which the log reports, at most 100 times per second.
     ///
-    /// - Parameter id: By what the plugin knows the call.
+    /// - Parameter id: The plugin's id of the call.
     public func noteSurplusAnswer(_ what: @autoclosure () -> String, to id: String) {
         let isReported = surplusLines.take(at: calls.clock.now) != .leaveOut
         calls.dropReply(what(), ["answered": .string(id)], level: isReported ? .warning : .debug)
     }
 
-    /// A user has as many calls there that have ended as they may. Where the plugin has long answered none of them, it
-    /// is taken to have lost them.
+    /// Handles a user's limit of ended calls on which the plugin still works. If the plugin has answered none of these
+    /// calls for a long time, they are treated as lost.
     func noteCrowding() {
         guard unfinished.isStuck(at: calls.clock.now) else { return }
         host.giveUp(because: "left calls that have ended unanswered for a minute")

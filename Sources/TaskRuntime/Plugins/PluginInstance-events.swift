@@ -1,21 +1,21 @@
 import BridgeJSON
 import BridgeMessage
 
-/// An event that a plugin sends. Valid as long as its data.
+/// An event that a plugin sends. Valid as long as its data are.
 public struct OutgoingEvent {
     let name: String
     /// JSON.
     let data: UnsafeRawBufferPointer
-    /// Only these; nil: all who subscribed.
+    /// The sessions that receive it; `nil` for all subscribers.
     let sessions: [UInt64]?
-    /// To those sessions whether they subscribed or not.
+    /// Whether those sessions receive it even if they are not subscribed.
     let isDirect: Bool
-    /// Kept for later subscribers.
+    /// Whether it is retained for later subscribers.
     let isRetained: Bool
-    /// Not sent: what is kept under the name is kept no longer.
+    /// Whether the retained event of this name is removed instead of sending an event.
     let isForgotten: Bool
 
-    /// An event as the plugin sends it.
+    /// Creates an event.
     public init(
         _ name: String, data: UnsafeRawBufferPointer, to sessions: [UInt64]?, isDirect: Bool = false,
         isRetained: Bool = false, isForgotten: Bool = false
@@ -31,7 +31,7 @@ extension PluginInstance {
     /// ``EventBus/publish(_:data:to:direct:)``.
     ///
     /// - Parameter isChecked: Whether its data are known to be one JSON value.
-    /// - Returns: why it was not sent, as a sentence; nil: it was.
+    /// - Returns: Why it was not sent, as a sentence; `nil` if it was sent.
     public func publish(_ event: OutgoingEvent, isChecked: Bool = false) -> String? {
         if !isChecked, let fault = calls.check.fault(in: event.data) {
             return "an event's data are no JSON, it was not sent: \(fault)"
@@ -45,7 +45,7 @@ extension PluginInstance {
         ).map { "an event is not sent: \($0)" }
     }
 
-    /// Keeps an event for later subscribers, or no longer.
+    /// Retains an event for later subscribers, or removes the retained one. Returns why it cannot; `nil` on success.
     private func retain(_ event: OutgoingEvent) -> String? {
         if let fault = EventBus.fault(inName: event.name) { return fault }
         guard event.sessions == nil else { return "\(event.name) is retained, and so cannot be for some sessions only" }

@@ -3,27 +3,27 @@ import DequeModule
 
 // A plugin whose processes end unexpectedly.
 extension PluginInstance {
-    /// One of its processes is no longer there, others are.
+    /// Reports that one of its processes has ended while others are running.
     ///
-    /// - Parameter lost: the calls that it worked on.
+    /// - Parameter lost: The calls that the process worked on.
     public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
         workEnded(lost, error)
         if state == .running { directory.events.publish("plugin.crashed", data: news(error)) }
     }
 
-    /// The work on these calls is over without an answer, whether a caller waited for one or not.
+    /// Reports that the work on these calls has ended without an answer, whether a caller waits for one or not.
     public func workEnded(_ handles: [CallHandle], _ error: BridgeError) {
         endings.append(EndingCalls(handles, error))
-        // The processes that are left may have become free for others.
+        // The remaining processes may now be free for other calls.
         if host.choosesCalls, !waiting.isEmpty { roomWasMade() }
         continueWork()
     }
 
-    /// Its process is no longer there. Calls that were not handed over yet wait on.
+    /// Reports that its process has ended. Calls that were not passed to it keep waiting.
     ///
     /// - Parameters:
-    ///   - lost: the calls that it worked on.
-    ///   - isRestarting: whether there will be another process; else its life is over for now.
+    ///   - lost: The calls that it worked on.
+    ///   - isRestarting: Whether another process will be started; otherwise the plugin becomes unavailable.
     public func crashed(_ error: BridgeError, lost: [CallHandle], isRestarting: Bool) {
         pause(.noProcess)
         endNews()
@@ -35,7 +35,7 @@ extension PluginInstance {
         if !isRestarting { abandon(after: error) }
     }
 
-    /// Its process was started again and takes calls.
+    /// Reports that its process has been restarted and takes calls.
     public func restarted() {
         guard state == .restarting || state == .unavailable || state == .running else { return }
         state = .running

@@ -1,7 +1,7 @@
 public import BridgeJSON
 
 extension PluginInstance {
-    /// What is said to a caller that loads it, or another plugin of its name.
+    /// The error for a caller that loads it again, or loads another plugin of its name.
     public var isLoadedAlready: BridgeError {
         BridgeError(
             .pluginUnavailable,

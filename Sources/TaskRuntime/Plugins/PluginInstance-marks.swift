@@ -1,6 +1,6 @@
-// What stands between calls and a plugin's tasks, as the plugin learns it.
+// The checks between calls and a plugin's tasks, as reported to the plugin.
 extension PluginInstance {
-    /// Informs the host where something else than before stands between calls and the plugin's tasks.
+    /// Informs the host if the checks between calls and the plugin's tasks have changed.
     func updateMarks() {
         let policy = calls.rights.policy
         let now = tasks.map { task -> TaskMarks in

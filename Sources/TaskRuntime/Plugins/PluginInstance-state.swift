@@ -1,7 +1,7 @@
 extension PluginInstance {
-    /// What a plugin is doing.
+    /// The state of a plugin.
     public enum State: String, Sendable {
-        /// Its library is there, its work has not begun.
+        /// Its library is loaded, its work has not begun.
         case loaded
         /// It takes calls.
         case running
@@ -9,27 +9,27 @@ extension PluginInstance {
         case restarting
         /// Its processes have ended too often: calls are refused.
         case unavailable
-        /// It finishes.
+        /// It finishes its work.
         case stopping
-        /// It no longer takes calls.
+        /// It has stopped and takes no calls.
         case stopped
     }
 
-    /// Why calls wait that could be worked on otherwise.
+    /// Reasons why calls wait that could otherwise run.
     public struct PauseReasons: OptionSet, Sendable {
-        /// A bit for each.
+        /// The reasons as bits.
         public let rawValue: UInt8
 
-        /// Reasons by their bits.
+        /// Creates reasons from bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// There is no process to hand them to.
+        /// There is no process for them.
         public static let noProcess = PauseReasons(rawValue: 1)
-        /// Its process does not read what it is sent.
+        /// Its process does not read its input.
         public static let unread = PauseReasons(rawValue: 2)
-        /// What it knows of sessions is on its way to the plugin that takes its place.
+        /// Its session data are being transferred to the plugin that replaces it.
         public static let handover = PauseReasons(rawValue: 4)
-        /// It has not heard of all sessions yet.
+        /// Not all existing sessions have been reported to it.
         static let news = PauseReasons(rawValue: 8)
     }
 }

@@ -1,13 +1,13 @@
 import BridgeJSON
 import Logging
 
-// Errors whose words the plugin did not choose: those of a library, or of the system, that it did not expect.
+// Errors whose message the plugin did not choose: unexpected errors of a library or of the system.
 extension PluginInstance {
-    /// As much of such an error's words as is passed on.
+    /// The maximum length of such an error's message.
     private static let maximumBytes = 8 << 10
 
-    /// The error as its caller is shown it. The log has its words, under the id that the error bears; a trusted caller
-    /// has them too, and so has the daemon, which asks about the plugin itself.
+    /// Returns the error as its caller sees it. The log contains its message, under the id in the error. A trusted
+    /// caller also receives the message, and so does the daemon for its own requests to the plugin.
     func shown(_ error: BridgeError, of call: Call) -> BridgeError {
         var shown = error
         shown.isUnforeseen = false
@@ -16,7 +16,7 @@ extension PluginInstance {
         let id = Self.makeID()
         var metadata = call.logMetadata
         metadata["error"] = .string(id)
-        // What is secret of a private task may stand in its errors.
+        // The errors of a private task may contain secrets.
         let words = call.task?.description.isPrivate == true ? "its words are private" : shown.message
         writeUnforeseen(words, metadata)
         shown.data = ["error": .string(id)]
@@ -26,7 +26,7 @@ extension PluginInstance {
         return shown
     }
 
-    /// Writing keeps the loop: of many errors some are left out, and counted.
+    /// Writes the error into the log. Writing blocks the loop: of many errors some are left out and counted.
     private func writeUnforeseen(_ words: String, _ metadata: Logger.Metadata) {
         let verdict = unforeseenLines.take(at: calls.clock.now)
         if verdict == .leaveOut { return }
@@ -36,7 +36,7 @@ extension PluginInstance {
         calls.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
     }
 
-    /// Distinct from all others in a log; it has no meaning.
+    /// Returns an id that is unique in a log and has no other meaning.
     private static func makeID() -> String {
         let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
         return String(repeating: "0", count: 12 - digits.utf8.count) + digits

@@ -1,9 +1,9 @@
 import BridgeJSON
 import DequeModule
 
-// A plugin's calls that wait: for what, for how long, and for whom where another plugin takes its place.
+// A plugin's waiting calls: when they continue, and how they move to another plugin.
 extension PluginInstance {
-    /// The host may take calls that it did not take before.
+    /// Reports that the host may take calls that it did not take before.
     public func roomWasMade() {
         guard !waiting.isEmpty else { return }
         waiting.noteProcess()
@@ -11,24 +11,24 @@ extension PluginInstance {
         continueWork()
     }
 
-    /// The same of a session's calls alone: it has a process of its own now.
+    /// Reports the same for a session's calls alone: it now has a process of its own.
     public func roomWasMade(forCallsOf session: UInt64) {
         guard !waiting.isEmpty else { return }
         waiting.noteProcess(of: session)
         continueWork()
     }
 
-    /// Calls wait from now on, until ``resume(_:)`` for every reason.
+    /// Makes calls wait until ``resume(_:)`` has been called for every reason.
     public func pause(_ reason: PauseReasons) { pauses.insert(reason) }
 
-    /// That is no longer a reason.
+    /// Removes a reason for waiting.
     public func resume(_ reason: PauseReasons) {
         pauses.remove(reason)
         continueWork()
     }
 
-    /// The calls that wait go to another plugin from now on, in their order, to be held against what it takes when
-    /// their turn comes. Those of tasks that it does not have no longer wait. Questions to interceptors stay.
+    /// Moves the waiting calls to another plugin, in their order. They are checked against its tasks when their turn
+    /// comes. Calls of tasks that it does not have are removed from the queue. Questions to interceptors stay.
     func handWaiting(to successor: PluginInstance) {
         var next = waiting.first
         while let call = next {
@@ -40,7 +40,7 @@ extension PluginInstance {
         successor.continueWork()
     }
 
-    /// What becomes of a task's calls that have not begun when another plugin takes this one's place.
+    /// Returns what happens to a task's waiting calls when another plugin replaces this one.
     func succession(of task: TaskEntry, to successor: PluginInstance) -> TaskSuccession {
         if let next = successor.tasks.first(where: { $0.name == task.name }) { return .task(next) }
         return .none(
@@ -57,18 +57,18 @@ extension PluginInstance {
         successor.enqueue(call)
     }
 
-    /// Whether any call of its tasks, or question to it, has not ended.
+    /// Whether any call of its tasks, or request to it, has not ended.
     var hasCallsInFlight: Bool {
         (tasks + interceptors.map(\.entry) + lifecycleEntries.values).contains { $0.statistics.inFlight > 0 }
     }
 
-    /// Room was made: what waits for it goes on.
+    /// Continues waiting work after other work has ended.
     func afterWork() {
         continueWork()
         noteLessWork()
     }
 
-    /// It is no longer known: what holds on to it is let go.
+    /// Releases everything that retains the plugin: it was removed.
     func releaseHost() {
         onLessWork = nil
         tasks = []

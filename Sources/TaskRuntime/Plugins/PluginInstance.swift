@@ -3,8 +3,8 @@ import BridgeMessage
 import DequeModule
 import Logging
 
-/// A plugin, as the runtime knows it: its tasks, the calls that wait for their turn, and the way back for its answers.
-/// A host drives it; it can end none but its own calls. Loop thread only.
+/// A plugin in the runtime: its tasks, its waiting calls, and the entry points for its answers. It is driven by a host
+/// and can end only its own calls. Loop thread only.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class PluginInstance: QueueingProvider {
@@ -12,52 +12,52 @@ public final class PluginInstance: QueueingProvider {
     public let manifest: PluginManifest
     /// The library's path.
     public let path: String
-    /// What it is doing.
+    /// The plugin's state.
     public internal(set) var state = State.loaded
-    /// The figures that it publishes.
+    /// The metrics that it publishes.
     public let metrics = PluginMetrics()
-    /// What it says of its tasks when it is asked.
+    /// The schemas that it reports when asked.
     let schemas = PluginSchemas()
 
     let host: any TaskHost
-    /// Its number among all plugins that there ever were.
+    /// The plugin's number, unique among all plugins since the start.
     let number: UInt64
-    /// Not retained: the runtime owns both, and this.
+    /// Not retained: the runtime owns both, and this object.
     let unownedCalls: Unmanaged<CallEngine>
     var calls: CallEngine { unownedCalls.takeUnretainedValue() }
     private let unownedDirectory: Unmanaged<PluginDirectory>
     var directory: PluginDirectory { unownedDirectory.takeUnretainedValue() }
     var tasks: [TaskEntry] = []
-    /// What stands between calls and its tasks, in the order of their numbers; empty: it was sent none.
+    /// The checks between calls and its tasks, in the order of the tasks' numbers; empty if none were sent to it.
     public internal(set) var marks: [TaskMarks] = []
     /// Its interceptors, in the order of their numbers.
     var interceptors: [Interceptor] = []
-    /// Calls whose turn has not come.
+    /// The calls whose turn has not come.
     @exclusivity(unchecked) var waiting = WaitingCalls()
-    /// Calls that are about to end for the plugin's sake.
+    /// Calls that are about to end because of a fault of the plugin.
     var endings: Deque<EndingCalls> = []
-    /// Sessions that the plugin is about to hear of; nil: none.
+    /// The sessions that will be reported to the plugin; `nil` if there are none.
     var unreported: UnreportedSessions?
-    /// Whether a job does all this: ``continueWork()``.
+    /// Whether a job for this work is active: ``continueWork()``.
     @exclusivity(unchecked) var isAtWork = false
-    /// What its work takes of the loop.
+    /// The account for its work on the loop.
     private(set) lazy var account = UserAccount(
         uid: calls.rights.policy.daemonUID, isTrusted: true, plugin: number, calls.quotas.values)
-    /// Why calls wait whether there is room or not; empty: they do not.
+    /// The reasons why calls wait even if there is room; empty if there are none.
     @exclusivity(unchecked) var pauses: PauseReasons = []
-    /// Why calls are refused; nil: they are not.
+    /// Why calls are refused; `nil` if they are not.
     var refusal: BridgeError?
-    /// Work that goes on though its call has ended. Not lazy: that would copy its table with each change.
+    /// Work that continues although its call has ended. Not lazy: that would copy its table with each change.
     @exclusivity(unchecked) var unfinished: UnfinishedWork
-    /// Calls that it has made and that have not ended.
+    /// The number of calls that it has made and that have not ended.
     var ownCallsInFlight = 0
-    /// Its ends of streams, where it runs in the daemon's process.
+    /// Its ends of streams if it runs in the daemon's process.
     let streamHolder = StreamHolder()
-    /// For errors that it did not foresee.
+    /// The allowance for log lines about unexpected errors.
     var unforeseenLines = LogAllowance()
-    /// For answers that were not asked for.
+    /// The allowance for log lines about answers to no open call.
     var surplusLines = LogAllowance()
-    /// Called when work is over, while ``IdleWaits`` has somebody wait for that.
+    /// Called when work has ended, while ``IdleWaits`` waits for the plugin.
     var onLessWork: (() -> Void)?
 
     init(_ manifest: PluginManifest, path: String, host: any TaskHost, directory: PluginDirectory) {
@@ -73,7 +73,7 @@ public final class PluginInstance: QueueingProvider {
         streamHolder.onChange = { [weak self] in self?.noteLessWork() }
     }
 
-    /// How it is kept apart: ``TaskHost/isolation``.
+    /// The kind of isolation: ``TaskHost/isolation``.
     public var isolation: String { host.isolation }
     /// The plugin's name.
     public var name: String { manifest.name }
@@ -82,11 +82,11 @@ public final class PluginInstance: QueueingProvider {
     var isRunning: Bool { state == .running }
     var isLeaving: Bool { state == .stopping || state == .stopped }
     var taskCallsInFlight: Int { tasks.reduce(0) { $0 + $1.statistics.inFlight } }
-    /// How many calls wait for their turn.
+    /// The number of calls that wait for their turn.
     public var waitingCount: Int { waiting.count }
-    /// How many sessions wait.
+    /// The number of sessions that have waiting calls.
     public var waitingSessionCount: Int { waiting.lineCount }
-    /// How often it was started again; never, where it runs in the daemon's process and ends with it.
+    /// The number of restarts; 0 for a plugin in the daemon's process, which ends with the daemon.
     var restartCount: Int { host.processStatus?.restarts ?? 0 }
 
     // MARK: Calls in
@@ -99,7 +99,7 @@ public final class PluginInstance: QueueingProvider {
         }
     }
 
-    /// The call's turn has not come.
+    /// Queues a call whose turn has not come, or refuses it.
     @inline(never)
     private func hold(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
         if let refusal, !task.isInternal || task.isInterceptor {
@@ -117,15 +117,16 @@ public final class PluginInstance: QueueingProvider {
             && (!host.choosesCalls || host.room(for: call) == .free)
     }
 
-    /// Calls from one session to one plugin start in the order in which they came: none overtakes a waiting one. Nor
-    /// does a call overtake those of others that wait for its task alone.
+    /// Whether a call may start before the waiting calls. Calls from one session to one plugin start in the order in
+    /// which they arrived. A call also does not overtake others that wait for its task only.
     @inline(never)
     private func mayOvertake(_ call: Call, _ task: TaskEntry) -> Bool {
         (!waiting.hasLine(of: call) || !keepsOrder(call)) && task.blocked.isEmpty && hasRoom(task, for: call)
     }
 
-    /// Questions to interceptors, and what these call to answer them, wait behind nothing: others may be waiting for
-    /// them. Nor does what the daemon asks about the plugin itself.
+    /// Whether a call is ordered behind the earlier ones of its session. Questions to interceptors, and calls that
+    /// interceptors make to answer them, are not: other calls may be waiting for them. Neither are the daemon's own
+    /// requests to the plugin.
     private func keepsOrder(_ call: Call) -> Bool { call.task?.isInternal == false && call.ancestry.isEmpty }
 
     @inline(__always)
@@ -151,34 +152,33 @@ public final class PluginInstance: QueueingProvider {
         noteCandidate(call)
     }
 
-    /// A call that waits no longer has anything before it, unless it keeps its position behind others, or an
-    /// interceptor has it in hand.
+    /// Makes a call a candidate, unless it is ordered behind others or an interceptor is deciding about it.
     private func noteCandidate(_ call: Call) {
         guard !call.isAskedAbout(in: self), waiting.isFirstOfLine(call) || !keepsOrder(call) else { return }
         waiting.put(call, waitingFor: .turn)
     }
 
-    /// The call begins, goes elsewhere, or has ended.
+    /// Removes a call from the queue: it begins, moves to another provider, or has ended.
     func leaveQueue(of call: Call) {
         guard let extras = call.record.pointee.extras, extras.waitsIn === self else { return }
         extras.waitsIn = nil
         if let next = waiting.remove(call) { noteCandidate(next) }
     }
 
-    /// An interceptor has the call in hand: until it is decided, no later call of its session begins before it.
+    /// Keeps the call's position while an interceptor decides: no later call of its session begins before it.
     func keepPosition(of call: Call) {
         guard call.extras.waitsIn === self else { return enqueue(call) }
         waiting.put(call, waitingFor: nil)
     }
 
-    /// The call is decided, and goes on in its turn.
+    /// Continues a call in its turn after the interceptors' decision.
     func proceed(_ call: Call, options: UnsafeRawBufferPointer) {
         call.extras.heldOptions = Array(options)
         noteCandidate(call)
         continueWork()
     }
 
-    /// The work on a call of the task is over.
+    /// Records that the work on a call of the task has ended.
     @inline(__always)
     func leave(_ task: TaskEntry) {
         task.runningCount -= 1
@@ -197,17 +197,17 @@ public final class PluginInstance: QueueingProvider {
         host.cancel(call.handle, reason: reason)
     }
 
-    // MARK: Its life
+    // MARK: Lifecycle
 
-    /// The entries under which the daemon's own requests to the plugin are counted, made with the first of each kind;
-    /// no one else can call them. Private: configuration, and what plugins know of sessions, is not for who watches
-    /// the traffic.
+    /// The entries that count the daemon's own requests to the plugin, each created with the first request of its kind.
+    /// Only the daemon can call them. They are private: sessions that watch the traffic must not see configuration or
+    /// session data.
     var lifecycleEntries: [PluginWork: TaskEntry] = [:]
 
     private func lifecycleEntry(of work: PluginWork, _ index: Int) -> TaskEntry {
         if let entry = lifecycleEntries[work] { return entry }
         let entry = TaskEntry(
-            // What plugins know of sessions has no bound but a message's, and their numbers are as many as sessions.
+            // Session data are bounded only by the length of a message, and grow with the number of sessions.
             TaskDescription(name: "plugin.\(work.name)", deadline: .none, isPrivate: true, optionBytes: .max),
             index: index,
             provider: self,
@@ -223,11 +223,11 @@ public final class PluginInstance: QueueingProvider {
         ]
         + manifest.workers.indices.map { .launch($0) }
 
-    /// Has the plugin do something that is no task.
+    /// Sends the plugin a request that is not a call of a task.
     ///
     /// - Parameters:
-    ///   - timeout: how long it may take.
-    ///   - done: called once at the end, with what the plugin answered.
+    ///   - timeout: How long it may take.
+    ///   - done: Called once at the end, with the plugin's answer.
     public func perform(
         _ work: PluginWork, options: JSON, timeout: Duration?, _ done: @escaping (Result<JSON, BridgeError>) -> Void
     ) {
@@ -235,10 +235,10 @@ public final class PluginInstance: QueueingProvider {
         perform(work, options: options, timeout: timeout, reading: { (try? JSON(parsing: $0)) ?? .null }, done)
     }
 
-    /// The same.
+    /// Does the same.
     ///
-    /// - Parameter read: makes of the answer's text what `done` gets. In the lane where it is long: what plugins
-    ///   know of all sessions, and what they describe, has no bound but a message's.
+    /// - Parameter read: Converts the text of the answer into the value for `done`. A long text is read in the lane:
+    ///   session data and descriptions are bounded only by the length of a message.
     func perform<Value: Sendable>(
         _ work: PluginWork, options: JSON, timeout: Duration?, reading read: @escaping @Sendable ([UInt8]) -> Value,
         _ done: @escaping (Result<Value, BridgeError>) -> Void

@@ -2,20 +2,21 @@ import BridgeJSON
 import DequeModule
 import Logging
 
-/// The JSON Schemas that a plugin's manifest leaves out. The plugin is asked for them once, when they are first wanted:
-/// to derive them takes longer than all else that a plugin does when it is loaded. Loop thread only.
+/// The JSON Schemas that a plugin's manifest omits. The plugin is asked for them once, when they are first needed:
+/// deriving them takes longer than everything else that a plugin does when it is loaded. Loop thread only.
 final class PluginSchemas {
-    /// The manifest with the schemas in it; nil: the plugin has not reported them yet.
+    /// The manifest completed with the schemas; `nil` if the plugin has not reported them yet.
     fileprivate var manifest: PluginManifest?
-    /// Those that wait for the plugin's answer, the oldest first: as many as there are calls that name no parameters.
+    /// The callbacks that wait for the plugin's answer, the oldest first: up to one for each call with positional
+    /// parameters.
     fileprivate var waiting: Deque<(PluginManifest) -> Void> = []
-    /// What they get, once the plugin has answered, or failed to.
+    /// The manifest for these callbacks once the plugin has answered or failed.
     fileprivate var answer: PluginManifest?
 
-    /// How long a plugin may take to answer. Then what its manifest says has to do, until they are wanted again.
+    /// The time limit of an answer. After a failure the manifest is used as it is, until schemas are needed again.
     fileprivate static let timeout = Duration.seconds(10)
 
-    /// What a plugin answers; see `trestle_plugin.h`.
+    /// A plugin's answer; see `trestle_plugin.h`.
     fileprivate struct Answer: Decodable {
         struct Task: Decodable {
             var options: JSON?
@@ -26,7 +27,7 @@ final class PluginSchemas {
         var configuration: JSON?
         var errors: [String]?
 
-        /// Any thread.
+        /// Decodes an answer. Any thread.
         static func read(_ text: [UInt8]) -> Result<Answer, JSONMismatch> {
             Result { () throws(JSONMismatch) in try JSONCoding.decode(Answer.self, text: text) }
         }
@@ -45,7 +46,7 @@ extension PluginInstance {
     /// Whether the plugin has reported its schemas.
     var hasDescribedItself: Bool { schemas.manifest != nil }
 
-    /// Passes on the manifest with all schemas that are to be had, immediately or later.
+    /// Passes the manifest with all available schemas to `done`, immediately or later.
     public func describe(_ done: @escaping (PluginManifest) -> Void) {
         if let manifest = schemas.manifest, schemas.waiting.isEmpty { return done(manifest) }
         schemas.waiting.append(done)
@@ -58,10 +59,10 @@ extension PluginInstance {
         }
     }
 
-    /// Whether some that have waited for schemas get them now.
+    /// Whether callbacks wait to receive the reported schemas.
     var hasSchemasToReport: Bool { schemas.answer != nil }
 
-    /// Passes the schemas on to the next that has waited for them; false: there is none.
+    /// Passes the schemas to the next waiting callback. Returns false if there is none.
     func reportSchemas() -> Bool {
         guard let answer = schemas.answer else { return false }
         guard let done = schemas.waiting.popFirst() else {
@@ -93,7 +94,7 @@ extension PluginInstance {
 }
 
 extension TaskSchemas {
-    /// What is known stands.
+    /// Fills in missing schemas; known ones stay.
     fileprivate mutating func complete(by other: TaskSchemas) {
         options = options ?? other.options
         result = result ?? other.result

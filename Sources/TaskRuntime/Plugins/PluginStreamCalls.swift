@@ -1,46 +1,45 @@
 public import BridgeJSON
 import BridgeMessage
 
-/// What a plugin in the daemon's process asks for about a stream: what the daemon's tasks do, with bytes instead of
-/// JSON.
+/// A plugin's call about a stream, for plugins in the daemon's process: the same as the daemon's tasks, with bytes
+/// instead of JSON.
 public struct PluginStreamCall {
-    /// What is to be done.
+    /// The operation.
     public enum Work {
-        /// Makes a stream, of which the plugin holds this end. `attaches`: it is to be a pipe, where it can.
+        /// Creates a stream of which the plugin holds this end. `attaches`: the end becomes a pipe if that is possible.
         case make(StreamSide, type: String?, totalBytes: UInt64?, attaches: Bool)
         /// Writes bytes, borrowed until the call has been made.
         case write(UnsafeRawBufferPointer, isEnd: Bool)
-        /// Reads so many bytes at most; nil: as many as is usual.
+        /// Reads at most this many bytes; `nil` for the usual number.
         case read(maximumBytes: Int?)
-        /// Has the plugin's end be a pipe, which it gets.
+        /// Makes the plugin's end a pipe, which the plugin receives.
         case attach
         /// Closes the plugin's end.
         case close(bytes: UInt64?, BridgeError?)
     }
 
-    /// The call on whose behalf it is made; nil: in the plugin's own name.
+    /// The call on whose behalf it is made; `nil` if the plugin calls in its own name.
     public var parent: CallHandle?
-    /// The stream's name; of no meaning where one is made.
+    /// The stream's name; ignored when a stream is created.
     public var stream: String
-    /// The end that is meant, to attach and to close; nil: the one that the plugin has, the writer's where it has both.
+    /// The end to attach or close; `nil` for the end that the plugin has, or the writer's if it has both.
     public var side: StreamSide?
-    /// How long it may take.
+    /// The time limit.
     public var deadline: TaskDeadline
-    /// What is to be done.
+    /// The operation.
     public var work: Work
-    /// Called at the end, once.
+    /// Called once, at the end.
     public var completion: (Result<StreamResult, BridgeError>) -> Void
 
-    /// A call.
+    /// Creates a call.
     ///
     /// - Parameters:
-    ///   - parent: the call on whose behalf it is made; nil: in the plugin's own name.
-    ///   - stream: the stream's name; of no meaning where one is made.
-    ///   - side: the end that is meant, to attach and to close; nil: the one that the plugin has, the writer's where
-    ///     it has both.
-    ///   - deadline: how long it may take.
-    ///   - work: what is to be done.
-    ///   - completion: called at the end, once.
+    ///   - parent: The call on whose behalf it is made; `nil` if the plugin calls in its own name.
+    ///   - stream: The stream's name; ignored when a stream is created.
+    ///   - side: The end to attach or close; `nil` for the end that the plugin has, or the writer's if it has both.
+    ///   - deadline: The time limit.
+    ///   - work: The operation.
+    ///   - completion: Called once, at the end.
     public init(
         parent: CallHandle?, stream: String, side: StreamSide?, deadline: TaskDeadline, _ work: Work,
         completion: @escaping (Result<StreamResult, BridgeError>) -> Void
@@ -55,7 +54,7 @@ public struct PluginStreamCall {
 }
 
 extension PluginStreamCall.Work {
-    /// The daemon's task that does the same: the call counts as one of it.
+    /// The daemon's task with the same effect: the call is counted under it.
     fileprivate var task: StaticString {
         switch self {
         case .make: "bridge.stream.new"
@@ -68,10 +67,10 @@ extension PluginStreamCall.Work {
 }
 
 extension PluginDirectory {
-    /// Makes a call about a stream, for a plugin. `completion` is called at its end, before this returns where it ends
-    /// immediately.
+    /// Makes a call about a stream for a plugin. `completion` is called at its end, before this returns if the call
+    /// ends immediately.
     ///
-    /// - Returns: the call's handle, for ``TaskRuntime/cancelPluginCall(_:)``.
+    /// - Returns: The call's handle, for ``TaskRuntime/cancelPluginCall(_:)``.
     func call(_ request: PluginStreamCall, by plugin: PluginInstance) -> CallHandle {
         calls.turns.note(.plugin, plugin.number)
         let name = request.work.task
@@ -92,7 +91,7 @@ extension PluginDirectory {
         call.extras.completion = { [completion = request.completion] outcome in
             switch outcome {
             case .failure(let error): completion(.failure(error))
-            // `!`: set before a call with a reply ends without an error.
+            // `!`: the result is set before a call with a reply ends without an error.
             case .result: completion(.success(reply.result!))
             }
         }
@@ -110,9 +109,9 @@ extension PluginDirectory {
 }
 
 extension StreamTable {
-    /// Does what a plugin asks for; the call is answered now or later.
+    /// Performs a plugin's call; it is answered now or later.
     ///
-    /// - Parameter mayAttach: Whether the stream that it makes may have a pipe with it.
+    /// - Parameter mayAttach: Whether the stream that it creates may have a pipe.
     fileprivate func perform(
         _ request: PluginStreamCall, _ call: Call, mayAttach: @autoclosure () -> Bool
     ) throws(BridgeError) {

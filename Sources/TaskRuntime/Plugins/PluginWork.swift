@@ -1,8 +1,8 @@
 import BridgeJSON
 import DequeModule
 
-/// What a plugin has to do whose size clients decide, a call or a session at a time: ends of calls after a fault, news
-/// of sessions, schemas, refusals, and calls that begin. It has a share of the loop as users have.
+/// A plugin's work whose size depends on clients, one call or session at a time: ends of calls after a fault, reports
+/// of sessions, schemas, refusals, and starts of calls. It has a share of the loop, as users have.
 final class PluginJob: StepJob {
     let session: Session? = nil
     private let instance: PluginInstance
@@ -19,7 +19,7 @@ final class PluginJob: StepJob {
     }
 }
 
-/// Calls that a plugin worked on and that end with an error, one after the other.
+/// Calls that a plugin worked on and that end with an error, one after another.
 struct EndingCalls {
     let handles: [CallHandle]
     let error: BridgeError
@@ -35,7 +35,7 @@ struct EndingCalls {
 }
 
 extension PluginInstance {
-    /// Goes on with what is to be done, as far as the plugin's share of the turn goes; the rest follows in later ones.
+    /// Continues pending work within the plugin's share of the turn; the rest follows in later turns.
     func continueWork() {
         guard !isAtWork, hasWork else { return }
         isAtWork = true
@@ -47,11 +47,11 @@ extension PluginInstance {
             || isRefusing && !waiting.isEmpty
     }
 
-    /// Whether all that waits is refused.
+    /// Whether all waiting calls are refused.
     private var isRefusing: Bool { state == .unavailable && refusal != nil }
 
-    /// Does one thing; false: nothing is to be done. Each is done whole: whatever comes between two of them finds calls
-    /// that run, calls that wait in their order, and calls that have ended.
+    /// Does one piece of work; returns false if there is none. Each piece is complete: between two pieces there are
+    /// only running calls, ordered waiting calls, and ended calls.
     func workOnce() -> Bool {
         if endNext() || reportNext() || reportSchemas() { return true }
         if isRefusing, let refusal, let call = waiting.first {
@@ -86,7 +86,7 @@ extension PluginInstance {
 
     // MARK: Sessions
 
-    /// The plugin hears of the sessions that there are before it gets further calls.
+    /// Reports the existing sessions to the plugin before it receives further calls.
     func reportSessions() {
         unreported = UnreportedSessions(upTo: directory.sessions.lastNumber)
         pause(.news)
@@ -104,7 +104,7 @@ extension PluginInstance {
         return true
     }
 
-    /// Sessions are no longer to be reported.
+    /// Stops the report of sessions.
     func endNews() {
         unreported = nil
         pauses.remove(.news)
@@ -162,7 +162,8 @@ extension PluginInstance {
         return task.optionsCheck.map { calls.fits(call, options, $0) } ?? true
     }
 
-    /// A call that waited is being checked in the lane, unless it has ended: others of its session wait behind it.
+    /// Keeps the position of a call that is being checked in the lane, unless the call has ended: other calls of its
+    /// session wait behind it.
     private func keepPosition(ofChecked handle: CallHandle) {
         guard let call = calls.call(handle) else { return }
         guard call.origin == .session else { return leaveQueue(of: call) }

@@ -1,22 +1,23 @@
 /// A plugin that the daemon could not use, and why.
 public struct RefusedPlugin: Sendable {
-    /// Its name, where it has said it; else what the name of its file says.
+    /// The plugin's name; if the plugin did not report it, a name derived from its file.
     public var name: String
     /// The path of the library, or of the manifest.
     public var path: String
-    /// Why, in a sentence.
+    /// The reason, as a sentence.
     public var reason: String
 
-    /// A refusal.
+    /// Creates a refusal.
     ///
-    /// - Parameter name: nil: the plugin has not said it.
+    /// - Parameter name: The plugin's name; `nil` if the plugin did not report it.
     public init(name: String? = nil, path: String, reason: String) {
         self.name = name ?? Self.name(ofFile: path)
         self.path = path
         self.reason = reason
     }
 
-    /// What a plugin of that file is most likely called: `qr-scan` for `libQrScanPlugin.so` and `qr-scan.plugin.toml`.
+    /// Returns the most likely name of a plugin in a file: `qr-scan` for `libQrScanPlugin.so` and
+    /// `qr-scan.plugin.toml`.
     static func name(ofFile path: String) -> String {
         var name = path.split(separator: "/").last ?? ""
         for suffix in [".toml", ".plugin", ".so", "Plugin"] where name.hasSuffix(suffix) {

@@ -1,14 +1,14 @@
-/// The sessions that a plugin, or one of its processes, has not heard of since it was started.
+/// The sessions that have not been reported to a plugin, or to one of its processes, since it was started.
 struct UnreportedSessions {
-    /// Those with numbers from here on, up to the last one that there was then.
+    /// The sessions to report have numbers greater than this, up to that of the last session at the start.
     private var after: UInt64 = 0
     private let last: UInt64
-    /// Those among them that it has heard of all the same.
+    /// Sessions among them that were reported early, because they changed.
     private var reported: Set<UInt64> = []
 
     init(upTo last: UInt64) { self.last = last }
 
-    /// The next session to be reported; nil: all have been.
+    /// Returns the next session to report; `nil` if all have been reported.
     mutating func next(of sessions: SessionList) -> Session? {
         while let session = sessions.behind(after).first(where: { _ in true }), session.number <= last {
             after = session.number
@@ -17,7 +17,8 @@ struct UnreportedSessions {
         return nil
     }
 
-    /// What is to be reported of a session that changes: nothing of an opening that is reported in its turn.
+    /// Returns the changes to report for a session that changes. An opening that will be reported in its turn is
+    /// omitted.
     mutating func changes(_ change: SessionChange, of session: Session) -> [SessionChange] {
         guard session.number > after, session.number <= last, !reported.contains(session.number) else {
             return [change]
@@ -28,8 +29,8 @@ struct UnreportedSessions {
     }
 }
 
-/// Reports the sessions that there are to one process of a plugin that has come after others: a session at a time,
-/// within the plugin's share of the loop. Loop thread only.
+/// Reports the existing sessions to a plugin process that was started after others: one session at a time, within the
+/// plugin's share of the loop. Loop thread only.
 public final class SessionReport: StepJob {
     let session: Session? = nil
     private var unreported: UnreportedSessions
@@ -54,24 +55,24 @@ public final class SessionReport: StepJob {
         return .done
     }
 
-    /// What is to be reported of a session that changes meanwhile.
+    /// Returns the changes to report for a session that changes during the report.
     public func changes(_ change: SessionChange, of session: Session) -> [SessionChange] {
         unreported.changes(change, of: session)
     }
 }
 
 extension PluginInstance {
-    /// Makes a report of the sessions that there are.
+    /// Creates a report of the existing sessions.
     ///
     /// - Parameters:
-    ///   - report: is called with each; false: the process is gone, and the report ends.
-    ///   - done: is called at the end of the report.
+    ///   - report: Called with each session. Returns false if the process has ended; then the report ends.
+    ///   - done: Called at the end of the report.
     public func sessionReport(
         _ report: @escaping (Session) -> Bool, done: @escaping () -> Void
     ) -> SessionReport {
         SessionReport(directory.sessions, report, done: done)
     }
 
-    /// Begins a report. It may be done when this returns.
+    /// Begins a report. It may be complete when this returns.
     public func begin(_ report: SessionReport) { calls.steps.begin(report, for: account) }
 }

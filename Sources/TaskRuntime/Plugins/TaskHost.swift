@@ -1,84 +1,85 @@
 public import BridgeJSON
 
-/// Where a plugin's code runs: in this process, in another one. The runtime asks, the host answers through the
-/// ``PluginInstance`` that it was given. Loop thread only.
+/// The environment that runs a plugin's code: this process or another one. The runtime sends requests to the host; the
+/// host answers through its ``PluginInstance``. Loop thread only.
 public protocol TaskHost: AnyObject {
-    /// How the plugin is kept apart, for `bridge.plugins`: "none" in the daemon's own process.
+    /// The kind of isolation, for `bridge.plugins`: "none" in the daemon's own process.
     var isolation: String { get }
-    /// Whether ``room(for:)`` is to be asked before each call.
+    /// Whether ``room(for:)`` must be called before each call.
     var choosesCalls: Bool { get }
-    /// Whether a call can be begun now. One that cannot waits, and ``PluginInstance/roomWasMade()`` or
-    /// ``PluginInstance/roomWasMade(forCallsOf:)`` has the host asked again.
+    /// Returns whether a call can begin now. A call that cannot begin waits until ``PluginInstance/roomWasMade()`` or
+    /// ``PluginInstance/roomWasMade(forCallsOf:)`` makes the runtime ask again.
     func room(for call: Call) -> HostRoom
     /// Begins a piece of work. It ends with ``PluginInstance/reply(_:_:)`` or ``PluginInstance/fail(_:_:)``, possibly
     /// before this returns.
     ///
-    /// - Parameter options: borrowed until this returns; readable for 64 bytes past their end.
+    /// - Parameter options: Borrowed until this returns; readable for 64 bytes past their end.
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer)
-    /// The work of this call is no longer wanted. An answer that still comes says that it is over.
+    /// Cancels the work on this call. An answer that still arrives reports that the work has ended.
     func cancel(_ call: CallHandle, reason: CancelReason)
-    /// The plugin has lost calls that have ended: what works on them is ended, where that hurts nothing else.
+    /// Ends the processes that work on lost calls, which have ended; does nothing if that would affect other calls.
     ///
     /// - Parameter reason: The end of a sentence about the plugin's process.
     func giveUp(because reason: String)
-    /// Something happened to a session.
+    /// Reports a change of a session.
     func notify(_ change: SessionChange, _ session: Session)
-    /// The ``PluginInstance/marks`` of its tasks have changed. The plugin learns of it before the next call.
+    /// Reports that the ``PluginInstance/marks`` of its tasks have changed. The plugin is informed before the next
+    /// call.
     func noteMarks()
-    /// The plugin is no longer known: whatever runs for it ends.
+    /// Ends everything that runs for the plugin: it was removed.
     func end()
-    /// Its processes, as holders of ends of streams. Where one of them takes its first end, or its last one is over,
+    /// Its processes, as holders of ends of streams. When one of them takes its first end or releases its last one,
     /// ``PluginInstance/noteLessWork()`` is called.
     var streamHolders: [StreamHolder] { get }
-    /// How it fares; nil: it runs where the daemon runs.
+    /// The status of its processes; `nil` if it runs in the daemon's process.
     var processStatus: PluginProcessStatus? { get }
-    /// The longest that its code held its loop within the last five to ten seconds, of several processes the longest of
-    /// all; nil: that is not known, as of a process without a loop. Of a plugin in the daemon's own process, zero where
-    /// it was less than half a second.
+    /// The longest time for which its code blocked its loop within the last five to ten seconds; of several processes,
+    /// the maximum. `nil` if unknown, as for a process without a loop. For a plugin in the daemon's process, times
+    /// under half a second count as zero.
     var lag: Duration? { get }
 }
 
 extension TaskHost {
-    /// Every call is as good as the other.
+    /// The default: calls can always begin.
     public var choosesCalls: Bool { false }
-    /// Every call is as good as the other.
+    /// The default: calls can always begin.
     public func room(for call: Call) -> HostRoom { .free }
-    /// The plugin does not ask.
+    /// The default: the plugin does not use marks.
     public func noteMarks() {}
-    /// It runs where the daemon runs: nothing can be ended.
+    /// The default: the plugin runs in the daemon's process, so nothing can be ended.
     public func giveUp(because reason: String) {}
-    /// Nothing runs for it but in the daemon itself.
+    /// The default: nothing runs outside the daemon's process.
     public func end() {}
-    /// The plugin holds them itself.
+    /// The default: the plugin itself holds its ends.
     public var streamHolders: [StreamHolder] { [] }
-    /// It runs where the daemon runs.
+    /// The default: the plugin runs in the daemon's process.
     public var processStatus: PluginProcessStatus? { nil }
-    /// It is not known.
+    /// The default: unknown.
     public var lag: Duration? { nil }
 }
 
-/// Whether a host can begin a call now.
+/// Whether a host can begin a call now, and what a call must wait for.
 public enum HostRoom: Sendable {
     /// It can.
     case free
-    /// The caller's own process does not read what it was sent. Calls of others may begin.
+    /// The process for this caller does not read its input. Calls of others may begin.
     case unread
-    /// There is no process for the call, nor for any caller who has none.
+    /// There is no process for the call, nor for any caller without one.
     case full
 }
 
-/// How a plugin in a process of its own fares.
+/// The status of a plugin in a process of its own.
 public struct PluginProcessStatus: Sendable {
-    /// The process; nil: there is none at present.
+    /// The process id; `nil` if there is no process at present.
     public var pid: Int32?
-    /// How often it was started again after a fault.
+    /// The number of restarts after faults.
     public var restarts: Int
-    /// The last fault, in a sentence; nil: there was none.
+    /// The last fault, as a sentence; `nil` if there was none.
     public var lastFault: String?
-    /// Its processes, where they are several of which each has its calls; nil: it has one, for all calls.
+    /// The status of its pool of processes, each of which serves its own calls; `nil` if one process serves all calls.
     public var pool: PoolStatus?
 
-    /// How it fares.
+    /// Creates a status.
     public init(pid: Int32?, restarts: Int, lastFault: String?, pool: PoolStatus? = nil) {
         self.pid = pid
         self.restarts = restarts
@@ -87,22 +88,22 @@ public struct PluginProcessStatus: Sendable {
     }
 }
 
-/// How the processes of a plugin's pool fare.
+/// The status of the processes in a plugin's pool.
 public struct PoolStatus: Sendable, Equatable {
-    /// The processes that there are to be at least, and at most.
+    /// The minimum and maximum number of processes.
     public var minimum, maximum: Int
-    /// Whom a process is given to: "call" or "session".
+    /// The unit that a process is assigned to: "call" or "session".
     public var per: String
-    /// Those that wait to be used, and those that are in use.
+    /// The number of processes that wait to be used, and of those in use.
     public var reusable = 0, inUse = 0
-    /// Those that are not ready yet.
+    /// The number of processes that are not ready yet.
     public var starting = 0
-    /// How often one was there for who needed it, and how often one had to be started first.
+    /// How often a process was ready when it was needed, and how often one had to be started first.
     public var warmStarts = 0, coldStarts = 0
-    /// How many were replaced though nothing was wrong with them.
+    /// The number of processes that were replaced without a fault.
     public var recycled = 0
 
-    /// A pool without processes.
+    /// Creates the status of a pool without processes.
     public init(minimum: Int, maximum: Int, per: String) {
         self.minimum = minimum
         self.maximum = maximum
@@ -110,15 +111,15 @@ public struct PoolStatus: Sendable, Equatable {
     }
 }
 
-/// What a plugin may be asked to do.
+/// A piece of work that a plugin can be asked to do.
 public enum PluginWork: Sendable, Hashable {
     /// Check its section of the configuration and keep it.
     case configure
-    /// Check another section while it is at work, and change nothing.
+    /// Check another section while the plugin is running, and change nothing.
     case checkConfiguration
-    /// Go by another section from now on.
+    /// Apply another section.
     case reconfigure
-    /// Make ready.
+    /// Prepare to take calls.
     case start
     /// Run the launch worker of this number.
     case launch(Int)
@@ -126,17 +127,17 @@ public enum PluginWork: Sendable, Hashable {
     case task(Int)
     /// Decide about a call, for the interceptor of this number.
     case intercept(Int)
-    /// Describe what the manifest leaves out of the tasks.
+    /// Describe what the manifest does not contain about the tasks.
     case describe
-    /// Finish.
+    /// Stop after finishing its work.
     case stop
-    /// Return what the plugin of the next daemon has to know of sessions.
+    /// Return the session data for the plugin of the next daemon.
     case saveSessions
-    /// Go on with what the plugin of the daemon before knew of sessions.
+    /// Restore the session data of the previous daemon's plugin.
     case restoreSessions
 }
 
-/// What a plugin says of itself.
+/// A plugin's description of itself.
 public struct PluginManifest: Sendable {
     /// A launch worker of a plugin.
     public struct Worker: Sendable {
@@ -144,13 +145,13 @@ public struct PluginManifest: Sendable {
         public var name: String
         /// When it runs.
         public var phase: LaunchPhase
-        /// The launch workers that must have run before.
+        /// The launch workers that must have run before it.
         public var after: [String]
         /// Whether the daemon cannot start without it.
         public var isRequired: Bool
     }
 
-    /// The plugin's name, also of its section of the configuration.
+    /// The plugin's name, which is also the name of its section of the configuration.
     public var name: String
     /// Its version.
     public var version: String
@@ -160,26 +161,26 @@ public struct PluginManifest: Sendable {
     public var events: [EventSummary]
     /// Its launch workers, in the order of their numbers.
     public var workers: [Worker]
-    /// The JSON Schema of its section of the configuration; nil: it has none, or does not say.
+    /// The JSON Schema of its section of the configuration; `nil` if it has none or does not provide one.
     public var configuration: JSON?
-    /// Whether it takes a new section while it is at work.
+    /// Whether it accepts a new section while it is running.
     public var isReloadable = false
     /// Its interceptors, in the order of their numbers.
     public var interceptors: [InterceptorDescription] = []
 }
 
-/// What a plugin says of events that it sends.
+/// A plugin's description of events that it sends.
 public struct EventSummary: Sendable, Hashable {
-    /// Their name.
+    /// The name of the events.
     public var name: String
     /// One sentence for a person.
     public var summary: String
-    /// Whether members of the group that the daemon is there for get them where no rule says anything.
+    /// Whether members of the daemon's group receive them if no rule applies.
     public var isPublic: Bool
 }
 
 extension PluginWork {
-    /// The work's name, as the plugin protocol calls it.
+    /// The work's name in the plugin protocol.
     public var name: String {
         switch self {
         case .configure: "configure"

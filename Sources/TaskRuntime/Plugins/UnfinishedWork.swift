@@ -1,31 +1,32 @@
-/// Work of a plugin that goes on though its call has ended, and whose it is: until the plugin has answered, it counts
-/// among what the user may have there. Loop thread only.
+/// Work of a plugin that continues although its call has ended, and the accounts it belongs to. It counts towards the
+/// user's limit in the plugin until the plugin has answered. Loop thread only.
 struct UnfinishedWork {
-    /// Beyond this much in all the knowledge of some goes: such a plugin has long stopped answering.
+    /// The maximum number of entries. Above it, each new entry replaces an arbitrary one: such a plugin stopped
+    /// answering long ago.
     private static let maximumCount = 65_536
-    /// How long a plugin may answer no call that has ended, while a user has as many there as they may.
+    /// How long a plugin may leave ended calls unanswered while a user is at the limit.
     private static let patience = Duration.seconds(60)
 
     private struct Work {
         let task: TaskEntry
-        /// Nil: of the daemon itself.
+        /// `nil` if the call is the daemon's own.
         let account: UserAccount?
     }
 
     /// The plugin's number.
     private let plugin: UInt64
     private var works: [CallHandle: Work] = [:]
-    /// When the plugin last answered such a call, or had none.
+    /// The moment when the plugin last answered such a call, or had none.
     private var movedAt = RuntimeInstant.never
 
     init(of plugin: UInt64) { self.plugin = plugin }
 
-    /// Whether the plugin has answered none of these calls for longer than it takes to answer a call that has ended.
+    /// Whether the plugin has answered none of these calls for longer than an answer to an ended call may take.
     func isStuck(at now: RuntimeInstant) -> Bool { !works.isEmpty && movedAt.advanced(by: Self.patience) <= now }
 
-    /// A call that the plugin works on has ended.
+    /// Adds a call that has ended while the plugin works on it.
     ///
-    /// - Returns: The task of work of which no more is known from now on.
+    /// - Returns: The task of an entry that was dropped to make room; `nil` if none was.
     mutating func add(_ call: Call, of task: TaskEntry, at now: RuntimeInstant) -> TaskEntry? {
         let forgotten = works.count >= Self.maximumCount ? works.keys.first.flatMap { remove($0, at: now) } : nil
         if works.isEmpty { movedAt = now }
@@ -35,9 +36,9 @@ struct UnfinishedWork {
         return forgotten
     }
 
-    /// The plugin has answered.
+    /// Removes a call that the plugin has answered.
     ///
-    /// - Returns: The task; nil: no work goes on for this call.
+    /// - Returns: The task; `nil` if no work continues for this call.
     mutating func remove(_ handle: CallHandle, at now: RuntimeInstant) -> TaskEntry? {
         guard let work = works.removeValue(forKey: handle) else { return nil }
         movedAt = now
@@ -45,7 +46,7 @@ struct UnfinishedWork {
         return work.task
     }
 
-    /// The plugin is gone, or has long stopped answering.
+    /// Removes all entries: the plugin has ended, or stopped answering long ago.
     ///
     /// - Returns: The tasks, once for each call.
     @discardableResult

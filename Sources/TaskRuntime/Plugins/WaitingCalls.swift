@@ -1,7 +1,7 @@
-/// The calls of a plugin that wait: a change touches a few of them, however many there are. Loop thread only.
+/// The waiting calls of a plugin. A change touches only a few of them, however many there are. Loop thread only.
 ///
-/// Each session has a line. The first call of a line may begin next, and so may every call that keeps no order: these
-/// are candidates, each in the list of what it waits for. All others wait for calls before them.
+/// Each session has a line. The first call of a line may begin next, and so may every call that is not ordered: these
+/// are candidates, each in the list of the thing that it waits for. All others wait for calls before them.
 struct WaitingCalls {
     private(set) var count = 0
     private var all = CallList(.waiting)
@@ -9,37 +9,37 @@ struct WaitingCalls {
     private var due = CallList(.candidate)
     private var processless = CallList(.candidate)
     private var unread = CallList(.candidate)
-    /// Tasks of which calls wait, and more may begin.
+    /// Tasks that have waiting calls and room for more running calls.
     private var roomy: [TaskEntry] = []
-    /// Whether those who wait for a process may find one.
+    /// Whether the calls that wait for a process may find one.
     private var looksForProcess = false
-    /// How many candidates were looked at so far. For tests.
+    /// The number of candidates examined so far. For tests.
     private(set) var visits = 0
 
     var isEmpty: Bool { count == 0 }
-    /// How many sessions wait.
+    /// The number of sessions that have waiting calls.
     var lineCount: Int { lines.count }
     /// The oldest call.
     var first: Call? { all.first }
-    /// Whether candidates are to be looked at.
+    /// Whether there are candidates to examine.
     var hasDue: Bool { !due.isEmpty || !roomy.isEmpty || looksForProcess }
 
     func next(after call: Call) -> Call? { all.next(after: call) }
-    /// Whether calls of the call's session wait.
+    /// Whether any call of the call's session waits.
     func hasLine(of call: Call) -> Bool { lines[call.lineNumber] != nil }
-    /// Whether none of its session waits before it.
+    /// Whether no call of its session waits before it.
     func isFirstOfLine(_ call: Call) -> Bool { lines[call.lineNumber]?.first == call }
 
-    /// Enters a call behind all others. It is no candidate.
+    /// Appends a call behind all others. It is not a candidate.
     mutating func append(_ call: Call) {
         count += 1
         all.append(call)
         lines[call.lineNumber, default: CallList(.line)].append(call)
     }
 
-    /// Takes a call out.
+    /// Removes a call.
     ///
-    /// - Returns: the call of its session that no longer waits for another.
+    /// - Returns: The next call of its session if that does not wait for another any more; otherwise `nil`.
     mutating func remove(_ call: Call) -> Call? {
         put(call, waitingFor: nil)
         count -= 1
@@ -51,7 +51,7 @@ struct WaitingCalls {
         return wasFirst ? line.first : nil
     }
 
-    /// Makes a call a candidate that waits for this; nil: it is none.
+    /// Makes a call a candidate that waits for the given reason; `nil` makes it no candidate.
     mutating func put(_ call: Call, waitingFor reason: WaitReason?) {
         let extras = call.extras
         guard extras.waitsFor != reason else { return }
@@ -74,7 +74,7 @@ struct WaitingCalls {
 
     // MARK: Room
 
-    /// The next candidate that may find room.
+    /// Returns the next candidate that may find room.
     mutating func nextCandidate() -> Call? {
         visits += 1
         if let call = due.first { return call }
@@ -87,7 +87,8 @@ struct WaitingCalls {
         return nil
     }
 
-    /// A candidate found no process: nor do the others of its task, nor those who wait for one already.
+    /// Records that a candidate found no process: the others of its task, and those already waiting for a process, will
+    /// not find one either.
     mutating func noteNoProcess(for task: TaskEntry) {
         looksForProcess = false
         if roomy.last === task { close(task) }
@@ -98,21 +99,22 @@ struct WaitingCalls {
         task.isRoomy = false
     }
 
-    /// A call of the task has ended, or its calls may find a process.
+    /// Records that a call of the task has ended, or that its calls may find a process.
     mutating func noteRoom(of task: TaskEntry) {
         guard !task.isRoomy, !task.blocked.isEmpty else { return }
         task.isRoomy = true
         roomy.append(task)
     }
 
-    /// There may be a process, or one has read on. The latter concerns as many sessions as there are processes.
+    /// Records that a process may be available, or that one has read more of its input. The latter affects at most as
+    /// many sessions as there are processes.
     mutating func noteProcess() {
         looksForProcess = !processless.isEmpty
         while let call = unread.first { put(call, waitingFor: .turn) }
     }
 
-    /// A session has a process of its own now: those of its calls that wait for one may begin. Once for each process
-    /// that a session gets.
+    /// Records that a session now has a process of its own: its calls that wait for a process may begin. Called once
+    /// for each process that a session receives.
     mutating func noteProcess(of session: UInt64) {
         var next = processless.isEmpty ? nil : lines[session]?.first
         while let call = next {
@@ -122,11 +124,11 @@ struct WaitingCalls {
         }
     }
 
-    /// The plugin is no longer known.
+    /// Clears the lists of tasks: the plugin was removed.
     mutating func forgetTasks() { while let task = roomy.last { close(task) } }
 }
 
 extension Call {
-    /// The session in whose line it waits. The calls of the daemon and of plugins in their own name share one.
+    /// The session in whose line the call waits. Calls of the daemon and of plugins in their own name share one line.
     fileprivate var lineNumber: UInt64 { session?.number ?? 0 }
 }

@@ -1,10 +1,11 @@
-// Whom a policy lets do something, for the caller that asks why a client may not.
+// Lists the clients that a policy admits. Used to explain a refusal.
 
 extension Policy {
-    /// Whom it lets do this: local sessions of the users that need no rule, the group that may use what is public,
-    /// rules.
+    /// Returns the subjects that may do this: local sessions of the users that need no rule, the group that may use
+    /// what is public, and subjects of rules.
     ///
-    /// - Parameter showsRules: whether rules are named: not to who may not administer the daemon.
+    /// - Parameter showsRules: Whether rules are named; they are not for a caller without the right to administer the
+    ///   daemon.
     func admitted(_ verb: PolicyVerb, _ name: String, isPublic: Bool, showsRules: Bool) -> [String] {
         let users = (daemonUID == 0 ? [0] : [0, daemonUID]).map { PolicySubject(uid: $0) }
         var admitted = users.filter { decide(verb, name, isPublic: isPublic, for: $0).isAllowed }.map(\.label)
@@ -19,6 +20,6 @@ extension Policy {
         rules(about: verb).contains { $0.effect == .deny && $0.applies(verb, name, subject) }
     }
 
-    /// The user id that the kernel gives to no user.
+    /// A user id that the kernel assigns to no user.
     private static let nobody = UInt32.max
 }

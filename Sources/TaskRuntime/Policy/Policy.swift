@@ -1,35 +1,35 @@
 import BridgeJSON
 
-/// Whether something may be done, and why.
+/// Whether an action is allowed, and why.
 public struct PolicyDecision: Sendable, Equatable {
-    /// What decided.
+    /// The reason for a decision.
     public enum Reason: Sendable, Equatable {
         /// A rule of the policy.
         case rule(PolicyRule)
         /// Local sessions of root and of the daemon's own user may do everything that no rule denies.
         case trusted
-        /// It is public to the group that the daemon is there for.
+        /// The name is public to the daemon's group.
         case isPublic
         /// Plugins may do everything that no rule denies.
         case plugin
-        /// What is stored for a session is that session's, whatever rules say.
+        /// A session may use what is stored for it, regardless of rules.
         case own
-        /// It is public to that group, to which the caller does not belong, and no rule allows it.
+        /// The name is public to the daemon's group, the caller is not a member, and no rule allows it.
         case notInGroup(daemonUID: UInt32)
         /// No rule allows it.
         case nothing(daemonUID: UInt32)
-        /// No rule allows it to a session that speaks for an origin.
+        /// No rule allows it to a session that represents an origin.
         case notLocal(daemonUID: UInt32)
         /// A rule allows it, but to local sessions only.
         case localOnly(PolicyRule)
     }
 
-    /// Whether it may be done.
+    /// Whether the action is allowed.
     public var isAllowed: Bool
-    /// What decided that.
+    /// The reason for the decision.
     public var reason: Reason
 
-    /// What decided, for a person.
+    /// The rule or default that decided, for a person.
     public var rule: String {
         switch reason {
         case .rule(let rule): rule.summary
@@ -50,7 +50,7 @@ public struct PolicyDecision: Sendable, Equatable {
         }
     }
 
-    /// The rule that decided, or that would have without an origin; nil: no rule is the reason.
+    /// The rule that decided, or that would have without an origin; `nil` if no rule is the reason.
     public var decisive: PolicyRule? {
         switch reason {
         case .rule(let rule), .localOnly(let rule): rule
@@ -59,40 +59,41 @@ public struct PolicyDecision: Sendable, Equatable {
     }
 }
 
-/// Who may do what. The one place where that is decided; the router asks it before anything else happens.
+/// The access policy: the only place that decides which actions a subject may perform. The router asks it before any
+/// other work.
 ///
-/// No one may do anything, except: local sessions of root and of the daemon's own user, and plugins, everything; these
-/// users and members of a group what is marked as public; and anyone whom a rule allows it. A rule that denies beats
-/// all of these.
+/// Everything is forbidden, with these exceptions. Local sessions of root and of the daemon's own user, and plugins,
+/// may do everything. These users, and members of a group, may use what is marked as public. Rules may allow more. A
+/// rule that denies overrides all of these. A session may always use its own stored data.
 ///
-/// A session that speaks for an origin carries what a page of elsewhere says. So its user's rights are not the
-/// session's: it is never trusted, and of the rules that allow, only those with the condition `origin` are about it.
+/// A session that represents an origin carries requests of a web page. So it does not have its user's rights: it is
+/// never trusted, and of the rules that allow, only those with the condition `origin` apply to it.
 public struct Policy: Sendable {
     /// The name of the group that may use what is public.
     public static let groupName = "trestle"
 
-    /// The permission to administer the daemon: to see and end what others do, to load plugins, to reload. A rule that
-    /// allows grants it by this name alone, not by a beginning of it, and not by naming nothing.
+    /// The permission to administer the daemon: to see and end the work of others, to load plugins, to reload. An
+    /// allowing rule grants it only if it contains this exact name; a prefix, or a rule without names, does not.
     public static let administration = "bridge.admin"
 
     /// The user id that the daemon runs under.
     public let daemonUID: UInt32
-    /// The group that may use what is public; nil: there is none on this machine.
+    /// The group that may use what is public; `nil` if it does not exist on this machine.
     public var publicGroup: UInt32?
-    /// The rules, in the order of their files and lines; the order decides nothing.
+    /// The rules, in the order of their files and lines. The order does not affect decisions.
     public var rules: [PolicyRule] {
         didSet { sort() }
     }
     private var rulesByVerb: [PolicyVerb: [PolicyRule]] = [:]
-    /// Whether any rule asks for the unit: it is looked up for no other sake.
+    /// Whether any rule has a condition on the unit: the unit is looked up only then.
     public private(set) var asksForUnit = false
-    /// Whether any rule is about calls that plugins make in their own name: only then they are asked about.
+    /// Whether any rule is about plugins' calls in their own name: such calls are checked only then.
     public private(set) var bindsPluginCalls = false
 
     /// - Parameters:
-    ///   - daemonUID: the user id that the daemon runs under.
-    ///   - publicGroup: the group that may use what is public.
-    ///   - rules: what else holds.
+    ///   - daemonUID: The user id that the daemon runs under.
+    ///   - publicGroup: The group that may use what is public.
+    ///   - rules: The rules.
     public init(daemonUID: UInt32, publicGroup: UInt32? = nil, rules: [PolicyRule] = []) {
         self.daemonUID = daemonUID
         self.publicGroup = publicGroup
@@ -107,7 +108,7 @@ public struct Policy: Sendable {
         bindsPluginCalls = self.rules(about: .call).contains { $0.plugins != nil }
     }
 
-    /// The rules about a verb.
+    /// Returns the rules about a verb.
     public func rules(about verb: PolicyVerb) -> [PolicyRule] { rulesByVerb[verb] ?? [] }
 
     /// Whether a client may do everything that no rule denies: a local session of root or of the daemon's own user.
@@ -117,15 +118,15 @@ public struct Policy: Sendable {
 
     private func isTrusted(uid: UInt32) -> Bool { uid == 0 || uid == daemonUID }
 
-    /// May the subject do this?
+    /// Decides whether a subject may do something.
     ///
     /// - Parameters:
-    ///   - name: what it is to be done to, as the verb says; empty where that has no names.
-    ///   - isPublic: whether it is marked as public.
+    ///   - name: The target of the action, as the verb defines it; empty for a verb without names.
+    ///   - isPublic: Whether the target is marked as public.
     public func decide(
         _ verb: PolicyVerb, _ name: String, isPublic: Bool = false, for subject: PolicySubject
     ) -> PolicyDecision {
-        // To name it is to ask for what one gets without naming anything.
+        // Naming its own namespace is the same as naming none.
         if verb == .store, let own = subject.namespace, own.isExactly(name) {
             return PolicyDecision(isAllowed: true, reason: .own)
         }
@@ -149,7 +150,7 @@ public struct Policy: Sendable {
         return PolicyDecision(isAllowed: false, reason: whyNot(subject, silenced, isPublic: isPublic))
     }
 
-    /// The rule by which the subject may administer the daemon, which includes closing others' sessions.
+    /// Returns the rule that allows the subject to administer the daemon, which includes closing others' sessions.
     private func ruleToAdminister(_ subject: PolicySubject) -> PolicyRule? {
         let decision = decide(.call, Self.administration, for: subject)
         if decision.isAllowed, case .rule(let rule) = decision.reason { return rule }

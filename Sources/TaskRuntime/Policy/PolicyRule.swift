@@ -1,57 +1,58 @@
 public import BridgeJSON
 public import WebOrigins
 
-/// What may be done, or not.
+/// An action that a policy allows or denies.
 public enum PolicyVerb: String, Sendable, CaseIterable {
-    /// Calling a task. Its names are permissions: what tasks say that their callers need.
+    /// Calling a task. The names are permissions, which tasks require of their callers.
     case call
-    /// Providing a task to others; by its name.
+    /// Providing a task to others. The names are those of tasks.
     case register
-    /// Taking calls of other users for a task that one provides; by its name.
+    /// Receiving calls of other users for a task that the session provides. The names are those of tasks.
     case serve
-    /// Sending an event; by its name.
+    /// Sending an event. The names are those of events.
     case publish
-    /// Replacing, or forgetting, a retained event of another user or origin; by its name.
+    /// Replacing or removing a retained event of another user or origin. The names are those of events.
     case replace
-    /// Getting events; by their names.
+    /// Receiving events. The names are those of events.
     case subscribe
-    /// Naming the session that a call is to go to; by the task's name.
+    /// Choosing the session that receives a call. The names are those of tasks.
     case address
-    /// Having another session closed. No names.
+    /// Closing another session. No names.
     case close
-    /// Speaking for an origin; by its text.
+    /// Representing an origin. The names are origins.
     case origin
-    /// Using what is stored for another user or origin; by the namespace, a user id, a colon and an origin.
+    /// Using the data stored for another user or origin. The names are namespaces: a user id, a colon and an origin.
     case store
-    /// Having a request sent to an origin of the web; by the origin, such as `https://api.example`.
+    /// Sending a request to an origin of the web through the daemon. The names are origins, such as
+    /// `https://api.example`.
     case reach
 
-    /// Those that options can ask for: the others are asked about by what the daemon does itself.
+    /// The verbs that options can require. The daemon's own operations check the others.
     static let ofOptions: [PolicyVerb] = [.store, .reach]
 }
 
-/// A name, or all names with a beginning: `*` at the end says so. In a rule about `reach`, an origin, or all origins
-/// below a domain.
+/// A name, or all names with a prefix if it ends with `*`. In a rule about `reach`, an origin or all origins below a
+/// domain.
 public struct PolicyName: Sendable, Hashable {
-    /// As it is written; of origins the canonical text.
+    /// The name as it is written; for origins the canonical text.
     public let text: String
-    /// The origins that it stands for; nil: it is a name of another verb than `reach`.
+    /// The origins that it matches; `nil` for a name of a verb other than `reach`.
     public let origins: OriginPattern?
 
     /// Whether the two have the same bytes.
     public static func == (left: PolicyName, right: PolicyName) -> Bool { left.text.isExactly(right.text) }
 
-    /// Adds the bytes.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(ExactText(text)) }
 
-    /// Nil where it is empty, or has a `*` anywhere but at its end.
+    /// `nil` if the text is empty, or contains a `*` before its end.
     public init?(_ text: String) {
         guard !text.isEmpty, !text.dropLast().contains("*") else { return nil }
         self.text = text
         origins = nil
     }
 
-    /// A name in a rule about `reach`.
+    /// Creates a name in a rule about `reach`.
     public init(_ origins: OriginPattern) {
         text = origins.text
         self.origins = origins
@@ -61,12 +62,12 @@ public struct PolicyName: Sendable, Hashable {
 
     func matches(_ name: String) -> Bool {
         if let origins { return (try? WebOrigin(name)).map { origins.matches($0) } ?? false }
-        // By bytes, as all names: Swift holds two spellings of an accented letter to be equal, who gets the name need
-        // not.
+        // Compared by bytes, as all names: Swift treats two Unicode spellings of an accented letter as equal, but the
+        // receiver of the name may not.
         return isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.isExactly(text)
     }
 
-    /// Whether everything that the other one matches is matched by this one.
+    /// Whether this name matches everything that the other matches.
     public func covers(_ other: PolicyName) -> Bool {
         if let origins, let others = other.origins { return origins.covers(others) }
         guard isBeginning else { return self == other }
@@ -74,41 +75,41 @@ public struct PolicyName: Sendable, Hashable {
     }
 }
 
-/// One rule: who may do what, or may not. What is left out is no condition.
+/// One rule that allows or denies actions. A condition that is absent matches everything.
 public struct PolicyRule: Sendable, Hashable {
-    /// What a rule does to those whom it is about.
+    /// The effect of a rule on the clients that it matches.
     public enum Effect: String, Sendable {
-        /// They may, unless another rule says that they may not.
+        /// The action is allowed, unless another rule denies it.
         case allow
-        /// They may not, whatever other rules say.
+        /// The action is denied, regardless of other rules.
         case deny
     }
 
     /// Whether it allows or denies.
     public var effect: Effect
-    /// What.
+    /// The actions.
     public var verbs: [PolicyVerb]
-    /// Of which names; nil: of any.
+    /// The names of the targets; `nil` for any.
     public var names: [PolicyName]?
-    /// Users that run the program at the other end; nil: any.
+    /// The users that run the program; `nil` for any.
     public var uids: [UInt32]?
-    /// Groups of which it is in one at least; nil: whatever groups it is in.
+    /// The groups of which the program must have at least one; `nil` for any.
     public var gids: [UInt32]?
-    /// What its session speaks for, exactly one of these; nil: anything where the rule denies,
-    /// ``PolicySubject/localOrigin`` where it allows.
+    /// The origins that the session may represent, compared exactly; `nil` for any if the rule denies, and for
+    /// ``PolicySubject/localOrigin`` if it allows.
     public var origins: [ExactText]?
-    /// Who is logged in to its session; nil: any user or none.
+    /// The users that may be logged in to the session; `nil` for any or none.
     public var users: [ExactText]?
-    /// The systemd unit that the program runs in; nil: any or none.
+    /// The systemd units of the program; `nil` for any or none.
     public var units: [ExactText]?
-    /// The plugins whose own calls it is about; nil: it is about clients.
+    /// The plugins whose own calls it matches; `nil` if it matches clients.
     public var plugins: [ExactText]?
-    /// Where it stands: a file's path and a line.
+    /// The path of the rule's file.
     public var file: String
-    /// See ``file``; counted from 1.
+    /// The line in ``file``, counted from 1.
     public var line: Int
 
-    /// A rule about all users and everything; the rest is set afterwards.
+    /// Creates a rule about all users and names. The caller sets the other properties afterwards.
     public init(_ effect: Effect, _ verbs: [PolicyVerb], file: String, line: Int) {
         self.effect = effect
         self.verbs = verbs
@@ -116,12 +117,12 @@ public struct PolicyRule: Sendable, Hashable {
         self.line = line
     }
 
-    /// Whether it says anything about this.
+    /// Whether the rule matches this action of this subject.
     func applies(_ verb: PolicyVerb, _ name: String, _ subject: PolicySubject) -> Bool {
         speaks(of: verb, name) && isAbout(subject)
     }
 
-    /// Whether it says anything about this, no matter who does it.
+    /// Whether the rule matches this action, for any subject.
     func speaks(of verb: PolicyVerb, _ name: String) -> Bool { verbs.contains(verb) && names(verb, name) }
 
     private func names(_ verb: PolicyVerb, _ name: String) -> Bool {
@@ -139,37 +140,37 @@ public struct PolicyRule: Sendable, Hashable {
             && Self.hold(units, subject.unit) ?? true
     }
 
-    /// Whether one of the values is this text; nil: there is no such condition.
+    /// Whether one of the values equals this text; `nil` if there is no such condition.
     private static func hold(_ values: [ExactText]?, _ text: String?) -> Bool? {
         values.map { values in text.map { text in values.contains { $0.equals(text) } } ?? false }
     }
 
-    /// The rule in short, for who is denied something and for who asks why: `deny call, 50-notes.toml:3`.
+    /// A short description of the rule, for explanations of decisions: `deny call, 50-notes.toml:3`.
     public var summary: String {
         let name = file.split(separator: "/").last.map(String.init) ?? file
         return "\(effect.rawValue) \(verbs.map(\.rawValue).joined(separator: ", ")), \(name):\(line)"
     }
 }
 
-/// Whom a decision is about.
+/// The subject of a decision: a client or a plugin.
 public struct PolicySubject: Sendable {
-    /// What a session speaks for that never named anything else.
+    /// The origin of a session that never declared one.
     public static let localOrigin = "local"
 
     /// The user that runs the program.
     public var uid: UInt32
-    /// All its groups.
+    /// All groups of the program.
     public var gids: [UInt32]
-    /// What the session speaks for.
+    /// The origin that the session represents.
     public var origin: String
-    /// Who is logged in to it.
+    /// The user that is logged in to the session; `nil` if none is.
     public var user: String?
-    /// The systemd unit that the program runs in, where that is known.
+    /// The systemd unit of the program; `nil` if it is not known.
     public var unit: String?
-    /// The plugin that acts in its own name; nil: it is a client.
+    /// The plugin that acts in its own name; `nil` for a client.
     public var plugin: String?
 
-    /// A client.
+    /// Creates a client.
     public init(
         uid: UInt32, gids: [UInt32] = [], origin: String = PolicySubject.localOrigin, user: String? = nil,
         unit: String? = nil
@@ -181,19 +182,19 @@ public struct PolicySubject: Sendable {
         self.unit = unit
     }
 
-    /// A plugin that acts in its own name.
+    /// Creates a plugin that acts in its own name.
     public init(plugin: String, daemonUID: UInt32) {
         self.init(uid: daemonUID)
         self.plugin = plugin
     }
 
-    /// Whether it speaks for nothing but its user; a plugin does.
+    /// Whether it represents only its user; true for a plugin.
     public var isLocal: Bool { origin.isExactly(Self.localOrigin) }
 
-    /// What is stored for it; nil: a plugin has no namespace of its own.
+    /// The namespace of the data stored for it; `nil` for a plugin, which has none.
     public var namespace: String? { plugin == nil ? "\(uid):\(origin)" : nil }
 
-    /// Who that is, for sentences.
+    /// The subject's name in messages.
     public var label: String {
         if let plugin { return "the plugin \(plugin)" }
         return isLocal ? "uid \(uid)" : "uid \(uid) (origin \(origin))"

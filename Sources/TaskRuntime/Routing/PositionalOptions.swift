@@ -1,14 +1,16 @@
 import BridgeJSON
 
-/// Options without names.
+/// Converts positional parameters into named options.
 enum PositionalOptions {
-    /// So many names are listed where there are more elements.
+    /// The maximum number of names that the error about too many elements lists.
     private static let maximumListed = 32
 
-    /// The elements of an array as the task's options: an object by the names of its parameters, or the one element
-    /// itself where it takes the whole; as they are, where nothing is known of its parameters.
+    /// Returns the task's options for the elements of an array. These are an object with the names of the parameters,
+    /// or the single element itself if the parameter is the whole options. If the parameters are unknown, the options
+    /// are returned unchanged.
     ///
-    /// - Throws: `options.invalid`, where there are more elements than parameters, or not the one.
+    /// - Throws: `options.invalid` if there are more elements than parameters, or not exactly one for the whole
+    ///   options.
     static func named(
         _ options: [UInt8], for task: String, _ parameters: TaskParameters
     ) throws(BridgeError) -> [UInt8] {
@@ -29,7 +31,7 @@ enum PositionalOptions {
         return JSON.object(object).bytes
     }
 
-    /// The one element, which is the options.
+    /// Returns the single element as the options.
     private static func whole(_ values: [JSON], for task: String) throws(BridgeError) -> [UInt8] {
         guard values.count == 1 else {
             var error = BridgeError(

@@ -1,9 +1,9 @@
 import BridgeJSON
 import BridgeMessage
 
-// Calls in other dialects than the native one: what is different on their way in.
+// The differences in the routing of calls in other dialects than the native one.
 extension Router {
-    /// Hands a call to its provider, as ``CallEngine/dispatch(_:of:options:)`` does.
+    /// Forwards a call to its provider, as ``CallEngine/dispatch(_:of:options:)`` does.
     func dispatch(foreign call: Call, of task: TaskEntry, _ message: UnsafePointer<CallMessage>) {
         if message.pointee.dialect == .jsonRPC, call.hasID,
             let batch = call.record.pointee.session?._withUnsafeGuaranteedRef({ $0.openBatch })
@@ -18,9 +18,9 @@ extension Router {
         }
     }
 
-    /// Hands a call to its provider once it is known what its parameters mean.
+    /// Forwards a call to its provider once the names of its parameters are known.
     private func dispatchPositional(_ call: Call, of task: TaskEntry, options: UnsafeRawBufferPointer) {
-        // Names are given on the loop, whatever the task itself may take.
+        // Names are assigned on the loop, so the length is limited, independent of the task's own limit.
         guard options.count <= TaskDescription.usualOptionBytes else {
             let handle = call.handle
             calls.noteBegin(of: call, task, options: options)
@@ -31,7 +31,7 @@ extension Router {
         let values = Array(options)
         calls.noteBegin(of: call, task, options: options)
         let begin = { [unowned self] (parameters: TaskParameters) in
-            // It may have ended meanwhile, or another plugin taken the place of its own.
+            // The call may have ended meanwhile, or its plugin may have been replaced.
             guard let call = calls.call(handle), let task = calls.successor(of: call) else { return }
             do throws(BridgeError) {
                 let named = try PositionalOptions.named(values, for: task.name, parameters)
@@ -58,8 +58,8 @@ extension Router {
         }
     }
 
-    /// A client's task's parameters, as the session says that gets the call. It gets it also when interceptors have
-    /// been asked and another one would: what it calls the parameters holds for no other session.
+    /// Returns the parameters of a client's task from the description of the session that gets the call. The call stays
+    /// with this session even if another one would get it after the interceptors: the names apply to no other session.
     private func parameters(of client: ClientTask, naming call: Call, of task: TaskEntry) -> TaskParameters {
         guard let provider = client.provider(of: task, for: call.session, naming: call.target) else {
             return TaskParameters(of: nil)

@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-// What clients that provide tasks send back.
+// The replies of clients that provide tasks.
 extension Router {
     func receive(_ callback: CallbackMessage, from session: Session) {
         guard let call = forwardedCall(callback.callbackID, session) else {
@@ -12,7 +12,7 @@ extension Router {
             }
             return calls.dropReply("a client answered a call that it does not have", session.logMetadata)
         }
-        // The result is a part of a line, and so bears no line break.
+        // The result is a part of a line, so it contains no line break.
         if callback.isValid, let result = callback.result { return calls.end(call, result: result, isOneLine: true) }
         calls.end(call, error: Self.error(of: callback))
     }
@@ -38,7 +38,7 @@ extension Router {
         calls.progress(call, progress.value)
     }
 
-    /// The call that the session knows under this id of ours.
+    /// Returns the call that was forwarded to the session with this id; `nil` if there is none.
     func forwardedCall(_ id: CallbackID, _ session: Session) -> Call? {
         guard let number = id.number else { return nil }
         return calls.call(number, of: session)

@@ -1,7 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// The way of a message into the runtime: what it is, who may send it, and whom it is for. Loop thread only.
+/// Routes incoming messages: determines their kind, checks the sender's rights and finds the receiver. Loop thread
+/// only.
 final class Router {
     let calls: CallEngine
     let output: SessionOutput
@@ -29,7 +30,7 @@ final class Router {
         time = rooms.time
     }
 
-    /// Takes in one decoded item of a session's input. What it borrows need only last until this returns.
+    /// Receives one decoded item of a session's input. The memory that it borrows must be valid until this returns.
     func receive(_ item: DecodedItem, from session: Session) {
         switch item {
         case .call(let call):
@@ -72,7 +73,7 @@ final class Router {
         if session.index.count > 0, let id = message.pointee.callbackID, session.index.call(of: id) != nil {
             return refuseDuplicate(id, session)
         }
-        // Not retained: the registry keeps it for as long as the call is in flight.
+        // Not retained: the registry keeps the task as long as the call is in flight.
         let task: Unmanaged<TaskEntry>
         do throws(BridgeError) {
             task = try admit(message, by: session)
@@ -106,7 +107,7 @@ final class Router {
         time.noteInputTime()
     }
 
-    /// The task of a call, where the session may call it now.
+    /// Returns the task of a call if the session may call it now; throws otherwise.
     @inline(__always)
     private func admit(_ message: UnsafePointer<CallMessage>, by session: Session) throws(BridgeError)
         -> Unmanaged<TaskEntry>
@@ -121,7 +122,7 @@ final class Router {
         return task
     }
 
-    /// Whether the call is about a stream: these go on while the daemon stops.
+    /// Returns whether the call is about a stream. Such calls are still admitted while the daemon stops.
     private func isOfStream(_ message: UnsafePointer<CallMessage>) -> Bool {
         tasks.find(message.pointee.task)?._withUnsafeGuaranteedRef { $0.stream != nil } == true
     }
@@ -143,8 +144,8 @@ final class Router {
 
     // MARK: Problems
 
-    /// Answers an error about a message. Where a call of that id is in flight, the error must not pass for its end:
-    /// the id then stands in the error's data. A call that the message was to be the end of ends with an error.
+    /// Answers a message with an error. If a call with its id is in flight, the error must not be taken for the call's
+    /// end: the id is then in the error's data. A call that the message was intended to end, ends with an error.
     func answer(_ problem: MessageProblem, to session: Session) {
         if monitor.isWatched { monitor.showRefusal(of: nil, problem.error, session) }
         if let dialect = problem.dialect { session.dialects |= dialect.bit }
@@ -157,7 +158,7 @@ final class Router {
             error.data = .object(data)
             id = nil
         }
-        // What stands in a batch of JSON-RPC's is answered within it.
+        // Items of a JSON-RPC batch are answered within it.
         let around = session.openBatch == nil ? session.dialect(of: problem) : .jsonRPC
         let dialect = problem.dialect ?? problem.callbackID?.dialect ?? around
         var address = CallbackAddress(dialect, id: id, task: UnsafeRawBufferPointer(start: nil, count: 0))

@@ -1,33 +1,34 @@
 import BridgeJSON
 
-/// A call that is answered about a stream, and for which side it asked.
+/// A call that waits for an answer about a stream, and the side that it belongs to.
 struct StreamWaiter {
     let call: CallHandle
     let side: StreamSide
 }
 
-/// A stream that is not over: its state, who holds its ends, and who may take the one that is free. Loop thread only.
+/// A stream that has not ended: its state, the holders of its ends, and the callers that may take the free end. Loop
+/// thread only.
 final class OpenStream {
-    /// Who may take the end that its maker does not hold.
+    /// The callers that may take the end that the maker does not hold.
     struct Takers {
-        /// Sessions of this user and origin; nil: the maker is no session.
+        /// The user and origin whose sessions may take it; `nil` if the maker is not a session.
         let owner: ProviderOwner?
-        /// Who works on a call of this root call; nil: on a call of any root call of the maker's.
+        /// The root call whose calls a caller must work on to take it; `nil` for any root call of the maker.
         let root: UInt64?
-        /// Who made that root call, or the stream where there is none.
+        /// The maker of that root call, or of the stream if there is none.
         let rootMaker: StreamHolder
-        /// How many calls of the maker's are in flight.
+        /// Returns the number of the maker's calls in flight.
         let makerCalls: () -> Int
     }
 
-    /// What the maker said of the bytes, for the reader.
+    /// The maker's description of the bytes, for the reader.
     struct Announcement {
         let type: String?
         let totalBytes: UInt64?
 
         private static let maximumTypeBytes = 256
 
-        /// - Throws: `options.invalid`, where the type is too long.
+        /// - Throws: `options.invalid` if the type is too long.
         func check() throws(BridgeError) {
             guard let bytes = type?.utf8.count, bytes > Self.maximumTypeBytes else { return }
             throw BridgeError(
@@ -36,10 +37,10 @@ final class OpenStream {
         }
     }
 
-    /// Whose window it is.
+    /// The holder and the account that are charged for the window.
     struct Charge {
         let holder: StreamHolder
-        /// Nil: a plugin's.
+        /// `nil` for a plugin.
         let account: UserAccount?
         let windowBytes: Int
     }
@@ -49,18 +50,18 @@ final class OpenStream {
     let charge: Charge
     private var isCharged = true
     var state: StreamState<StreamWaiter>
-    /// What an end of it is that is a pipe.
+    /// The pipe that is one or both ends; `nil` if neither end is a pipe.
     var pipe: (any StreamPipe)?
     /// Whether a plugin in the daemon's process has an end of the pipe.
     var hasEndInDaemon = false
     private(set) var writer: StreamHolder?
     private(set) var reader: StreamHolder?
-    /// The session that reads; nil: a plugin does, or nobody yet.
+    /// The session that reads; `nil` if a plugin reads, or no reader exists yet.
     private(set) var readingSession: Session?
     private(set) var announcement: Announcement?
-    /// Whether calls were in flight that might have taken the other end, when the stream was last looked at.
+    /// Whether calls that might have taken the other end were in flight at the last check.
     var wasAwaited = false
-    /// What had been moved when the daemon, which is stopping, last looked.
+    /// The moved bytes at the last check while the daemon is stopping.
     private var seenBytes: UInt64?
 
     init(_ name: StreamName, _ takers: Takers, _ charge: Charge, _ announcement: Announcement) {
@@ -72,19 +73,19 @@ final class OpenStream {
     }
 
     var isClaimed: Bool { writer != nil && reader != nil }
-    /// Nobody can take an end any longer that would be of use: the reader left before there was a writer.
+    /// Whether taking the free end has no use any more: the reader left before there was a writer.
     var isPointless: Bool { writer == nil && state.readerHasLeft }
 
     /// Whether the maker, which named no call, has calls in flight.
     var makerHasCalls: Bool { takers.makerCalls() > 0 }
 
-    /// What the maker said of the bytes, once: for the first answer to the reader.
+    /// Returns the announcement once: for the first answer to the reader.
     func takeAnnouncement() -> Announcement? {
         defer { announcement = nil }
         return announcement
     }
 
-    /// What no longer counts from now on; nil: nothing does.
+    /// Returns the charge to release, once; `nil` if it was released before.
     func takeCharge() -> Charge? {
         guard isCharged else { return nil }
         isCharged = false
@@ -93,13 +94,13 @@ final class OpenStream {
 
     func holder(of side: StreamSide) -> StreamHolder? { side == .writer ? writer : reader }
 
-    /// The side that a holder has; the writer's where it has both. Nil: none.
+    /// Returns the side of a holder; the writer's if it has both; `nil` if it has none.
     func side(of holder: StreamHolder) -> StreamSide? {
         if writer === holder { return .writer }
         return reader === holder ? .reader : nil
     }
 
-    /// - Parameter session: whose holder it is; nil: a plugin's.
+    /// - Parameter session: The session of the holder; `nil` for a plugin.
     func take(_ side: StreamSide, _ holder: StreamHolder, _ session: Session?, at now: RuntimeInstant) {
         switch side {
         case .writer: writer = holder
@@ -110,9 +111,9 @@ final class OpenStream {
         holder.take(name, at: now)
     }
 
-    /// What happens to the stream. Its holders know when bytes have last moved.
+    /// Applies a change to the state. If bytes have moved, the holders record the time.
     ///
-    /// - Returns: what the change does.
+    /// - Returns: The result of the change.
     func change<Result>(
         at now: @autoclosure () -> RuntimeInstant, _ change: (inout StreamState<StreamWaiter>) -> Result
     ) -> Result {
@@ -125,22 +126,22 @@ final class OpenStream {
         return result
     }
 
-    /// A side that has left holds its end no longer, however long the other one goes on. Who has both holds the stream
-    /// until it has ended.
+    /// Releases the ends of sides that have left, however long the other side continues. A holder of both ends keeps
+    /// the stream until it has ended.
     func releaseLeft() {
         guard writer !== reader else { return }
         if state.writerHasLeft { writer?.release(name) }
         if state.readerHasLeft { reader?.release(name) }
     }
 
-    /// The stream has ended: nobody holds it.
+    /// Releases both ends: the stream has ended.
     func release() {
         let holders = [writer, reader]
         (writer, reader, readingSession) = (nil, nil, nil)
         for holder in holders { holder?.release(name) }
     }
 
-    /// Whether nothing has moved since the last time that this was asked.
+    /// Whether no bytes have moved since the last call of this method.
     func hasStoodStill() -> Bool {
         defer { seenBytes = state.movedBytes }
         return state.movedBytes == seenBytes

@@ -1,20 +1,20 @@
 import BridgeMessage
 
-/// Who gets an end of a stream's pipe.
+/// The receiver of an end of a stream's pipe.
 enum PipeReceiver {
     case session(Session)
     /// A plugin's process.
     case process(any DescriptorReceiver)
-    /// A plugin in the daemon's process, which holds the end there.
+    /// A plugin in the daemon's process, where the end stays.
     case daemon
 }
 
 extension Call {
-    /// Who gets an end of a pipe with the result; nil: nobody can.
+    /// The receiver of an end of a pipe with the result; `nil` if the caller cannot receive one.
     var pipeReceiver: PipeReceiver? {
         let extras = record.pointee.extras
         if origin == .session {
-            // Not in a batch, whose answers are one array.
+            // Not in a batch: its answers are one array.
             guard let session, hasID, extras?.batch == nil else { return nil }
             return .session(session)
         }

@@ -1,17 +1,16 @@
 import BridgeJSON
 
-/// Who makes a call about streams, and on which call they work. As long as the call is looked at.
+/// The maker of a call about streams, and the call that it works on. Valid while the call is being handled.
 struct StreamCaller {
     let call: Call
     let holder: StreamHolder
-    /// Nil: a plugin calls.
+    /// The session that calls; `nil` if a plugin calls.
     let session: Session?
-    /// The call that they work on, where they said so: a plugin calls on behalf of it, a session names it by the id
-    /// under which it was given the call.
+    /// The call that the caller works on, if it names one: a plugin makes the call on its behalf, a session names it by
+    /// the id under which it received it.
     let worked: Call?
 
-    /// - Throws: `call.not_found`, where the session works on no such call; `options.invalid`, where a plugin names
-    ///   one.
+    /// - Throws: `call.not_found` if the session works on no such call; `options.invalid` if a plugin names one.
     init(_ call: Call, workingOn id: UInt64?, _ calls: CallEngine) throws(BridgeError) {
         self.call = call
         session = call.origin == .session ? call.session : nil
@@ -30,17 +29,17 @@ struct StreamCaller {
         }
     }
 
-    /// Whether a plugin calls that gets no more calls, and is to stop when it has done what it has begun.
+    /// Whether the caller is a plugin that receives no more calls and stops after the work that it has begun.
     var isLeaving: Bool { session == nil && call.record.pointee.extras?.maker?.isLeaving == true }
 
-    /// How many calls of theirs are in flight, as long as they are there.
+    /// A function that returns the number of the caller's calls in flight; 0 after the caller has ended.
     var callsInFlight: () -> Int {
         if let session { return { [weak session] in session?.callsInFlight ?? 0 } }
         let plugin = call.record.pointee.extras?.maker
         return { [weak plugin] in plugin?.ownCallsInFlight ?? 0 }
     }
 
-    /// Who made a call, as a holder of streams; nil: the daemon.
+    /// Returns the maker of a call as a holder of streams; `nil` for the daemon.
     static func holder(of call: Call) -> StreamHolder? {
         call.origin == .session ? call.session?.makeStreamHolder() : call.pluginHolder
     }
@@ -50,8 +49,8 @@ struct StreamCaller {
             path: "$.call", expected: "none, because a plugin calls on behalf of the call that it works on",
             got: "a number"))
 
-    /// Whether they may take the end that is free. Who works on a call may as far as its caller may, and not for
-    /// themselves: the name came from that caller.
+    /// Whether the caller may take the free end. A caller that works on a call has the rights of that call's caller
+    /// here, not its own: the stream's name came from that caller.
     func mayTake(_ takers: OpenStream.Takers, _ calls: CallEngine) -> Bool {
         guard let worked else {
             if holder === takers.rootMaker { return true }
@@ -63,8 +62,8 @@ struct StreamCaller {
 }
 
 extension Call {
-    /// A stream was made for the call, and ends where it fails. A call that lasts may make any number, one after the
-    /// other: those that are over are forgotten.
+    /// Records a stream that was made for the call and ends if the call fails. A long call may make any number, one
+    /// after another: streams that have ended are removed.
     func note(_ name: StreamName, isOpen: (StreamName) -> Bool) {
         if extras.streams.count % 64 == 63 { extras.streams.removeAll { !isOpen($0) } }
         extras.streams.append(name)

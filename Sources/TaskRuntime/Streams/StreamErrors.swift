@@ -12,22 +12,24 @@ extension BridgeError {
             "the option base64 is missing or is no base 64 with padding (RFC 4648); the stream has ended")
     }
 
-    /// The caller asked for a side, and has the other one.
+    /// The error if the caller requested one side and has the other one.
     static func otherEnd(_ own: StreamSide) -> BridgeError {
         BridgeError(.streamInvalid, "the caller has the \(own.rawValue)'s end of this stream")
     }
 
-    /// As long may be an error that ends a stream.
+    /// The maximum length of an error that ends a stream.
     private static var maximumStreamErrorBytes: Int { 4 << 10 }
 
-    /// - Throws: `options.invalid`, where it is too long to end a stream.
+    /// Checks the length of an error that ends a stream.
+    ///
+    /// - Throws: `options.invalid` if the error is too long.
     func checkIsShort() throws(BridgeError) {
         let bytes = json.bytes.count
         guard bytes > Self.maximumStreamErrorBytes else { return }
         throw .streamError("\(bytes) bytes")
     }
 
-    /// What was given as the error that ends a stream is none.
+    /// Returns the error for an invalid `error` option.
     static func streamError(_ got: String) -> BridgeError {
         BridgeError(
             JSONMismatch(
@@ -51,12 +53,12 @@ extension BridgeError {
 }
 
 extension StreamFault {
-    /// Who ended the stream, as messages name it.
+    /// The side that ended the stream, as named in messages.
     var by: String { side?.rawValue ?? "daemon" }
 }
 
 extension StreamFailure {
-    /// The error for the side that is answered.
+    /// Returns the error for the side that is answered.
     func error(for side: StreamSide) -> BridgeError {
         switch self {
         case .broken(let reason, let bytes): reason.error(for: side, bytes: bytes)
@@ -78,8 +80,8 @@ extension StreamFailure {
 }
 
 extension StreamBreak {
-    /// The error for the side that is answered. Who broke the stream by a mistake is answered with the mistake, the
-    /// other side with `stream.closed`.
+    /// Returns the error for the side that is answered. A side that broke the stream by a mistake receives the mistake,
+    /// the other side `stream.closed`.
     func error(for side: StreamSide, bytes: UInt64) -> BridgeError {
         if let mistake, side == self.side || self.side == nil && mistake.code == .streamUnclaimed { return mistake }
         let (by, given) = (fault.by, fault.error)
@@ -91,7 +93,7 @@ extension StreamBreak {
             data: .object(data), isTransient: given?.isTransient ?? false)
     }
 
-    /// As the sides learn it: with the error that was given, or that the mistake amounts to.
+    /// The fault as it is reported to the sides: with the given error, or the error that corresponds to the mistake.
     var fault: StreamFault {
         if case .left(let error) = cause { return StreamFault(side: side, error: error) }
         return StreamFault(side: side, error: mistake)

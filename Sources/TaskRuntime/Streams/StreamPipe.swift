@@ -1,27 +1,27 @@
 import BridgeJSON
 package import BridgeMessage
 
-/// The pipe of a stream, and the ends of it that were not given away. Loop thread only.
+/// The pipe of a stream, and those of its ends that were not given away. Loop thread only.
 ///
-/// A holder's end is the holder's alone: the daemon reads and writes only the ends that it has not given away, so that
-/// nobody can change how these behave. Those are closed when this goes.
+/// A holder's end belongs to the holder alone. The daemon reads and writes only ends that it has not given away, so
+/// that no other process can change their behaviour. They are closed when this object is released.
 package protocol StreamPipe: AnyObject {
-    /// Gives away the end that a side uses: once.
+    /// Gives away the end for a side, once.
     func giveEnd(to side: StreamSide) -> PassedDescriptor?
-    /// Reads at most so many bytes that the writer has written; 0: none for now. They come later, never from within
-    /// this.
+    /// Requests at most this many of the bytes that the writer has written; 0 pauses reading. The bytes are reported
+    /// later, never within this call.
     func read(_ maximumBytes: Int)
-    /// Writes what fits.
+    /// Writes as many bytes as fit.
     ///
-    /// - Returns: how many bytes were taken. Where not all were, it is reported when there is room.
+    /// - Returns: The number of accepted bytes. If it is not all, available room is reported later.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int
-    /// Closes the ends that were not given away. Nothing is reported after that.
+    /// Closes the ends that were not given away. No event is reported after that.
     func close()
 }
 
-/// What a pipe reports, never from within a call of it.
+/// The events of a pipe, never reported within a call of it.
 package struct StreamPipeEvents {
-    /// Bytes have come from the writer; none: no more will come.
+    /// Bytes have arrived from the writer; an empty array means that no more will.
     package var bytes: ([UInt8]) -> Void
     /// The reader's end takes bytes again.
     package var room: () -> Void
@@ -29,7 +29,7 @@ package struct StreamPipeEvents {
     package var broken: () -> Void
 }
 
-/// Makes a pipe, and reads and writes it in the turns of the clients of a uid.
+/// Creates a pipe, and reads and writes it in the turns of the clients of a uid.
 ///
-/// - Throws: `busy` where no descriptor is left.
+/// - Throws: `busy` if no descriptor is left.
 package typealias StreamPipeMaker = (_ uid: UInt32?, StreamPipeEvents) throws(BridgeError) -> any StreamPipe

@@ -1,39 +1,39 @@
 import BridgeJSON
 import BridgeMessage
 
-/// The pipes of streams: who may have one, and the bytes that go between a pipe and a stream's window. Loop thread
-/// only.
+/// The pipes of streams: the limits for them, and the transfer between a pipe and a stream's window. Loop thread only.
 final class StreamPipes {
-    /// How many streams may have a pipe of which the daemon keeps an end: of a user, and in all.
+    /// The maximum number of streams with a pipe of which the daemon keeps an end: of one user, and of all.
     private static let maximumOfUser = 64
     private static let maximum = 512
-    /// How many ends of a session or a plugin may be pipes: a process can have a few hundred descriptors.
+    /// The maximum number of ends of a session or a plugin that are pipes: a process can have a few hundred
+    /// descriptors.
     private static let maximumOfHolder = 64
-    /// How many descriptors may be on their way that their receivers have not taken: to a session or a plugin's
-    /// process, and to a user. The kernel counts them against the daemon.
+    /// The maximum number of sent descriptors that have not been received: by one session or plugin process, and by one
+    /// user. The kernel counts them against the daemon.
     private static let maximumUnreadOfReceiver = 16
     private static let maximumUnreadOfUser = 64
 
-    /// Makes pipes; nil: there are none.
+    /// Creates pipes; `nil` if pipes are not available.
     var make: StreamPipeMaker?
     private let sessions: SessionStore
-    /// Streams of which the daemon keeps an end of the pipe, by the uid of their user.
+    /// The streams of which the daemon keeps an end of the pipe, by the uid of their user.
     private var kept: [UInt32?: Set<StreamName>] = [:]
     private var keptCount = 0
-    /// Sessions that were sent descriptors, by their uid: they may not have received all.
+    /// Sessions that were sent descriptors, by uid: some may not have been received.
     private var receivers: [UInt32: Set<UInt64>] = [:]
 
     init(_ sessions: SessionStore) { self.sessions = sessions }
 
-    // MARK: Who may have one
+    // MARK: Limits
 
-    /// Has a side of a stream use a pipe, where that is the first thing that is done with its end.
+    /// Makes a side's end a pipe. This must be the first use of the end.
     ///
     /// - Parameters:
-    ///   - receiver: Who gets the descriptor.
-    ///   - events: What becomes of the pipe.
-    /// - Returns: the end of the pipe.
-    /// - Throws: `stream.invalid`, `stream.closed`; `busy` where the user has too many.
+    ///   - receiver: The receiver of the descriptor.
+    ///   - events: The handlers of the pipe's events.
+    /// - Returns: The end of the pipe.
+    /// - Throws: `stream.invalid`, `stream.closed`; `busy` if the user has too many.
     func attach(
         _ stream: OpenStream, _ side: StreamSide, for receiver: PipeReceiver, _ events: StreamPipeEvents
     ) throws(BridgeError) -> PassedDescriptor {
@@ -48,7 +48,7 @@ final class StreamPipes {
         } catch {
             throw error.error(for: side)
         }
-        // Where none can be made, the side goes on in messages.
+        // If no pipe can be created, the side continues with messages.
         let pipe = if let pipe = stream.pipe { pipe } else { try make(uid, events) }
         stream.pipe = pipe
         stream.state.attach(side)
@@ -83,7 +83,7 @@ final class StreamPipes {
         }
     }
 
-    /// At most so many sessions are looked at as descriptors may be unread.
+    /// Examines at most as many sessions as descriptors may be unread.
     private func checkUnread(of session: Session) throws(BridgeError) {
         guard let own = session.transport?.unreadDescriptors() else { throw .noDescriptors }
         var unread = 0
@@ -98,9 +98,9 @@ final class StreamPipes {
 
     // MARK: Bytes
 
-    /// Moves what can be moved, and closes the pipe where that is of no use any longer.
+    /// Moves the bytes that can be moved, and closes the pipe when it is not needed any more.
     ///
-    /// - Returns: what those who wait are answered.
+    /// - Returns: The answers to waiting calls.
     func move(_ stream: OpenStream, at now: RuntimeInstant) -> [StreamAnswer<StreamWaiter>] {
         guard let pipe = stream.pipe else { return [] }
         let answers = stream.change(at: now) { $0.drain(pipe.write) }
@@ -108,7 +108,7 @@ final class StreamPipes {
         return answers
     }
 
-    /// The stream has ended, or its pipe has.
+    /// Closes the pipe: the stream or the pipe has ended.
     func close(_ stream: OpenStream) {
         guard let pipe = stream.pipe else { return }
         stream.pipe = nil

@@ -1,20 +1,20 @@
 import BridgeJSON
 
-// Ends that are pipes.
+// Ends of streams that are pipes.
 extension StreamState {
-    /// Whether the end of a side may be a pipe: that is the first thing that is done with it. A side that gets the
+    /// Checks that a side's end may become a pipe: that must be the first use of the end. A side that receives the
     /// error of a broken stream has left it.
     mutating func checkAttach(_ side: StreamSide) throws(StreamFailure) {
         let isWriter = side == .writer
         guard !(isWriter ? hasBegun.writer || isClosed : hasBegun.reader) else { throw .begun }
-        // What a writer has left behind is still the reader's.
+        // Bytes that a writer left behind are still for the reader.
         if let brokenBy, isWriter || brokenBy.side != .writer {
             if isWriter { hasLeft.writer = true } else { hasLeft.reader = true }
             throw .broken(brokenBy, bytes: readBytes)
         }
     }
 
-    /// The end of a side is a pipe from now on. After ``checkAttach(_:)``.
+    /// Makes a side's end a pipe. Called after ``checkAttach(_:)``.
     mutating func attach(_ side: StreamSide) {
         let isWriter = side == .writer
         if isWriter { (isAttached.writer, hasBegun.writer) = (true, true) }
@@ -24,12 +24,14 @@ extension StreamState {
 
     /// Whether both ends are the same pipe.
     var isDirect: Bool { isAttached.writer && isAttached.reader }
-    /// Whether no end of a pipe is of use to the daemon any longer: all bytes have come and gone, or none will.
+    /// Whether the daemon does not need any end of the pipe any more: all bytes have been transferred, or no more will
+    /// be.
     var isPipeDone: Bool {
         if isAttached.writer, !hasBegun.reader { return hasLeft.reader }
         return hasLeft.reader || waitingBytes == 0 && (hasAll || brokenBy != nil)
     }
-    /// How many bytes the writer's pipe may bring now. None before the reader has shown that it reads messages.
+    /// The number of bytes that may now be read from the writer's pipe; 0 before the reader has shown that it reads
+    /// messages.
     var pourBytes: Int {
         guard isAttached.writer, hasBegun.reader, !isDirect, !hasAll, !hasLeft.reader, !isPipeOver, brokenBy == nil
         else {
@@ -38,7 +40,7 @@ extension StreamState {
         return windowBytes - waitingBytes
     }
 
-    /// Takes bytes that came from the writer's pipe, at most ``pourBytes``; none: it has ended.
+    /// Adds bytes from the writer's pipe, at most ``pourBytes``; an empty array means that the pipe has ended.
     mutating func pour(_ bytes: [UInt8]) -> [StreamAnswer<Waiter>] {
         guard pourBytes > 0 else { return [] }
         window.append(bytes)
@@ -47,7 +49,7 @@ extension StreamState {
         return checkPipe()
     }
 
-    /// Writes what waits to the reader's pipe, which takes as much as `write` returns.
+    /// Writes waiting bytes to the reader's pipe. `write` returns the number that the pipe accepted.
     mutating func drain(_ write: (UnsafeRawBufferPointer) -> Int) -> [StreamAnswer<Waiter>] {
         guard isAttached.reader, waitingBytes > 0 else { return [] }
         readBytes += UInt64(window.drain(write))
@@ -61,8 +63,8 @@ extension StreamState {
         return checkPipe()
     }
 
-    /// The stream is complete once as many bytes have come as the writer has counted, whether its pipe has ended or
-    /// not: a child of the writer's may have inherited it.
+    /// Completes the stream once as many bytes have arrived as the writer has counted, whether its pipe has ended or
+    /// not: a child process of the writer may have inherited it.
     private mutating func checkPipe() -> [StreamAnswer<Waiter>] {
         guard let countedBytes, !hasAll else { return serve() }
         hasAll = writtenBytes == countedBytes
@@ -72,10 +74,10 @@ extension StreamState {
         return serve()
     }
 
-    /// The reader, whose end is a pipe, has got the end and every byte.
+    /// Confirms that the reader, whose end is a pipe, has received the end of the stream and every byte.
     ///
-    /// - Parameter bytes: how many it has counted; nil: it has not.
-    /// - Returns: nil: it has not got the end, or not counted, and leaves before it has all.
+    /// - Parameter bytes: The reader's count; `nil` if it has not counted.
+    /// - Returns: `nil` if the reader has not received the end, or has not counted, and so leaves early.
     mutating func confirm(_ bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>]? {
         guard awaitsReceipt, brokenBy == nil, let bytes else { return nil }
         readBytes = bytes

@@ -2,52 +2,53 @@ import BridgeJSON
 import DequeModule
 
 /// One stream: bytes in one direction, from one writer to one reader, in order, complete or with an error, in a window
-/// of bounded size. A state machine without sessions, calls, names or a clock: what happens goes in, answers come out.
+/// of bounded size. A state machine without sessions, calls, names or a clock: it receives events and returns answers.
 ///
-/// An end may be a pipe. The bytes of the writer's pipe are poured into the window, those for the reader's drained from
-/// it; where both ends are the same pipe, the bytes never come here.
+/// An end may be a pipe. Bytes from the writer's pipe are added to the window, bytes for the reader's pipe are taken
+/// from it. If both ends are the same pipe, the bytes never pass through this window.
 ///
-/// `Waiter` is the call that is answered.
+/// `Waiter` identifies the call that is answered.
 struct StreamState<Waiter> {
-    /// How many writes may be unanswered: those of no bytes are bounded too.
+    /// The maximum number of unanswered writes: empty writes are limited too.
     static var maximumWrites: Int { 64 }
 
-    /// How many bytes wait for the reader at most.
+    /// The maximum number of bytes that wait for the reader.
     let windowBytes: Int
-    /// How many the writer has written, and the reader has got.
+    /// The number of bytes that the writer has written, and that the reader has received.
     var writtenBytes: UInt64 = 0
     var readBytes: UInt64 = 0
 
     var window: StreamWindow
-    /// The writer has written all.
+    /// Whether the writer has written all bytes.
     var hasAll = false
-    /// The stream is not complete and never will be. What waits in the window still goes to the reader.
+    /// Why the stream will never be complete; `nil` if it is not broken. If the writer caused it, waiting bytes are
+    /// still for the reader; otherwise they are discarded.
     var brokenBy: StreamBreak?
-    /// A side has closed its end, was answered that the stream has ended, or is gone.
+    /// Whether each side has closed its end, was answered that the stream has ended, or has disconnected.
     var hasLeft: (writer: Bool, reader: Bool) = (false, false)
 
-    /// Writes that are not answered, the oldest first. Nil: their call has ended otherwise.
+    /// Unanswered writes, the oldest first. The waiter is `nil` if its call has ended in another way.
     private var writes = Deque<(waiter: Waiter?, bytes: Int)>()
     private var unansweredBytes = 0
-    /// How many of these were in writes that are not answered any more: they count until a later write is answered.
+    /// The part of ``unansweredBytes`` in writes whose calls have ended: it counts until a later write is answered.
     private var forgottenBytes = 0
-    /// How much the writer may have unanswered: what the last answer said.
+    /// The number of bytes that the writer may have unanswered, as sent in the last answer.
     private var credit: Int
     private var waitingRead: (waiter: Waiter, maximumBytes: Int)?
-    /// Whether the reader can take bytes now: it has read what it was sent before. Set before anything else is done.
+    /// Whether the reader can receive bytes now: it has read its earlier output. Set before every other operation.
     var isReaderReady = true
-    /// Who has closed the stream, and waits until the reader has got the end.
+    /// The call that has closed the stream and waits until the reader has received the end.
     var closer: Waiter?
 
-    /// Which ends are pipes.
+    /// Whether each end is a pipe.
     var isAttached: (writer: Bool, reader: Bool) = (false, false)
-    /// Which sides have used their end.
+    /// Whether each side has used its end.
     var hasBegun: (writer: Bool, reader: Bool) = (false, false)
-    /// How many bytes the writer has counted, where its end is a pipe and it has closed the stream.
+    /// The writer's count of bytes, if its end is a pipe and it has closed the stream.
     var countedBytes: UInt64?
-    /// Nothing more comes from the writer's pipe.
+    /// Whether the writer's pipe has ended.
     var isPipeOver = false
-    /// The reader, whose end is a pipe, has got the end, and is to confirm that it has every byte.
+    /// Whether the reader, whose end is a pipe, has received the end and must still confirm that it has every byte.
     var awaitsReceipt = false
 
     init(windowBytes: Int) {
@@ -56,26 +57,27 @@ struct StreamState<Waiter> {
         window = StreamWindow(capacityBytes: windowBytes)
     }
 
-    /// Whether a read waits for nothing but the reader itself: ``isReaderReady``.
+    /// Whether a read waits only for the reader itself: ``isReaderReady``.
     var isReadHeld: Bool { waitingRead != nil && waitingBytes > 0 && !isAttached.reader }
-    /// Bytes that wait for the reader: at most ``windowBytes``.
+    /// The number of bytes that wait for the reader: at most ``windowBytes``.
     var waitingBytes: Int { window.count }
-    /// Bytes that have gone in, and out.
+    /// The sum of written and read bytes.
     var movedBytes: UInt64 { writtenBytes &+ readBytes }
-    /// Whether the writer has closed its end with an error, was answered that the stream has ended, or is gone.
+    /// Whether the writer has closed its end with an error, was answered that the stream has ended, or has
+    /// disconnected.
     var writerHasLeft: Bool { hasLeft.writer }
-    /// Whether the reader has closed its end, has got the end of the stream, or is gone.
+    /// Whether the reader has closed its end, has received the end of the stream, or has disconnected.
     var readerHasLeft: Bool { hasLeft.reader }
-    /// Whether both sides have left, so that the stream can be forgotten.
+    /// Whether both sides have left, so that the stream can be removed.
     var isOver: Bool { hasLeft.writer && hasLeft.reader }
 
-    /// Whether the writer has closed the stream, though not all may have come.
+    /// Whether the writer has closed the stream; some bytes may not have arrived.
     var isClosed: Bool { hasAll || countedBytes != nil }
 
     // MARK: The writer
 
-    /// Takes bytes. The answer waits until half of the window is free, or, with `isEnd`, until the reader has got the
-    /// end.
+    /// Adds bytes. The answer waits until half of the window is free or, with `isEnd`, until the reader has received
+    /// the end.
     mutating func write(_ bytes: some Collection<UInt8>, isEnd: Bool, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         if isClosed { return [.failure(waiter, .closed)] }
         if let brokenBy {
@@ -96,9 +98,9 @@ struct StreamState<Waiter> {
         return serve()
     }
 
-    /// The writer has written all. The answer waits until the reader has got the end.
+    /// Completes the stream: the writer has written all bytes. The answer waits until the reader has received the end.
     ///
-    /// - Parameter bytes: How many bytes the writer has counted; nil: it has not.
+    /// - Parameter bytes: The writer's count of bytes; `nil` if it has not counted.
     mutating func complete(_ bytes: UInt64?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         if isClosed { return [.failure(waiter, .closed)] }
         if let brokenBy {
@@ -110,14 +112,14 @@ struct StreamState<Waiter> {
         return finish(waiter)
     }
 
-    /// The writer sent something that cannot be taken. What it sends later must not be taken for what follows: the
-    /// stream is broken, for this reason.
+    /// Breaks the stream because the writer sent invalid data: later data would otherwise be treated as the
+    /// continuation.
     mutating func reject(_ error: BridgeError, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         if isClosed { return [.failure(waiter, .closed)] }
         return misuse(.left(error), waiter)
     }
 
-    /// The writer did what it must not do: the stream is broken, and the writer is answered why.
+    /// Breaks the stream because of a mistake of the writer, and answers the writer with the mistake.
     private mutating func misuse(_ cause: StreamBreak.Cause, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         let reason = StreamBreak(side: .writer, cause: cause)
         hasLeft.writer = true
@@ -133,7 +135,7 @@ struct StreamState<Waiter> {
 
     // MARK: The reader
 
-    /// Asks for bytes: for at most so many. The answer waits for the first of them, or the end.
+    /// Requests at most this many bytes. The answer waits for the first of them, or for the end.
     mutating func read(maximumBytes: Int, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         guard waitingRead == nil else { return [.failure(waiter, .busy)] }
         hasBegun.reader = true
@@ -141,10 +143,10 @@ struct StreamState<Waiter> {
         return serve()
     }
 
-    // MARK: An end before its time
+    // MARK: Early ends
 
-    /// A side closes its end with an error, or is gone. After the writer has left, the reader still gets what waits.
-    /// After the reader has left, nothing waits any longer.
+    /// Ends a side that closes with an error or has disconnected. After the writer has left, the reader still receives
+    /// waiting bytes. After the reader has left, the waiting bytes are discarded.
     mutating func leave(_ side: StreamSide, _ error: BridgeError?) -> [StreamAnswer<Waiter>] {
         switch side {
         case .writer:
@@ -157,28 +159,28 @@ struct StreamState<Waiter> {
         return serve()
     }
 
-    /// The same, for a side that is answered how far the stream came.
+    /// Does the same for a side that is answered with the number of transferred bytes.
     mutating func close(_ side: StreamSide, _ error: BridgeError?, _ waiter: Waiter) -> [StreamAnswer<Waiter>] {
         if side == .writer, isClosed { return [.failure(waiter, .closed)] }
         let answers = leave(side, error)
         return answers + [.receipt(waiter, bytes: readBytes, brokenBy)]
     }
 
-    /// The daemon ends the stream. Each side is answered so when it next asks.
+    /// Ends the stream on behalf of the daemon. Each side is informed by the answer to its next call.
     mutating func end(_ error: BridgeError?) -> [StreamAnswer<Waiter>] {
         breakOff(StreamBreak(side: nil, cause: .left(error)))
         return serve()
     }
 
     mutating func breakOff(_ reason: StreamBreak) {
-        // What the reader has whole stays complete.
+        // A stream that the reader has received completely stays complete.
         if hasAll, hasLeft.reader { return }
         if brokenBy == nil { brokenBy = reason }
         if reason.side != .writer { window.clear() }
     }
 
-    /// Calls that have ended otherwise are not answered. What they wrote stays, and counts as unanswered until a later
-    /// write is answered: the writer does not know yet that there is room.
+    /// Removes waiters whose calls have ended in another way; they are not answered. Their bytes stay, and count as
+    /// unanswered until a later write is answered, because the writer does not know yet that there is room.
     mutating func forget(where isGone: (Waiter) -> Bool) {
         for index in writes.indices where writes[index].waiter.map(isGone) == true { writes[index].waiter = nil }
         if closer.map(isGone) == true { closer = nil }
@@ -187,7 +189,7 @@ struct StreamState<Waiter> {
 
     // MARK: Answers
 
-    /// Answers all that can be answered. To be called when the reader is ready again.
+    /// Returns all possible answers. Called when the reader is ready again.
     mutating func serve() -> [StreamAnswer<Waiter>] {
         serveRead() + serveWrites() + serveCloser()
     }
@@ -218,10 +220,11 @@ struct StreamState<Waiter> {
             writes = []
             return answers
         }
-        // The write of no bytes to a pipe is answered when the reader has left.
+        // An empty write to a pipe is answered when the reader has left.
         if isAttached.writer, !hasLeft.reader { return [] }
         var answers: [StreamAnswer<Waiter>] = []
-        // Not for a few bytes of room: the writer, which may wait for each answer, gets on by half a window at least.
+        // Not for a few bytes of room: a writer may wait for each answer, so it can continue with at least half a
+        // window.
         while waitingBytes <= windowBytes / 2, let write = writes.popFirst() {
             forgottenBytes += write.bytes
             guard let waiter = write.waiter else { continue }

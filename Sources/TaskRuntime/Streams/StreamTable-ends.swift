@@ -1,12 +1,12 @@
 import BridgeJSON
 
-// How streams end otherwise than by the tasks: with their holders, in time, and with the daemon.
+// How streams end other than by the tasks: with their holders, by time, and with the daemon.
 extension StreamTable {
-    // MARK: Ends before their time
+    // MARK: Early ends
 
-    /// The holder is gone: one of the streams of which it has an end is left.
+    /// Leaves one of the streams of which the holder, which has ended, has an end.
     ///
-    /// - Returns: false where it has none.
+    /// - Returns: `false` if it has none.
     func leaveNext(of holder: StreamHolder?) -> Bool {
         guard let holder, let name = holder.names.first else { return false }
         for side in [StreamSide.writer, .reader] {
@@ -17,12 +17,12 @@ extension StreamTable {
         return true
     }
 
-    /// The holder is gone, with all that it holds.
+    /// Leaves all streams of which the holder, which has ended, has an end.
     func leaveAll(of holder: StreamHolder) {
         while leaveNext(of: holder) {}
     }
 
-    /// The call has failed that these were made for.
+    /// Ends the streams that were made for a call, which has failed.
     func fail(_ names: [StreamName], _ error: BridgeError) {
         let reason = BridgeError(error.code, "the call that the stream was made for has failed")
         for name in names {
@@ -30,11 +30,11 @@ extension StreamTable {
         }
     }
 
-    /// Each side that waits is answered immediately, each other one when it next asks.
+    /// Ends a stream. A side that waits is answered immediately, another one at its next call.
     private func end(_ stream: OpenStream, _ reason: BridgeError) {
         update(stream) { state in
             var answers = state.end(reason)
-            // A side that nobody has does not ask.
+            // A side without a holder makes no calls.
             for side in [StreamSide.writer, .reader] where stream.holder(of: side) == nil {
                 answers += state.leave(side, nil)
             }
@@ -42,7 +42,7 @@ extension StreamTable {
         }
     }
 
-    /// The same, and the stream is forgotten immediately.
+    /// Does the same, and removes the stream immediately.
     private func stop(_ stream: OpenStream, _ reason: BridgeError) {
         end(stream, reason)
         forget(stream)
@@ -50,7 +50,7 @@ extension StreamTable {
 
     // MARK: Time
 
-    /// The clock woke the runtime: what has become due is done.
+    /// Does the work that is due. Called when the clock has woken the runtime.
     func expire() {
         while let name = times.popUnclaimed() { checkClaim(of: name) }
         for session in times.takeRetries() { refill(session) }
@@ -70,7 +70,7 @@ extension StreamTable {
 
     private static let stopping = BridgeError(.daemonStopping, "the daemon is stopping", isTransient: true)
 
-    /// From now on no stream is made; those that move go on. `done` is called once none is left: immediately where
+    /// Stops the creation of streams; streams that move continue. `done` is called once none is left: immediately if
     /// there is none.
     func drain(_ done: @escaping () -> Void) {
         isDraining = true
@@ -80,7 +80,7 @@ extension StreamTable {
         noteDrainProgress()
     }
 
-    /// The time for draining has passed.
+    /// Ends all streams: the time for draining has passed.
     func endAll() { for stream in Array(streams.values) { stop(stream, Self.stopping) } }
 
     private func endStill() {

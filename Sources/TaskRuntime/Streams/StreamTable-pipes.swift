@@ -3,11 +3,11 @@ import BridgeMessage
 
 // Ends of streams that become pipes.
 extension StreamTable {
-    /// Has the caller's end be a pipe, whose other end is the other side's or the daemon's. The call is to be answered
-    /// with what this returns.
+    /// Makes the caller's end a pipe, whose other end belongs to the other side or to the daemon. The caller answers
+    /// the call with the returned result.
     ///
-    /// - Parameter side: nil: the side that the caller has, else the one that is free.
-    /// - Throws: as ``StreamPipes/attach(_:_:for:_:)`` does.
+    /// - Parameter side: The side; `nil` for the side that the caller has, or else the free one.
+    /// - Throws: As ``StreamPipes/attach(_:_:for:_:)``.
     func attach(
         _ call: Call, to text: String, _ side: StreamSide?, for id: UInt64?
     ) throws(BridgeError) -> StreamResult {
@@ -18,12 +18,12 @@ extension StreamTable {
         return .attached(end, type: announcement?.type, totalBytes: announcement?.totalBytes)
     }
 
-    /// The same for an end that the caller has.
+    /// Does the same for an end that the caller has.
     func attach(
         _ stream: OpenStream, _ side: StreamSide, for call: Call
     ) throws(BridgeError) -> PassedDescriptor {
         guard let receiver = call.pipeReceiver else { throw .noDescriptors }
-        // Also where it throws: a side that is answered that the stream is broken has left it.
+        // Also if it throws: a side that is answered that the stream is broken has left it.
         defer { update(stream) { $0.serve() } }
         return try pipes.attach(stream, side, for: receiver, pipeEvents(of: stream.name))
     }
@@ -39,7 +39,7 @@ extension StreamTable {
 }
 
 extension Rights {
-    /// Whether the maker of a call may get a pipe with it: the right is that of `bridge.stream.attach`.
+    /// Whether the maker of a call may receive a pipe with it: the right is that of `bridge.stream.attach`.
     func mayAttach(_ call: Call, _ tasks: TaskRegistry) -> Bool {
         tasks.find("bridge.stream.attach").map { mayCall($0, as: call) } ?? false
     }

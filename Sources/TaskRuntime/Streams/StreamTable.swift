@@ -1,7 +1,7 @@
 import BridgeJSON
 import BridgeMessage
 
-/// All streams that are not over: who may use them, and what happens to them. Loop thread only.
+/// All streams that have not ended: the rights to use them, and their operations. Loop thread only.
 final class StreamTable {
     let calls: CallEngine
     private let quotas: Quotas
@@ -11,9 +11,9 @@ final class StreamTable {
     let pipes: StreamPipes
     var isDraining = false
     var onDrained: (() -> Void)?
-    /// Bytes that wait for their readers.
+    /// The number of bytes that wait for their readers.
     private(set) var waitingBytes = 0
-    /// Bytes that readers have got, of all streams that there were.
+    /// The number of bytes that readers have received, of all streams since the start.
     private(set) var movedBytes: UInt64 = 0
 
     init(_ rooms: RuntimeRooms, _ calls: CallEngine) {
@@ -24,16 +24,16 @@ final class StreamTable {
         calls.onFailure = { [unowned self] names, error in fail(names, error) }
     }
 
-    /// How many there are.
+    /// The number of streams.
     var count: Int { streams.count }
 
-    // MARK: Making one
+    // MARK: Creation
 
-    /// Makes a stream of which the caller holds one end.
+    /// Creates a stream of which the caller holds one end.
     ///
     /// - Parameters:
-    ///   - id: The call that the session works on, and that the stream is for; nil: it names none.
-    ///   - attaches: Whether the caller's end is to be a pipe, where it can.
+    ///   - id: The call that the session works on, and that the stream is for; `nil` if it names none.
+    ///   - attaches: Whether the caller's end becomes a pipe if that is possible.
     /// - Throws: `daemon.stopping`, `call.not_found`, `options.invalid`, `quota.exceeded` or `busy`.
     func make(
         _ call: Call, _ side: StreamSide, for id: UInt64?, _ announcement: OpenStream.Announcement,
@@ -44,7 +44,8 @@ final class StreamTable {
         let maker = try StreamCaller(call, workingOn: id, calls)
         guard !maker.isLeaving || maker.worked != nil else { throw .streamsOfLeaving }
         let root = maker.worked.flatMap { calls.call(numbered: $0.rootNumber) }
-        // What a session makes for another's call is its own: nobody takes what the caller may have.
+        // A stream that a session makes for another's call is charged to the session: nothing counts against that
+        // call's caller.
         let payer = maker.session ?? root?.session
         let charged = payer?.makeStreamHolder() ?? maker.holder
         try quotas.checkStream(of: charged, payer, plugin: call.pluginName)
@@ -70,7 +71,7 @@ final class StreamTable {
         quotas.hold(sign * charge.windowBytes, for: charge.account)
     }
 
-    /// Nothing waits in the window, and nothing will.
+    /// Releases the charge: nothing waits in the window, and nothing will.
     private func releaseCharge(of stream: OpenStream) {
         if let charge = stream.takeCharge() { count(charge, -1) }
     }
@@ -86,18 +87,19 @@ final class StreamTable {
 
     // MARK: The tasks
 
-    /// The stream whose end the caller has, or takes by this.
+    /// Returns the stream of which the caller has an end, or takes one by this call.
     ///
-    /// - Parameter side: nil: the side that the caller has, else the one that is free.
-    /// - Throws: `stream.not_found`, whether there is none or it is another's; `stream.invalid`, where the caller has
-    ///   the other end.
+    /// - Parameter side: The side; `nil` for the side that the caller has, or else the free one.
+    /// - Throws: `stream.not_found` if it does not exist or belongs to another caller; `stream.invalid` if the caller
+    ///   has the other end.
     func find(
         _ text: String, _ side: StreamSide?, _ call: Call, _ id: UInt64?
     ) throws(BridgeError) -> (stream: OpenStream, waiter: StreamWaiter) {
         let caller = try StreamCaller(call, workingOn: id, calls)
         guard let name = StreamName(text), let stream = streams[name] else { throw .streamNotFound }
         let side = side ?? stream.side(of: caller.holder) ?? (stream.writer == nil ? .writer : .reader)
-        // What a plugin or provider holds for one caller is not there for another, whatever name that one gives.
+        // A stream that a plugin or provider holds for one caller does not exist for another caller, whatever name that
+        // one passes.
         let mayTake = caller.mayTake(stream.takers, calls)
         guard caller.worked == nil || mayTake else { throw .streamNotFound }
         if stream.holder(of: side) !== caller.holder {
@@ -109,9 +111,10 @@ final class StreamTable {
         return (stream, StreamWaiter(call: call.handle, side: side))
     }
 
-    /// Takes bytes. The call is answered when there is room for more, or, with `isEnd`, when the reader has the end.
+    /// Adds bytes. The call is answered when there is room for more or, with `isEnd`, when the reader has received the
+    /// end.
     ///
-    /// - Parameter bytes: nil: they could not be read, and the stream is broken.
+    /// - Parameter bytes: The bytes; `nil` if they could not be decoded, which breaks the stream.
     func write(
         _ call: Call, to text: String, for id: UInt64?, _ bytes: (some Collection<UInt8>)?, isEnd: Bool
     ) throws(BridgeError) {
@@ -122,7 +125,7 @@ final class StreamTable {
         }
     }
 
-    /// Asks for bytes: the call is answered with the first of them, or the end.
+    /// Requests bytes: the call is answered with the first of them, or with the end.
     func read(_ call: Call, from text: String, for id: UInt64?, maximumBytes: Int?) throws(BridgeError) {
         let (stream, waiter) = try find(text, .reader, call, id)
         let most = StreamText.readBytes(maximumBytes, messageBytes: quotas.limits.messageBytes, stream.announcement)
@@ -132,9 +135,10 @@ final class StreamTable {
     /// Closes the caller's end.
     ///
     /// - Parameters:
-    ///   - side: nil: the side that the caller has, the writer's where it has both.
-    ///   - bytes: how many the caller has counted; nil: it has not.
-    ///   - error: why the stream is not complete; nil: the writer has written all, or the reader has enough.
+    ///   - side: The side; `nil` for the side that the caller has, or the writer's if it has both.
+    ///   - bytes: The caller's count of bytes; `nil` if it has not counted.
+    ///   - error: Why the stream is not complete; `nil` if the writer has written all bytes, or the reader needs no
+    ///     more.
     func close(
         _ call: Call, _ text: String, _ side: StreamSide? = nil, for id: UInt64?, bytes: UInt64?, _ error: BridgeError?
     ) throws(BridgeError) {
@@ -147,11 +151,11 @@ final class StreamTable {
         }
     }
 
-    // MARK: What happens to a stream
+    // MARK: Changes
 
     typealias Answers = [StreamAnswer<StreamWaiter>]
 
-    /// The same for a call: where it has not been answered, it waits.
+    /// Applies a change for a call, which waits if it has not been answered.
     private func update(
         _ stream: OpenStream, for waiter: StreamWaiter, _ change: (inout StreamState<StreamWaiter>) -> Answers
     ) {
@@ -166,7 +170,7 @@ final class StreamTable {
         if stream.pipe != nil { answers += pipes.move(stream, at: times.now) }
         waitingBytes += stream.state.waitingBytes - before
         for answer in answers { send(answer, of: stream) }
-        // An answer may have led to more: to the end of the stream, too.
+        // An answer may have caused more changes, even the end of the stream.
         guard streams[stream.name] === stream else { return }
         if stream.state.isOver || stream.isPointless { return forget(stream) }
         stream.releaseLeft()
@@ -174,14 +178,14 @@ final class StreamTable {
         if stream.state.isReadHeld, let session = stream.readingSession { hold(stream.name, for: session) }
     }
 
-    /// Whether the reader has read what it was sent, and its user has room.
+    /// Whether the reader has read its earlier output, and its user has room.
     private func isReady(_ stream: OpenStream) -> Bool {
         guard let session = stream.readingSession else { return true }
         return session.output.count < Session.slowReaderBytes && !quotas.isOverQuota(session)
     }
 
-    /// The read waits until the session has read on. Where that will not happen, because it has little to read, the
-    /// user's other sessions take the room: then it is looked at after a while.
+    /// Makes the read wait until the session has read more. If the session has little to read, that event will not
+    /// occur, because other sessions of its user occupy the room: the read is then checked again after a while.
     private func hold(_ name: StreamName, for session: Session) {
         session.makeStreamHolder().heldReads.insert(name)
         if session.output.count < Session.slowReaderBytes { times.retry(session) }
@@ -194,7 +198,7 @@ final class StreamTable {
             movedBytes += UInt64(bytes.count)
             let announcement = stream.takeAnnouncement()
             send(.bytes(bytes, type: announcement?.type, totalBytes: announcement?.totalBytes), to: waiter)
-            // At once: readers of the same user are answered in the same turn.
+            // Immediately: readers of the same user are answered in the same turn.
             if let session = stream.readingSession { quotas.countQueued(session) }
         case .end(let waiter, let bytes): send(.end(bytes: bytes), to: waiter)
         case .receipt(let waiter, let bytes, let reason): send(.receipt(bytes: bytes, reason?.fault), to: waiter)
@@ -206,7 +210,7 @@ final class StreamTable {
         if let call = calls.call(waiter.call) { answer(call, result) }
     }
 
-    /// Ends a call about a stream: with JSON text, unless it takes the result as it is.
+    /// Ends a call about a stream: with JSON text, unless it takes the result as a value.
     func answer(_ call: Call, _ result: StreamResult) {
         guard let reply = call.record.pointee.extras?.streamReply else {
             if let end = result.passed { call.extras.passed = end }
@@ -216,14 +220,14 @@ final class StreamTable {
         calls.end(call, .result(UnsafeRawBufferPointer(start: nil, count: 0)))
     }
 
-    /// A call that waits for a stream ends otherwise.
+    /// Removes a call that waits for a stream and ends in another way.
     func abandon(_ call: Call) {
         guard let name = call.record.pointee.extras?.waitsForStream, let stream = streams[name] else { return }
         let handle = call.handle
         stream.state.forget { $0.call == handle }
     }
 
-    /// The client has read on: reads that waited for it go on, as far as it is ready.
+    /// Continues reads that waited for the client to read more, as far as it is ready.
     func refill(_ session: Session) {
         guard let holder = session.streamHolder, !holder.heldReads.isEmpty else { return }
         for name in holder.takeHeldReads() {

@@ -2,24 +2,25 @@ import BridgeJSON
 
 /// Answers about streams, as JSON text.
 enum StreamText {
-    /// As much as stands around the result of a read in its message.
+    /// The maximum number of bytes around the result of a read in its message.
     private static let envelopeBytes = 256
-    /// What a read gets at most that does not say.
+    /// The maximum number of bytes for a read that specifies none.
     private static let usualReadBytes = 64 << 10
-    /// What a read may get in any case: with the longest type it fits into the shortest message, of 1 KiB.
+    /// The number of bytes that a read may always receive: with the longest type it fits into the shortest message
+    /// limit, 1 KiB.
     private static let minimumReadBytes = 192
 
-    /// How many bytes a read gets at most: no more than fit into a message.
+    /// Returns the maximum number of bytes for a read: no more than fit into a message.
     ///
     /// - Parameters:
-    ///   - wanted: What the reader said; nil: nothing.
-    ///   - announcement: What the answer has beside the bytes.
+    ///   - wanted: The maximum that the reader specified; `nil` if it specified none.
+    ///   - announcement: The other members of the answer.
     static func readBytes(_ wanted: Int?, messageBytes: Int, _ announcement: OpenStream.Announcement?) -> Int {
         let room = messageBytes - envelopeBytes - read([], announcement?.type, announcement?.totalBytes).count
         return min(wanted ?? usualReadBytes, max(minimumReadBytes, room / 4 * 3))
     }
 
-    /// What a call gets.
+    /// Returns the JSON text of a result.
     static func text(_ result: StreamResult) -> [UInt8] {
         switch result {
         case .made(let name, let room, let end): made(name, room, isAttached: end != nil)

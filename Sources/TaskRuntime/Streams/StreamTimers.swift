@@ -1,15 +1,15 @@
 import BridgeJSON
 
-/// When streams are to be looked at. Loop thread only.
+/// The times at which streams must be checked. Loop thread only.
 final class StreamTimers {
-    /// How long a stream is kept of which nobody takes the other end, while no call is in flight that might.
+    /// How long a stream is kept whose other end is not taken, while no call is in flight that might take it.
     static let claimTime = Duration.seconds(60)
-    /// How long a stream may stand still while the daemon stops.
+    /// How long a stream may be idle while the daemon stops.
     private static let stillTime = Duration.seconds(1)
-    /// When a read that waits for nothing but its user's quota is looked at again.
+    /// The delay before a read that waits only for its user's quota is checked again.
     private static let retryTime = Duration.milliseconds(100)
 
-    /// What a stream ends with whose other end nobody takes.
+    /// The error for a stream whose other end is not taken.
     static let unclaimed = BridgeError(
         .streamUnclaimed, "nobody took the other end of the stream within \(claimTime.components.seconds) seconds")
 
@@ -27,45 +27,45 @@ final class StreamTimers {
         sessions = rooms.sessions
     }
 
-    /// The present.
+    /// The current moment.
     var now: RuntimeInstant { clock.now }
 
-    /// Has the clock wake the runtime for the first of them.
+    /// Requests that the clock wakes the runtime for the first of these times.
     func arm() { alarm.wake(by: min(claims.earliest, retryAt, stillAt)) }
 
-    /// Looks after a while at a stream of which nobody has the other end.
+    /// Schedules a check of a stream whose other end is not taken.
     ///
-    /// - Parameter isNeeded: Whether that is still so of a stream that is to be looked at.
+    /// - Parameter isNeeded: Whether a scheduled check of a stream is still needed.
     func waitForClaim(of name: StreamName, isNeeded: (StreamName) -> Bool) {
         claims.trim(where: isNeeded)
         claims.append(name, at: clock.now.advanced(by: Self.claimTime))
         arm()
     }
 
-    /// The next stream that may be unclaimed.
+    /// Removes and returns the next stream that may be unclaimed.
     func popUnclaimed() -> StreamName? { claims.popExpired(at: clock.now) }
 
-    /// Looks after a moment at the reads of a session.
+    /// Schedules a check of the reads of a session.
     func retry(_ session: Session) {
         retries.insert(session.number)
         retryAt = min(retryAt, clock.now.advanced(by: Self.retryTime))
         arm()
     }
 
-    /// The sessions whose reads are to be looked at, where their moment has come.
+    /// Removes and returns the sessions whose reads must be checked, if their time has come.
     func takeRetries() -> [Session] {
         guard retryAt <= clock.now else { return [] }
         defer { (retries, retryAt) = ([], .never) }
         return retries.compactMap { sessions[$0] }
     }
 
-    /// Looks after a while whether streams have moved.
+    /// Schedules a check whether streams have moved.
     func watchStill() {
         stillAt = clock.now.advanced(by: Self.stillTime)
         arm()
     }
 
-    /// Whether that moment has come.
+    /// Whether that check is due; if so, it is removed.
     func isStillDue() -> Bool {
         guard stillAt <= clock.now else { return false }
         stillAt = .never

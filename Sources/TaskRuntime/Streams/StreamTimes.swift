@@ -1,12 +1,12 @@
 import DequeModule
 
-/// Streams in the order in which they are to be looked at: all wait equally long, so that the newest is the last.
+/// Streams in the order in which they must be checked. All wait equally long, so the newest is the last.
 struct StreamTimes {
     private var entries: Deque<(name: StreamName, at: RuntimeInstant)> = []
-    /// Entries of streams that are over stay until they are due, or until there are so many.
+    /// The number of entries from which those of ended streams are removed. Otherwise they stay until they are due.
     private var crowd = 64
 
-    /// When the first is due; ``RuntimeInstant/never``: there is none.
+    /// The moment when the first is due; ``RuntimeInstant/never`` if there is none.
     var earliest: RuntimeInstant { entries.first?.at ?? .never }
 
     mutating func append(_ name: StreamName, at moment: RuntimeInstant) { entries.append((name, moment)) }
@@ -16,8 +16,8 @@ struct StreamTimes {
         return entries.popFirst()?.name
     }
 
-    /// Drops what need not be looked at any longer, where that has become much: on the average a few entries for each
-    /// one that is appended.
+    /// Removes entries that need no check any more, if there are many: on average a few entries for each one that is
+    /// appended.
     mutating func trim(where isNeeded: (StreamName) -> Bool) {
         guard entries.count >= crowd else { return }
         entries.removeAll { !isNeeded($0.name) }

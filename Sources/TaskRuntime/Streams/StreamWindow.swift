@@ -1,18 +1,18 @@
-/// Bytes of a stream that wait for its reader.
+/// The bytes of a stream that wait for its reader.
 struct StreamWindow {
     private let capacityBytes: Int
     private var bytes: [UInt8] = []
-    /// Where in `bytes` those begin that the reader has not got.
+    /// The index in `bytes` of the first byte that the reader has not received.
     private var start = 0
 
-    /// - Parameter capacityBytes: How many may wait. Who appends sees to it.
+    /// - Parameter capacityBytes: The maximum number of waiting bytes. The code that appends enforces it.
     init(capacityBytes: Int) { self.capacityBytes = capacityBytes }
 
-    /// How many wait.
+    /// The number of waiting bytes.
     var count: Int { bytes.count - start }
 
     mutating func append(_ more: some Collection<UInt8>) {
-        // What is empty takes a whole array instead of a copy of it.
+        // An empty window takes over a whole array instead of copying it.
         if count == 0, let more = more as? [UInt8] {
             (bytes, start) = (more, 0)
         } else {
@@ -20,16 +20,16 @@ struct StreamWindow {
         }
     }
 
-    /// Takes the first of them out, at most so many.
+    /// Removes and returns the first bytes, at most this many.
     mutating func take(_ maximumBytes: Int) -> [UInt8] {
         let taken = Array(bytes[start...].prefix(maximumBytes))
         remove(taken.count)
         return taken
     }
 
-    /// Hands all of them to `write`, and takes out as many as it returns.
+    /// Passes all bytes to `write`, and removes as many as it returns.
     ///
-    /// - Returns: how many.
+    /// - Returns: The number of removed bytes.
     mutating func drain(_ write: (UnsafeRawBufferPointer) -> Int) -> Int {
         let count = bytes.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[start...])) }
         remove(count)
@@ -46,7 +46,7 @@ struct StreamWindow {
         }
     }
 
-    /// Discards all. What was empty keeps its memory for the next.
+    /// Discards all bytes. An empty window keeps its memory for the next bytes.
     mutating func clear() {
         bytes.removeAll(keepingCapacity: count == 0)
         start = 0

@@ -1,7 +1,7 @@
-/// A hash of names with a secret seed, for tables of our own: eight bytes at a time are multiplied with a part of the
-/// seed, and both halves of the product count.
+/// A hash of names with a secret seed, for the daemon's own tables. Eight bytes at a time are multiplied by a part of
+/// the seed, and both halves of the product are combined.
 enum NameHash {
-    /// What no one outside of this process knows.
+    /// A random secret of this process.
     struct Seed {
         let first: UInt64
         let second: UInt64
@@ -20,8 +20,8 @@ enum NameHash {
         return fold(hash ^ rest(of: name, from: offset), seed.second)
     }
 
-    /// The last bytes, fewer than eight. What is read twice is hashed twice. The length is part of the hash:
-    /// names whose reads give the same bytes differ by it.
+    /// Reads the last bytes, fewer than eight. The reads may overlap. The length is part of the hash, so it
+    /// distinguishes names whose reads give the same bytes.
     @inline(__always)
     private static func rest(of name: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
         let count = name.count

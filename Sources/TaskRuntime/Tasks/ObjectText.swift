@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// A JSON object as text, put together member by member.
+/// A JSON object as text, assembled member by member.
 struct ObjectText {
     private var text = [UInt8(ascii: "{")]
 
@@ -15,7 +15,7 @@ struct ObjectText {
         text += value
     }
 
-    /// The object, complete.
+    /// Returns the complete object.
     consuming func finished() -> [UInt8] {
         text.append(UInt8(ascii: "}"))
         return text

@@ -1,12 +1,12 @@
 import BridgeJSON
 
-/// Tasks as an OpenRPC document, for those who come by JSON-RPC: https://spec.open-rpc.org, version 1.3.
+/// Tasks as an OpenRPC document, for JSON-RPC clients: https://spec.open-rpc.org, version 1.3.
 ///
-/// It is made in steps: schemas of tasks are read and written again.
+/// It is assembled in steps, because the schemas of tasks are parsed and written again.
 struct OpenRPCDocument {
-    /// So many tasks are looked at in one step. Those that the caller may not see count as well.
+    /// The maximum number of tasks that are examined in one step. Those that the caller may not see count as well.
     private static let stepEntries = 16
-    /// A step ends with the task that makes it as long as this: one of 64 KiB takes about a millisecond by itself.
+    /// The length at which a step ends, after the current task. A task of 64 KiB takes about a millisecond.
     private static let stepBytes = 4 << 10
 
     private let maximumBytes: Int
@@ -15,8 +15,8 @@ struct OpenRPCDocument {
     private var lastName = ""
 
     /// - Parameters:
-    ///   - version: The daemon's.
-    ///   - maximumBytes: The longest document that there may be.
+    ///   - version: The daemon's version.
+    ///   - maximumBytes: The maximum length of the document.
     init(version: String, maximumBytes: Int) {
         self.maximumBytes = maximumBytes
         let head: JSON = ["openrpc": "1.3.2", "info": ["title": "Trestle", "version": .string(version)]]
@@ -30,9 +30,9 @@ struct OpenRPCDocument {
     /// Adds the next tasks.
     ///
     /// - Parameters:
-    ///   - isShown: Whether a task is for the caller's eyes.
-    ///   - method: A task's text.
-    /// - Returns: False where all have been added, or the document is too long.
+    ///   - isShown: Returns whether the caller may see a task.
+    ///   - method: Returns a task's text.
+    /// - Returns: False if all tasks have been added, or if the document is too long.
     mutating func step(
         _ registry: TaskRegistry, isShown: (TaskEntry) -> Bool, method: (TaskEntry) -> [UInt8]
     ) -> Bool {
@@ -50,9 +50,9 @@ struct OpenRPCDocument {
         return false
     }
 
-    /// The document, complete.
+    /// Returns the complete document.
     ///
-    /// - Throws: `result.too_large`.
+    /// - Throws: `result.too_large` if the document is too long.
     consuming func finished() throws(BridgeError) -> [UInt8] {
         guard !isTooLong else {
             throw BridgeError(
@@ -64,23 +64,23 @@ struct OpenRPCDocument {
         return text
     }
 
-    /// A task as a method.
+    /// Returns a task as a method.
     static func method(_ task: TaskEntry, _ summary: String, _ schemas: SchemaTexts) -> [UInt8] {
-        // What is kept was JSON.
+        // `try?`: the stored text was JSON.
         let options = schemas.options.flatMap { try? JSON(parsing: $0) }
         var text = ObjectText()
         text.add("name", .string(task.name))
         text.add("summary", .string(summary))
         let parameters = TaskParameters(of: options)
         text.add("params", .array(Self.list(parameters, options)))
-        // The parameter's name is not the task's: a call by names has an object for its options.
+        // The task does not define the parameter's name, so a call by name would pass an object as the options.
         if parameters.takesWhole { text.add("paramStructure", "by-position") }
         var result = ObjectText()
         result.add("name", "result")
         result.add("schema", text: schemas.result ?? Array("true".utf8))
         text.add("result", text: result.finished())
         if let plugin = task.provider.queue { text.add("tags", [["name": .string(plugin.name)]]) }
-        // Options that are neither known members of an object nor one parameter fit no other member here.
+        // OpenRPC has no member for options that are neither known members of an object nor one parameter.
         if options?["properties"] == nil, !parameters.takesWhole { text.add("x-options", options ?? true) }
         if let progress = schemas.progress { text.add("x-progress", text: progress) }
         return text.finished()

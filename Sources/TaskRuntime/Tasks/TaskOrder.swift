@@ -1,6 +1,6 @@
 import Glibc
 
-/// The tasks of a registry, sorted by the bytes of their names. The registry owns them: to go through them counts no
+/// The tasks of a registry, sorted by the bytes of their names. The registry owns them, so iteration counts no
 /// references. Loop thread only.
 struct TaskOrder: RandomAccessCollection {
     private var entries: [Unmanaged<TaskEntry>] = []
@@ -9,12 +9,12 @@ struct TaskOrder: RandomAccessCollection {
     var endIndex: Int { entries.count }
     subscript(index: Int) -> TaskEntry { entries[index].takeUnretainedValue() }
 
-    /// Enters a task whose name is not there.
+    /// Inserts a task whose name is not present.
     mutating func insert(_ entry: TaskEntry) {
         entries.insert(.passUnretained(entry), at: insertionIndex(for: entry.nameBytes))
     }
 
-    /// Takes a task out; false: it is not there.
+    /// Removes a task; returns false if it is not present.
     mutating func remove(_ entry: TaskEntry) -> Bool {
         let index = insertionIndex(for: entry.nameBytes)
         guard index < entries.count, entries[index].toOpaque() == Unmanaged.passUnretained(entry).toOpaque() else {
@@ -24,7 +24,7 @@ struct TaskOrder: RandomAccessCollection {
         return true
     }
 
-    /// The tasks whose names come behind this one.
+    /// Returns the tasks whose names follow this one.
     func behind(_ name: String) -> Slice<TaskOrder> {
         var name = name
         return name.withUTF8 { bytes in

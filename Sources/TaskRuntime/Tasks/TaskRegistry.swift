@@ -1,24 +1,24 @@
 import Glibc
 
-/// The tasks that can be called, found by the bytes of their name: no string is built to look one up, and no reference
-/// is counted.
+/// The tasks that can be called, found by the bytes of their name. A lookup builds no string and counts no reference.
 ///
-/// An open table of linear probing, at most half full, whose hash is seeded: clients choose names, and cannot choose
-/// those that collide. To take one out moves those behind it up. Loop thread only.
+/// A hash table with linear probing, at most half full. The hash is seeded, so that clients, which choose names, cannot
+/// choose names that collide. A removal moves the following entries up. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// docs/architecture.md explains `@exclusivity(unchecked)`.
 final class TaskRegistry {
-    /// Who intercepts calls of the tasks.
+    /// The interceptors of calls of the tasks.
     private(set) var interceptors = InterceptorRegistry()
-    /// What calls of tasks are counted by.
+    /// The meters that count calls of tasks.
     private var meters = CallMeters()
-    /// The same tasks by name, bytewise.
+    /// The same tasks in the bytewise order of their names.
     @exclusivity(unchecked) private var order = TaskOrder()
     private var lastNumber: UInt64 = 0
-    /// Taken out while calls of them were in flight: calls do not hold on to their tasks.
+    /// Tasks that were removed while calls of them were in flight. They are kept here because calls do not retain their
+    /// tasks.
     private var retired: [TaskEntry] = []
     private var retiredBound = 16
-    /// Of this table alone.
+    /// The seed of this table only.
     let seed = NameHash.Seed.random()
     /// The table owns the tasks.
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Unmanaged<TaskEntry>?>
@@ -34,14 +34,15 @@ final class TaskRegistry {
         slots.deallocate()
     }
 
-    /// All tasks, by name.
+    /// All tasks, in the order of their names.
     var all: TaskOrder { order }
     var count: Int { order.count }
 
-    /// The tasks whose names come behind this one, by name.
+    /// Returns the tasks whose names follow this one, in the order of their names.
     func behind(_ name: String) -> Slice<TaskOrder> { order.behind(name) }
 
-    /// The task of this name. Good until tasks are taken out, and for its calls until they have ended.
+    /// Returns the task with this name; `nil` if there is none. It is valid until a task is removed, and for its calls
+    /// until they have ended.
     @inline(__always)
     func find(_ name: UnsafeRawBufferPointer) -> Unmanaged<TaskEntry>? {
         var index = home(of: name)
@@ -57,10 +58,10 @@ final class TaskRegistry {
         return name.withUTF8 { find(UnsafeRawBufferPointer($0))?.takeUnretainedValue() }
     }
 
-    /// The name of the task of this number; nil: it has gone.
+    /// Returns the name of the task with this number; `nil` if it was removed.
     func name(of number: UInt64) -> String? { order.first { $0.number == number }?.name }
 
-    /// Enters a task whose name is not taken: the caller has asked before.
+    /// Inserts a task. The caller has checked that its name is not in use.
     func insert(_ entry: TaskEntry) {
         lastNumber += 1
         entry.number = lastNumber
@@ -71,13 +72,13 @@ final class TaskRegistry {
         fillSlot(with: .passRetained(entry))
     }
 
-    /// Changes who intercepts, for all tasks.
+    /// Changes the interceptors and updates all tasks.
     func changeInterceptors(_ change: (inout InterceptorRegistry) -> Void) {
         change(&interceptors)
         for entry in order { entry.interceptors = interceptors.those(of: entry) }
     }
 
-    /// Has calls of tasks be counted by these, all of which are new.
+    /// Replaces the meters that count calls of tasks.
     func setMeters(_ meters: CallMeters) {
         self.meters = meters
         for entry in order { entry.meters = meters.those(of: entry) }
@@ -90,8 +91,8 @@ final class TaskRegistry {
         Unmanaged.passUnretained(entry).release()
     }
 
-    /// Keeps a task until its calls have ended. Those that no longer have any go; looked at when their number has
-    /// doubled, so that each costs the same, however many there are.
+    /// Retains a task until its calls have ended. Tasks without calls are released when the number of retired tasks has
+    /// doubled, so that the cost for each task is constant.
     private func retire(_ entry: TaskEntry) {
         guard entry.statistics.inFlight > 0 else { return }
         if retired.count >= retiredBound {
@@ -109,7 +110,7 @@ final class TaskRegistry {
         return index
     }
 
-    /// Empties a slot, and moves those behind it up that had to make way for it.
+    /// Empties a slot and moves up the following entries that it had displaced.
     private func clear(_ position: Int) {
         var hole = position
         var index = position

@@ -1,11 +1,11 @@
 import BridgeJSON
 
-/// What is said of a task that is not there, with the name that the caller probably meant. Loop thread only.
+/// Makes the errors for unknown tasks, with the name that the caller probably meant. Loop thread only.
 final class TaskSuggestions {
     private let tasks: TaskRegistry
     private let rights: Rights
     private let clock: any RuntimeClock
-    /// Names that were suggested of late to plugins: ``UserAccount/suggestions``.
+    /// The rate of suggestions to plugins; for users see ``UserAccount/suggestions``.
     private var pluginRate = CallRate()
 
     init(_ tasks: TaskRegistry, _ rights: Rights, _ clock: any RuntimeClock) {
@@ -17,9 +17,10 @@ final class TaskSuggestions {
     /// The maximum length of an unknown name in an error, in Unicode scalars.
     private static let maximumNameScalars = 128
 
-    /// The error for a task that is not there, with the name that the caller probably meant.
+    /// Returns the error for an unknown task, with the name that the caller probably meant.
     ///
-    /// - Parameter caller: only names of tasks that they may call are suggested; nil: a plugin, which may see all.
+    /// - Parameter caller: The calling session; only tasks that it may call are suggested. `nil` for a plugin, which
+    ///   may see all.
     func notFound(_ name: String, for caller: Session?) -> BridgeError {
         let shown = String(name.unicodeScalars.prefix(Self.maximumNameScalars))
         var question = ""
@@ -31,8 +32,8 @@ final class TaskSuggestions {
             "there is no task \(shown)" + (question.isEmpty ? "; bridge.tasks lists those that there are" : question))
     }
 
-    /// A search costs more than the rest of the message that leads to it: each user gets a few in a second, and so do
-    /// all plugins together. What is beyond them is a program that does not read them.
+    /// The maximum rate of suggestions for each user, and for all plugins together. A search costs more than the rest
+    /// of the message; a program that needs more suggestions does not read them.
     private static let suggestionPace = CallPace(CallQuota(callsPerSecond: 8))
 
     private func takeSuggestion(for caller: Session?) -> Bool {
@@ -50,7 +51,7 @@ final class TaskSuggestions {
         notFound(String(decoding: name.prefix(256), as: UTF8.self), for: caller)
     }
 
-    /// All names, or where there are more than a search looks at, those from its first letter on.
+    /// Returns all names; if there are more than a search examines, the names from the first letter of this one on.
     private func namesAround(_ name: String) -> some Sequence<String> {
         let first = tasks.count <= Suggestion.maximumNames ? "" : String(name.unicodeScalars.prefix(1))
         return tasks.behind(first).prefix(Suggestion.maximumNames).lazy.map(\.name)

@@ -1,15 +1,14 @@
-/// The one moment at which the clock wakes the runtime: the earliest of those that components ask for. Loop thread
-/// only.
+/// The time at which the clock wakes the runtime: the earliest of the times that components request. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// docs/architecture.md explains `@exclusivity(unchecked)`.
 final class Alarm {
     private let clock: any RuntimeClock
     @exclusivity(unchecked) private var armedFor = RuntimeInstant.never
 
     init(_ clock: any RuntimeClock) { self.clock = clock }
 
-    /// Wakes the runtime at this moment at the latest; ``RuntimeInstant/never``: no one asks. What was asked for before
-    /// stays: most calls end long before their deadline, and the clock would be set with each of them.
+    /// Requests a wake of the runtime at this time at the latest; ``RuntimeInstant/never`` requests none. Earlier
+    /// requests remain: most calls end long before their deadline, and resetting the clock for each would cost time.
     @inline(__always)
     func wake(by moment: RuntimeInstant) {
         guard moment < armedFor else { return }
@@ -17,6 +16,6 @@ final class Alarm {
         clock.wake(at: moment)
     }
 
-    /// The clock woke the runtime: every component asks again.
+    /// Clears the request after the clock has woken the runtime. Every component then requests its time again.
     func rang() { armedFor = .never }
 }

@@ -1,41 +1,42 @@
-/// The clock as calls see it: while messages are taken in, it is read once for each call. Loop thread only.
+/// The clock that calls use. While input is processed, it is read once for each call. Loop thread only.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// docs/architecture.md explains `@exclusivity(unchecked)`.
 final class CallClock {
     private let clock: any RuntimeClock
-    /// The clock as it was last read.
+    /// The last time that was read.
     @exclusivity(unchecked) private(set) var lastReading = RuntimeInstant(nanoseconds: 0)
-    /// Whether that was while the input at hand was being taken in.
+    /// Whether the clock has been read since the current input began.
     @exclusivity(unchecked) private var hasReading = false
     @exclusivity(unchecked) private var inputStart = RuntimeInstant(nanoseconds: 0)
     @exclusivity(unchecked) private var isTakingInput = false
 
     init(_ clock: any RuntimeClock) { self.clock = clock }
 
-    /// Messages follow, one right after the other, until ``endInput()``. The clock is read when a call ends, and so
-    /// when the next one begins.
+    /// Begins a series of messages, which ``endInput()`` ends. The clock is read when a call ends, and the next call
+    /// begins at this time.
     func beginInput() {
         isTakingInput = true
         hasReading = false
     }
 
-    /// The input at hand has been taken in.
+    /// Ends the series of messages that ``beginInput()`` began.
     func endInput() { isTakingInput = false }
 
-    /// How long the calls of the input at hand have taken so far.
+    /// The time that the calls of the current input have taken so far.
     var inputNanoseconds: UInt64 { hasReading ? lastReading.nanoseconds &- inputStart.nanoseconds : 0 }
 
-    /// A message that is no call has been handled, or a part of a long line: it counts for ``inputNanoseconds`` too.
+    /// Notes that a message other than a call, or a part of a long line, has been handled. It also counts for
+    /// ``inputNanoseconds``.
     @inline(__always)
     func noteInputTime() {
         if isTakingInput { _ = read() }
     }
 
-    /// When a call that comes now begins.
+    /// The start time of a call that arrives now.
     @inline(__always)
     var callTime: RuntimeInstant { isTakingInput && hasReading ? lastReading : read() }
 
-    /// The present.
+    /// Reads the clock.
     @inline(__always)
     func read() -> RuntimeInstant {
         lastReading = clock.now

@@ -1,26 +1,26 @@
-/// What the runtime does at present. Noted with every step, for the price of a store or two, so that a turn of the loop
-/// that takes long has a name.
+/// The current step of the runtime. It is noted with every step, at the cost of one or two stores, so that a long turn
+/// of the loop can be attributed to a step.
 struct RuntimeStep {
-    /// What it is.
+    /// The kind of a step.
     enum Kind: UInt8 {
         /// A call of the task of ``number``, made by a session.
         case call
         /// A call that is refused.
         case refusal
-        /// A message that is no call.
+        /// A message other than a call.
         case message
-        /// A line that is no message.
+        /// A line that is not a valid message.
         case line
-        /// A connection begins or ends.
+        /// The beginning or end of a connection.
         case connection
-        /// Calls whose deadline has come.
+        /// Calls whose deadline has passed.
         case deadlines
         /// Work for a user that was left over from an earlier turn.
         case job
-        /// What the plugin of ``number`` says, as a process of its own or by a call that it makes, or work for it.
+        /// A message or a call of the plugin of ``number``, or work for it.
         case plugin
 
-        /// As the status and the log call it.
+        /// The name in the status and the log.
         var name: String {
             switch self {
             case .call: "call"
@@ -35,51 +35,52 @@ struct RuntimeStep {
         }
     }
 
-    /// A number, not a reference: the task may be gone when it is asked for.
+    /// The number of the task or plugin. It is not a reference, as the task may have been removed when the step is
+    /// reported.
     var number: UInt64 = 0
-    /// Of the session; has no meaning for steps that belong to no session.
+    /// The user of the session; meaningless for steps without a session.
     var uid: UInt32 = 0
-    /// The last digits of the turn's number; before the first step that of no turn.
+    /// The low 32 bits of the turn's number; before the first step, a value that matches no turn.
     var turn = UInt32.max
     var kind = Kind.deadlines
 }
 
-/// How often a turn of the loop took too long, and because of what.
+/// The counters of turns of the loop that took too long, by step.
 struct LongTurns {
-    /// Turns beyond this are long: all clients waited so long.
+    /// The duration beyond which a turn is long. All clients wait during a turn.
     static let limit = Duration.milliseconds(20)
-    /// As many steps are distinguished; what comes beyond them is counted as ``Step/other``.
+    /// The maximum number of distinct steps; further ones are counted as ``Step/other``.
     static let maximumSteps = 64
-    /// There is one line of the log in this time, and no more.
+    /// The minimum time between two lines in the log.
     static let logInterval = Duration.seconds(10)
 
-    /// What ran last in a long turn, as it is counted.
+    /// The last step of a long turn, as it is counted.
     struct Step: Hashable {
-        /// ``RuntimeStep/Kind/name``, or "other" for what the runtime knows nothing of: code of plugins in the daemon,
+        /// ``RuntimeStep/Kind/name``, or "other" for work outside of the runtime: code of plugins in the daemon,
         /// timers.
         var name: String
-        /// The task's name, or the plugin's.
+        /// The name of the task or plugin; `nil` if the step has none.
         var of: String?
         var uid: UInt32?
 
         static let other = Step(name: "other")
     }
 
-    /// The turns of a step.
+    /// The long turns of a step.
     struct Count {
         var turns: UInt64 = 0
         var longest = Duration.zero
     }
 
-    /// How many there were.
+    /// The number of long turns.
     private(set) var count: UInt64 = 0
-    /// The most CPU time of a turn of more than 5 ms, long or not.
+    /// The maximum CPU time of a turn of more than 5 ms, long or not.
     private(set) var longest = Duration.zero
     private(set) var steps: [Step: Count] = [:]
     private var unlogged = 0
     private var loggedAt: RuntimeInstant?
 
-    /// Notes a turn of more than 5 ms. Whether it was long.
+    /// Notes a turn of more than 5 ms, and returns whether it was long.
     mutating func note(_ cpuTime: Duration) -> Bool {
         longest = max(longest, cpuTime)
         guard cpuTime > Self.limit else { return false }
@@ -87,14 +88,14 @@ struct LongTurns {
         return true
     }
 
-    /// Counts a long turn for the step that ran last in it.
+    /// Counts a long turn for its last step.
     mutating func count(_ step: Step, _ cpuTime: Duration) {
         let step = steps[step] != nil || steps.count < Self.maximumSteps ? step : .other
         steps[step, default: Count()].turns += 1
         steps[step, default: Count()].longest = max(steps[step]?.longest ?? .zero, cpuTime)
     }
 
-    /// How many long turns a line of the log is to report; nil: none is due.
+    /// Returns the number of long turns for a line in the log; `nil` if no line is due.
     mutating func takeUnlogged(at now: RuntimeInstant) -> Int? {
         unlogged += 1
         if let loggedAt, now.since(loggedAt) < Self.logInterval { return nil }

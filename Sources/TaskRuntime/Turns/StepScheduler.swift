@@ -3,13 +3,13 @@
 final class StepScheduler {
     private let clock: any RuntimeClock
     private let turns: LoopTurns
-    /// How long one user may keep the loop in a turn, in nanoseconds.
+    /// Returns the time that one user may occupy the loop in a turn, in nanoseconds.
     var share: () -> UInt64 = { 1_000_000 }
-    /// Called with a user whose jobs wait for ``run(of:forNanoseconds:)``.
+    /// Called with the account of a user whose jobs wait for ``run(of:forNanoseconds:)``.
     var onJobs: ((UserAccount) -> Void)?
-    /// Called whenever a session's input waits for one thing less.
+    /// Called when a session's input waits for one job less.
     var onRelease: () -> Void = {}
-    /// What the input of sessions waits for: ``Session/waitingJobs`` of all.
+    /// The sum of ``Session/waitingJobs`` of all sessions, for which their input waits.
     private(set) var waitingJobs = 0
 
     init(_ clock: any RuntimeClock, _ turns: LoopTurns) {
@@ -17,7 +17,7 @@ final class StepScheduler {
         self.turns = turns
     }
 
-    /// Begins a job for a user. It may be done when this returns.
+    /// Begins a job for a user. The job may be done when this returns.
     func begin(_ job: any StepJob, for account: UserAccount) {
         let outcome = runShare(of: account, job)
         if outcome == .done { return }
@@ -25,7 +25,7 @@ final class StepScheduler {
         if outcome == .unfinished { enqueue(job, for: account) }
     }
 
-    /// What a parked job waited for is done: it goes on. It may be done when this returns.
+    /// Continues a parked job whose wait has ended. The job may be done when this returns.
     func wake(_ job: any StepJob, for account: UserAccount) {
         switch runShare(of: account, job) {
         case .done: endWaiting(of: job.session)
@@ -39,14 +39,14 @@ final class StepScheduler {
         announceJobs(of: account)
     }
 
-    /// One thing more for which the session's input waits.
+    /// Counts one more job for which the session's input waits.
     func beginWaiting(of session: Session?) {
         guard let session else { return }
         session.waitingJobs += 1
         waitingJobs += 1
     }
 
-    /// One thing less for which the session's input waits.
+    /// Counts one job less for which the session's input waits.
     func endWaiting(of session: Session?) {
         guard let session else { return }
         session.waitingJobs -= 1
@@ -55,7 +55,7 @@ final class StepScheduler {
         onRelease()
     }
 
-    /// Runs a job for what is left of the user's share, where no other one comes first.
+    /// Runs a job for the rest of the user's share, unless other jobs of the user come first.
     private func runShare(of account: UserAccount, _ job: any StepJob) -> StepOutcome {
         guard account.steps.jobs.isEmpty, !account.steps.isRunning else { return .unfinished }
         let left = account.steps.remaining(of: share(), in: turns.number)
@@ -78,10 +78,10 @@ final class StepScheduler {
         onJobs(account)
     }
 
-    /// Goes on with the jobs of a user, in their order. To be called for each account that ``onJobs`` was called with,
-    /// turn by turn, until it returns false.
+    /// Continues the jobs of a user, in their order. The caller repeats this in each turn for each account that
+    /// ``onJobs`` was called with, until it returns false.
     ///
-    /// - Returns: whether jobs are left.
+    /// - Returns: Whether jobs are left.
     func run(of account: UserAccount, forNanoseconds share: UInt64) -> Bool {
         if let plugin = account.pluginNumber {
             turns.note(.plugin, plugin)

@@ -2,18 +2,18 @@ import BridgeMessage
 
 /// A session's calls in flight, found by the id that the session gave them.
 ///
-/// Only calls that outlive the turn in which they came are entered. An open table of linear probing, at most half full,
-/// without memory of its own while it is empty; ids that collide slow down only the client that chose them, within its
-/// own bound of calls.
+/// Only calls that outlive the turn in which they arrived are entered. This is an open-addressing hash table with
+/// linear probing, at most half full, which uses no memory of its own while it is empty. Ids that collide slow down
+/// only the client that chose them, within its own limit of calls.
 struct CallIndex {
-    /// Memory for this many calls is kept while the index is empty.
+    /// The number of slots whose memory is kept while the index is empty.
     private static let keptSlots = 64
 
     private var slots: [Call?] = []
-    /// How many calls are entered.
+    /// The number of calls in the index.
     private(set) var count = 0
 
-    /// The call of this id.
+    /// Returns the call with this id; `nil` if there is none.
     func call(of id: CallbackID) -> Call? {
         guard count > 0 else { return nil }
         var index = Int(truncatingIfNeeded: id.hash) & (slots.count - 1)
@@ -50,7 +50,7 @@ struct CallIndex {
         return index
     }
 
-    /// Empties a slot, and moves those behind it up that had to make way for it.
+    /// Empties a slot and moves up the following calls that were displaced by it.
     private mutating func clear(_ position: Int) {
         var hole = position
         var index = position

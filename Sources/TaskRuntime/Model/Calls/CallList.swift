@@ -1,7 +1,7 @@
-/// Calls that belong together, the oldest first: linked through their records, so that a call enters and leaves in a
+/// A list of related calls, the oldest first. The calls are linked through their records: a call enters and leaves in a
 /// few stores, and the calls of one session are found without a search of all calls. Loop thread only.
 struct CallList {
-    /// What a call's position in one list is kept in. A call can be in one list of each kind.
+    /// The kind of a list, which selects the links in the call's record. A call can be in one list of each kind.
     enum Kind {
         /// The calls that a session has made.
         case made
@@ -9,9 +9,9 @@ struct CallList {
         case provided
         /// The calls that wait for a plugin.
         case waiting
-        /// Of those, the calls of one session.
+        /// The calls of one session that wait for a plugin.
         case line
-        /// Of those, the calls that may begin next and wait for the same.
+        /// The waiting calls that may begin next and wait for the same thing.
         case candidate
     }
 
@@ -21,14 +21,14 @@ struct CallList {
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// The oldest of them.
+    /// The oldest call; `nil` if the list is empty.
     var first: Call? { head.map { Call(record: $0) } }
     var isEmpty: Bool { head == nil }
 
-    /// The call that was entered next after one that is in this list.
+    /// Returns the call after one that is in this list; `nil` after the last.
     func next(after call: Call) -> Call? { links(of: call.record).next.map { Call(record: $0) } }
 
-    /// Enters a call that is in no list of this kind.
+    /// Appends a call that is in no list of this kind.
     mutating func append(_ call: Call) {
         setLinks(CallLinks(previous: last, next: nil), of: call.record)
         if let last {
@@ -41,7 +41,7 @@ struct CallList {
         last = call.record
     }
 
-    /// Takes out a call that is in this list.
+    /// Removes a call that is in this list.
     mutating func remove(_ call: Call) {
         let (previous, next) = (links(of: call.record).previous, links(of: call.record).next)
         if let previous {

@@ -1,45 +1,46 @@
 import BridgeJSON
 import BridgeMessage
 
-/// A call's slot in the call table. What every call has stands here; what few calls have, in ``CallExtras``: a call
-/// that a session makes of a plugin's task allocates nothing.
+/// A call's slot in the call table. It holds the properties that every call has; ``CallExtras`` holds those that few
+/// calls have. A session's call of a plugin's task therefore allocates nothing.
 ///
-/// Session and task are not retained. A session's calls end before the session is forgotten, calls on its behalf with
-/// the call that they were made for; and the registry keeps a task that was taken out until its calls have ended.
+/// Session and task are not retained. A session's calls end before the session is released, and calls on its behalf end
+/// with the call that they were made for. The registry keeps a removed task until its calls have ended.
 struct CallRecord: ~Copyable {
     var handle: CallHandle
     var state = CallState.free
     var origin = CallOrigin.daemon
     var wantsProgress = false
-    /// The dialect that the call came in, and that its callback goes out in.
+    /// The dialect in which the call was received and its callback is sent.
     var dialect = DialectID.native
-    /// The dialect in which the session that does the work got the call.
+    /// The dialect in which the call was sent to the session that does the work.
     var providerDialect = DialectID.native
-    /// Whether the session's index of ids knows this call.
+    /// Whether the call is in the session's index of ids.
     var isIndexed = false
-    /// The id's hash, while the index knows the call.
+    /// The id's hash while the call is in the index.
     var indexHash: UInt64 = 0
-    /// Whether its deadline counts: ``DeadlineHeap`` has an entry of it.
+    /// Whether the call's deadline is active: ``DeadlineHeap`` has an entry for it.
     var hasDeadlineEntry = false
-    /// The next one in the table's stock of unused ones, by its slot; -1: none.
+    /// The slot of the next unused record in the table's pool; -1 if there is none.
     var nextFree = -1
-    /// Its index in the table's order of calls in flight.
+    /// The index in the table's order of calls in flight.
     var orderIndex = -1
     var number: UInt64 = 0
-    /// Not retained: the registry keeps a task that was taken out until its calls have ended.
+    /// Not retained: the registry keeps a removed task until its calls have ended.
     var task: Unmanaged<TaskEntry>?
-    /// Not retained: its calls end before it is forgotten, and what was forgotten is kept to the end of the turn.
+    /// Not retained: a session's calls end before the session is removed, and a removed session is kept until the end
+    /// of the turn.
     var session: Unmanaged<Session>?
     var startedAt = RuntimeInstant(nanoseconds: 0)
     var deadline = RuntimeInstant.never
     var nextSequence: UInt64 = 0
-    /// What is held for it and counted: ``CallEngine/hold(_:for:)``.
+    /// The bytes that are held and counted for the call: ``CallEngine/hold(_:for:)``.
     var heldBytes = 0
-    /// The id under which the session that does the work knows the call; 0: no client does.
+    /// The call's id for the session that does the work; 0 if no client does the work.
     var providerID: UInt64 = 0
-    /// That session. Not retained: it leaves its calls before it is forgotten.
+    /// The session that does the work. Not retained: its calls are taken from it before it is released.
     var provider: Unmanaged<Session>?
-    /// Its position among the calls of its session, and among those that a session works on.
+    /// The links in the list of the calls of its session, and in the list of the calls that a session works on.
     var madeLinks = CallLinks()
     var providedLinks = CallLinks()
     var id = OwnedCallbackID()
@@ -48,7 +49,7 @@ struct CallRecord: ~Copyable {
     init(slot: Int, generation: UInt32) { handle = CallHandle(slot: slot, generation: generation) }
 }
 
-/// What a call consists of when it begins.
+/// The properties of a call when it begins.
 struct CallRequest {
     var origin: CallOrigin
     // Neither is retained, as in the call's record.
@@ -60,64 +61,64 @@ struct CallRequest {
     var deadline: RuntimeInstant
 }
 
-/// The rarer parts of a call; see the properties of ``Call`` of the same names.
+/// The rare properties of a call; see the properties of ``Call`` with the same names.
 final class CallExtras {
     var target: Session?
-    /// The session whose description has named the parameters of a client's task, and that task's number.
+    /// The session whose description named the parameters for a client's task, and that task's number.
     var namer: Session?
     var namedTask: UInt64 = 0
     var batch: RPCBatch?
     var pluginName: String?
-    /// The plugin that made it.
+    /// The plugin that made the call.
     var maker: (any QueueingProvider)?
-    /// The plugin's process that made it, or the plugin where it is in the daemon's.
+    /// The plugin process that made the call, or the plugin if it runs in the daemon's process.
     var holder: StreamHolder?
     var parent: CallHandle?
-    /// The root call's number; 0: the call's own.
+    /// The root call's number; 0 if the call is its own root.
     var rootNumber: UInt64 = 0
-    /// Streams that were made for it, and end with it where it fails.
+    /// The streams that were made for the call; they end if the call fails.
     var streams: [StreamName] = []
-    /// The stream that it waits for; nil: it waits for none.
+    /// The stream that the call waits for; `nil` if it waits for none.
     var waitsForStream: StreamName?
-    /// The descriptor that goes with its result.
+    /// The descriptor that is sent with the result.
     var passed: PassedDescriptor?
-    /// Gets that, where a plugin's process made the call with an id; nil: it cannot.
+    /// The receiver of that descriptor if a plugin process made the call with an id; `nil` if it cannot receive one.
     var descriptorReceiver: (any DescriptorReceiver)?
-    /// Where it takes what it gets of a stream; nil: as JSON text.
+    /// The place for a stream result that is passed as a value; `nil` if it is passed as JSON text.
     var streamReply: StreamReply?
     var children: [CallHandle] = []
     var completion: ((CallOutcome) -> Void)?
     var onProgress: ((UInt64, UnsafeRawBufferPointer) -> Void)?
     var heldProgress: (sequence: UInt64, value: [UInt8])?
-    /// Options that wait for their turn, where the task's maximum of parallel calls was reached.
+    /// The options that wait for their turn, for example because the task's maximum of parallel calls was reached.
     var heldOptions: [UInt8] = []
-    /// Whether these have not been held against what the task takes: it took another one's place meanwhile.
+    /// Whether the options still have to be checked against the task: it replaced another one while the call waited.
     var isUnchecked = false
-    /// The plugin for which the call waits.
+    /// The plugin in whose queue the call waits.
     var waitsIn: (any QueueingProvider)?
-    /// What it waits for, where it may begin next; nil: for other calls, or an interceptor.
+    /// What the call waits for if it may begin next; `nil` if it waits for other calls or an interceptor.
     var waitsFor: WaitReason?
-    /// Its position among the calls that wait: for the plugin, of its session, and for the same.
+    /// The links in the lists of the calls that wait: for the plugin, of its session, and for the same thing.
     var waitingLinks = CallLinks()
     var lineLinks = CallLinks()
     var candidateLinks = CallLinks()
-    /// Set while work is done for it in the lane.
+    /// Set while the lane works for the call.
     var laneMark: LaneMark?
-    /// What its options have just been found to fit, for the next who asks.
+    /// The schema that the options were just found to match, for the next check.
     var fitting: SchemaCheck?
-    /// The way through interceptors; nil: none was asked.
+    /// The call's progress through interceptors; `nil` if none was asked.
     var interception: InterceptionState?
     var ancestry: [Interceptor] = []
 }
 
-/// What a call waits for that may begin next in its plugin.
+/// What a call that may begin next in its plugin waits for.
 enum WaitReason {
-    /// Its turn to be looked at.
+    /// Its turn to be examined.
     case turn
     /// The end of another call of its task.
     case task
     /// A process.
     case process
-    /// Its caller's process has to read on.
+    /// The caller's process has to read more of its input.
     case reader
 }

@@ -1,26 +1,27 @@
 import BridgeMessage
 import Glibc
 
-/// The callbackId of a call in flight, copied from its line. The memory stays from call to call, so that keeping an id
-/// allocates nothing but for the first of its length.
+/// The callbackId of a call in flight, copied from its line. The memory is reused from call to call: only an id that is
+/// longer than all before it allocates.
 struct OwnedCallbackID: ~Copyable {
-    /// Room for the ids that are in use: counters, UUIDs. A power of two, for the allocator's sake.
+    /// The capacity for usual ids: counters, UUIDs. A power of two suits the allocator.
     private static let usualBytes = 64
 
     private var bytes = UnsafeMutableRawPointer.allocate(byteCount: usualBytes, alignment: 8)
     private var capacityBytes = usualBytes
-    /// The id as it came, a string with its quotes.
+    /// The length of the id as received; a string includes its quotes.
     private var textBytes = 0
-    /// What it means, which stands behind the text where the two differ; 0: it is the text without its quotes.
+    /// The length of the decoded id, which is stored after the text if the two differ; 0 if it is the text without its
+    /// quotes.
     private var contentBytes = 0
     private(set) var isString = false
 
     deinit { bytes.deallocate() }
 
-    /// Whether no callback is wanted.
+    /// Whether no callback is requested.
     var isEmpty: Bool { textBytes == 0 }
 
-    /// The id as it came, for the callback. Valid until the id is forgotten.
+    /// The id as received, for the callback. Valid until the id is removed.
     var text: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: textBytes) }
 
     private var content: UnsafeRawBufferPointer {
@@ -42,7 +43,7 @@ struct OwnedCallbackID: ~Copyable {
         return memcmp(left, right, content.count) == 0
     }
 
-    /// Takes in an id. Reads up to 32 bytes from where it stands, which a line's padding allows.
+    /// Stores an id. Reads up to 32 bytes from its start, which a line's padding allows.
     @inline(__always)
     mutating func keep(_ id: CallbackID) {
         guard id.text.count <= 32, id.content.count == id.text.count - (id.isString ? 2 : 0),
@@ -51,7 +52,7 @@ struct OwnedCallbackID: ~Copyable {
         isString = id.isString
         textBytes = id.text.count
         contentBytes = 0
-        // A copy of a fixed size is two instructions each way, one of the right size a call.
+        // A copy of a fixed size takes two instructions each way; a copy of the exact size is a function call.
         bytes.copyMemory(from: text, byteCount: 32)
     }
 
@@ -61,7 +62,7 @@ struct OwnedCallbackID: ~Copyable {
         textBytes = id.text.count
         contentBytes = isPlain ? 0 : id.content.count
         reserve(textBytes + contentBytes)
-        // An id is never empty, so that there is an address.
+        // An id is never empty, so the address exists.
         memcpy(bytes, id.text.baseAddress.unsafelyUnwrapped, textBytes)
         if !isPlain { memcpy(bytes + textBytes, id.content.baseAddress.unsafelyUnwrapped, contentBytes) }
     }

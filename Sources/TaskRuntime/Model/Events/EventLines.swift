@@ -1,8 +1,8 @@
 import BridgeMessage
 
-/// An event on its way to a session. What is long is shared with other sessions.
+/// An event to be sent to a session. The long part is shared with other sessions.
 struct EventLine {
-    /// What is the session's own; mostly nothing.
+    /// The part for this session alone; usually empty.
     var head: [UInt8] = []
     /// The line, or the rest of it.
     let tail: SharedLine
@@ -15,16 +15,16 @@ struct EventLine {
     }
 }
 
-/// An event as a line, written once for each dialect that asks, and for listeners.
+/// An event as a line, encoded once for each dialect in use and once for listeners.
 final class EventLines {
-    /// The event that says how many others were dropped.
+    /// The event that reports the number of dropped events.
     static let droppedEvents = "bridge.events_dropped"
 
     let name: String
     private let data: [UInt8]
     private let isRetained: Bool
     private var lines: [(dialect: DialectID, line: SharedLine)] = []
-    /// What the lines of all listeners end with.
+    /// The common end of the lines for all listeners.
     private lazy var listenerTail: SharedLine = {
         let output = OutputBuffer()
         data.withUnsafeBytes { EventListener.tail($0, to: output) }
@@ -39,9 +39,9 @@ final class EventLines {
     /// The event's data, JSON.
     var text: [UInt8] { data }
 
-    /// The line for a listener.
+    /// Returns the line for a listener.
     ///
-    /// - Parameter id: its id as it was written.
+    /// - Parameter id: The listener's id as it was written.
     func line(for id: [UInt8]) -> EventLine {
         let output = OutputBuffer()
         id.withUnsafeBytes { EventListener.head(of: $0, event: name, to: output) }

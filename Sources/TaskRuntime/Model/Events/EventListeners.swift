@@ -1,17 +1,17 @@
 import BridgeJSON
 import BridgeMessage
 
-/// The listeners of a session: ids of messages under which events of one name come. Each takes the place of a
-/// subscription in the session's quota.
+/// The listeners of a session: ids of messages under which events of one name are sent. Each counts as a subscription
+/// in the session's quota.
 struct EventListeners {
-    /// So many listeners a session may have to the events of one name: each is a line of its own.
+    /// The maximum number of listeners of a session to the events of one name: each requires a line of its own.
     static let maximumOfEvent = 8
-    /// The bytes of an id as it is written.
+    /// The maximum length of an id as it is written.
     static let maximumIDBytes = CallbackID.maximumBytes + 2
 
     private struct Entry {
         var ids: [[UInt8]]
-        /// Whether the session subscribed for these alone.
+        /// Whether the subscription exists only for these listeners.
         var isOwn: Bool
     }
 
@@ -21,7 +21,7 @@ struct EventListeners {
 
     init() {}
 
-    /// Those of the daemon before.
+    /// Restores listeners from the records of the previous daemon.
     init(_ records: [ListenerRecord]) {
         for record in records {
             let ids = record.ids.map(\.bytes).filter { $0.count <= Self.maximumIDBytes }.prefix(Self.maximumOfEvent)
@@ -31,7 +31,7 @@ struct EventListeners {
         }
     }
 
-    /// What the next daemon has to know; nil: nothing.
+    /// The records for the next daemon; `nil` if there are no listeners.
     var records: [ListenerRecord]? {
         if entries.isEmpty { return nil }
         return entries.map { name, entry in
@@ -42,10 +42,10 @@ struct EventListeners {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The ids of the listeners to an event, as they are written.
+    /// Returns the ids of the listeners to an event, as they are written.
     func ids(for event: String) -> [[UInt8]] { entries[ExactText(event)]?.ids ?? [] }
 
-    /// - Parameter isOwn: whether the session subscribed for it.
+    /// - Parameter isOwn: Whether the session is subscribed only for this listener.
     mutating func add(_ id: [UInt8], to event: String, isOwn: Bool) {
         entries[ExactText(event), default: Entry(ids: [], isOwn: isOwn)].ids.append(id)
         count += 1
@@ -53,9 +53,9 @@ struct EventListeners {
 
     /// Removes a listener.
     ///
-    /// - Returns: the event whose subscription ends with it; nil: none.
+    /// - Returns: The event whose subscription ends with this listener; `nil` if none does.
     mutating func remove(_ id: [UInt8]) -> String? {
-        // At most as many as a session may have subscriptions.
+        // There are at most as many entries as a session may have subscriptions.
         guard let (name, entry) = entries.first(where: { $0.value.ids.contains(id) }) else { return nil }
         count -= 1
         guard entry.ids.count == 1 else {
@@ -66,10 +66,10 @@ struct EventListeners {
         return entry.isOwn ? name.text : nil
     }
 
-    /// Removes the listeners to events of one plugin: those whose names are the beginning with a name behind it that has
-    /// no dot.
+    /// Removes the listeners to the events of one plugin: those whose names consist of the prefix and a name without a
+    /// dot.
     ///
-    /// - Returns: the events whose subscriptions end with them.
+    /// - Returns: The events whose subscriptions end with these listeners.
     mutating func removeAll(of beginning: [UInt8]) -> [String] {
         let names = entries.keys.filter { name in
             name.utf8.starts(with: beginning) && !name.utf8[beginning.count...].contains(UInt8(ascii: "."))
@@ -81,10 +81,10 @@ struct EventListeners {
         }
     }
 
-    /// The session subscribes to an event by itself.
+    /// Keeps the subscription to an event when its listeners end: the session has now subscribed to the event itself.
     mutating func keepSubscription(to event: String) { entries[ExactText(event)]?.isOwn = false }
 
-    /// The session no longer listens to an event.
+    /// Removes all listeners to an event.
     mutating func removeAll(to event: String) {
         if let entry = entries.removeValue(forKey: ExactText(event)) { count -= entry.ids.count }
     }
@@ -94,8 +94,8 @@ struct EventListeners {
 public struct ListenerRecord: Codable, Sendable, Equatable {
     /// The event's name.
     public var event: String
-    /// The ids of the messages that began them.
+    /// The ids of the messages that created the listeners.
     public var ids: [JSON]
-    /// Whether the session subscribed for them alone.
+    /// Whether the subscription exists only for these listeners.
     public var isOwn: Bool
 }

@@ -1,14 +1,14 @@
 import BridgeJSON
 
-/// Which events a subscription is for: one name, or all names with a beginning.
+/// The pattern of a subscription: one event name, or all names with a prefix.
 struct EventPattern: Hashable {
-    /// As the client wrote it.
+    /// The pattern as the client wrote it.
     let text: String
 
-    /// What a pattern is, as the end of a sentence.
+    /// The definition of a pattern, worded as the end of a sentence.
     static let rule = "\(PublicName.rule); * is allowed at its end"
 
-    /// Nil where the text is neither a name nor the beginning of one with `*` behind it.
+    /// `nil` if the text is neither a name nor a prefix of a name followed by `*`.
     init?(_ text: String) {
         guard text.utf8.count <= PublicName.maximumBytes, text == "*" || PublicName.isAllowed(Self.name(in: text))
         else {
@@ -17,7 +17,7 @@ struct EventPattern: Hashable {
         self.text = text
     }
 
-    /// Whether it is for all names with a beginning.
+    /// Whether the pattern matches all names with a prefix.
     var isBeginning: Bool { text.utf8.last == UInt8(ascii: "*") }
 
     private static func name(in text: String) -> String {

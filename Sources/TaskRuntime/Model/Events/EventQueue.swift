@@ -1,17 +1,19 @@
 import BridgeMessage
 import DequeModule
 
-/// Events that wait for a session whose reader is slow: bounded in number and bytes, the oldest dropped first.
+/// The events that wait for a session whose reader is slow. The queue is bounded in number and bytes; the oldest events
+/// are dropped first.
 struct EventQueue {
     private var lines: Deque<EventLine> = []
     private(set) var queuedBytes = 0
-    /// Dropped and not yet reported.
+    /// The number of dropped events that have not been reported.
     private(set) var unreportedDrops = 0
 
     var isEmpty: Bool { lines.isEmpty && unreportedDrops == 0 }
     var count: Int { lines.count }
 
-    /// Takes in an event as a whole line. Returns how many had to go for it, itself included where it is too large.
+    /// Adds an event as a whole line. Returns the number of events dropped for it, including the event itself if it is
+    /// too large.
     mutating func append(_ line: EventLine, limits: RuntimeLimits) -> Int {
         lines.append(line)
         queuedBytes += line.count
@@ -25,20 +27,20 @@ struct EventQueue {
         return dropped
     }
 
-    /// Notes an event that was not even taken in.
+    /// Counts an event that was dropped without being queued.
     mutating func drop() { unreportedDrops += 1 }
 
     /// The next event.
     var first: EventLine? { lines.first }
 
-    /// Takes out the next event.
+    /// Removes and returns the next event.
     mutating func popFirst() -> EventLine? {
         guard let line = lines.popFirst() else { return nil }
         queuedBytes -= line.count
         return line
     }
 
-    /// The number of dropped events, which is reported from now on.
+    /// Returns the number of unreported dropped events and resets it: the caller reports them.
     mutating func takeUnreportedDrops() -> Int {
         defer { unreportedDrops = 0 }
         return unreportedDrops

@@ -1,16 +1,16 @@
-/// Patterns of names, found by a name: a tree in which each edge bears bytes. Finding takes as long as the name is,
-/// however many patterns there are; a pattern costs two nodes at most. Loop thread only.
+/// A radix tree of name patterns, searched by name. A search takes time proportional to the length of the name, however
+/// many patterns there are. A pattern adds at most two nodes. Loop thread only.
 ///
-/// The tree compares bytes: two spellings of a letter are two names.
+/// The tree compares bytes: two Unicode spellings of a letter are different names.
 final class PatternTree<Element> {
-    /// Where an element stands.
+    /// The position of an element in the tree.
     final class Entry {
         let element: Element
         fileprivate unowned(unsafe) var node: Node
         fileprivate var index: Int
         fileprivate let isBeginning: Bool
 
-        /// The node outlives its entries: it is removed once it has none.
+        /// The node outlives its entries: it is removed only when it has none.
         fileprivate init(_ element: Element, _ node: Node, _ index: Int, isBeginning: Bool) {
             self.element = element
             self.node = node
@@ -20,15 +20,15 @@ final class PatternTree<Element> {
     }
 
     fileprivate final class Node {
-        /// The bytes from the parent to here.
+        /// The bytes on the edge from the parent to this node.
         var label: [UInt8]
-        /// Not retained: it holds this node.
+        /// Not retained: the parent holds this node.
         unowned(unsafe) var parent: Node?
-        /// By their first byte, in its order.
+        /// The children, sorted by the first byte of their labels.
         var children: [Node] = []
-        /// For exactly the name that ends here.
+        /// The elements whose pattern is exactly the name that ends at this node.
         var names: [Entry] = []
-        /// For all names that begin so.
+        /// The elements whose pattern is the prefix that ends at this node.
         var beginnings: [Entry] = []
 
         init(_ label: [UInt8], parent: Node?) {
@@ -38,7 +38,7 @@ final class PatternTree<Element> {
 
         var isEmpty: Bool { names.isEmpty && beginnings.isEmpty }
 
-        /// The index of the child whose label begins with a byte, or where it would stand.
+        /// Returns the index of the child whose label begins with a byte, or the index at which it would be inserted.
         func position(of byte: UInt8) -> (index: Int, isThere: Bool) {
             var (low, high) = (0, children.count)
             while low < high {
@@ -55,7 +55,7 @@ final class PatternTree<Element> {
 
     /// Calls `body` with each element whose pattern matches the name.
     ///
-    /// - Returns: how many nodes were looked at: one more than the name has bytes, at most.
+    /// - Returns: The number of visited nodes: at most one more than the length of the name in bytes.
     @discardableResult
     func forEach(matching name: String, _ body: (Element) -> Void) -> Int {
         var name = name
@@ -95,7 +95,7 @@ final class PatternTree<Element> {
 
     // MARK: Changing
 
-    /// Enters an element under a pattern.
+    /// Inserts an element under a pattern.
     func insert(_ element: Element, _ pattern: EventPattern) -> Entry {
         let isBeginning = pattern.text.utf8.last == UInt8(ascii: "*")
         let node = node(for: Array(isBeginning ? pattern.text.utf8.dropLast() : pattern.text.utf8[...]))
@@ -105,7 +105,7 @@ final class PatternTree<Element> {
         return entry
     }
 
-    /// Takes an entry out that is in this tree.
+    /// Removes an entry that is in this tree.
     func remove(_ entry: Entry) {
         let node = entry.node
         if entry.isBeginning {
@@ -116,7 +116,7 @@ final class PatternTree<Element> {
         prune(node)
     }
 
-    /// The last entry takes the place of the one that leaves.
+    /// Moves the last entry into the place of the removed one.
     private static func remove(_ entry: Entry, from entries: inout [Entry]) {
         let last = entries.removeLast()
         guard last !== entry else { return }
@@ -124,7 +124,7 @@ final class PatternTree<Element> {
         last.index = entry.index
     }
 
-    /// The node that the bytes lead to; made where there is none.
+    /// Returns the node for the bytes; creates it if it does not exist.
     private func node(for bytes: [UInt8]) -> Node {
         var node = root
         var rest = bytes[...]
@@ -150,7 +150,7 @@ final class PatternTree<Element> {
         return count
     }
 
-    /// Puts a node in between, where a label is shared only in part.
+    /// Splits an edge by inserting a node where only a part of the label is shared.
     private func split(_ child: Node, at count: Int, of parent: Node, _ index: Int) -> Node {
         let middle = Node(Array(child.label[..<count]), parent: parent)
         child.label.removeFirst(count)
@@ -160,7 +160,7 @@ final class PatternTree<Element> {
         return middle
     }
 
-    /// Removes a node that is not needed, and merges one that has a single child with it.
+    /// Removes a node without entries, or merges it with its child if it has exactly one.
     private func prune(_ node: Node) {
         guard node.isEmpty, let parent = node.parent else { return }
         let index = parent.position(of: node.label[0]).index

@@ -1,14 +1,14 @@
 import BridgeJSON
 
-/// One pattern of one session.
+/// One event pattern of one session.
 final class Subscription {
-    /// Not retained: a session leaves before it is forgotten.
+    /// Not retained: a session's subscriptions are removed before the session is released.
     unowned(unsafe) let session: Session
     let pattern: EventPattern
-    /// Its position in the order in which the session subscribed.
+    /// The subscription's position in the order in which the session subscribed.
     let order: Int
     var entry: PatternTree<Subscription>.Entry?
-    /// Whether the session gets events for it.
+    /// Whether the session receives events for this subscription.
     var hasBegun: Bool { order < session.begunSubscriptions }
 
     init(_ session: Session, _ pattern: EventPattern, order: Int) {
@@ -19,17 +19,17 @@ final class Subscription {
 }
 
 extension Session {
-    /// What it listens to, in the order in which it subscribed.
+    /// The patterns that the session is subscribed to, in the order in which it subscribed.
     var patterns: [EventPattern] {
         subscriptions.values.filter(\.hasBegun).sorted { $0.order < $1.order }.map(\.pattern)
     }
 
-    /// Whether it subscribed to an event.
+    /// Whether the session is subscribed to an event.
     func listens(to event: String) -> Bool {
         subscriptions.values.contains { $0.hasBegun && $0.pattern.matches(event) }
     }
 
-    /// What a session listens to, as bridge.subscribe and bridge.unsubscribe answer it.
+    /// Returns the result of bridge.subscribe and bridge.unsubscribe: the patterns that a session is subscribed to.
     static func subscriptionList(_ patterns: [EventPattern]) -> [UInt8] {
         let events: JSON = ["events": .array(patterns.map { .string($0.text) })]
         return events.bytes

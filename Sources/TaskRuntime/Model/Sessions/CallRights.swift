@@ -1,17 +1,16 @@
-/// Which tasks a session may call, as far as it has been decided: a call asks here, and the policy only for what is not
-/// known yet. Forgotten as a whole when anything changes that decisions rest on. Loop thread only.
+/// A cache of the decisions which tasks a session may call: the policy is asked only for decisions that are not cached.
+/// The whole cache is cleared when anything changes that decisions depend on. Loop thread only.
 struct CallRights: ~Copyable {
-    /// Tasks bear numbers that are never used again; a few last decisions are kept, each in the slot that its task's
-    /// number says.
+    /// The last decisions, each in the slot given by its task's number. Task numbers are never reused.
     private var slots: UnsafeMutablePointer<UInt64>?
-    /// A power of two: more tasks than most sessions ever call, in two lines of the processor's cache.
+    /// A power of two: more tasks than most sessions ever call, in two processor cache lines.
     private static var count: Int { 16 }
 
     init() {}
 
     deinit { slots?.deallocate() }
 
-    /// What is known of a task: nil, nothing.
+    /// Returns the cached decision about a task; `nil` if there is none.
     @inline(__always)
     func known(of task: UInt64) -> Bool? {
         guard let slots else { return nil }
@@ -19,7 +18,7 @@ struct CallRights: ~Copyable {
         return entry >> 1 == task ? entry & 1 == 1 : nil
     }
 
-    /// - Parameter task: its number, which is not 0.
+    /// - Parameter task: The task's number, which is not 0.
     mutating func note(_ task: UInt64, isAllowed: Bool) {
         let slots = self.slots ?? Self.make()
         self.slots = slots

@@ -1,16 +1,16 @@
 import BridgeJSON
 
-/// Who a session is, as text: made again only when its identity has changed. Loop thread only.
+/// The identity of a session as text, rebuilt only when the identity has changed. Loop thread only.
 struct CallerText: ~Copyable {
     private var text = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// The revision of the identity that the text was made of.
+    /// The revision of the identity from which the text was built.
     private var revision: UInt32 = 0
 
-    /// The text. Valid until this is called with another revision, or the session is gone.
+    /// Returns the text. It is valid until this is called with another revision or the session is released.
     ///
     /// - Parameters:
     ///   - revision: The identity's revision.
-    ///   - json: Makes the value of it.
+    ///   - json: Returns the identity as JSON.
     mutating func bytes(_ revision: UInt32, _ json: () -> JSON) -> UnsafeRawBufferPointer {
         if text.count > 0, revision == self.revision { return text }
         text.deallocate()

@@ -1,17 +1,18 @@
-/// Who is at the other end of a connection, as the kernel reports it when the connection was made.
+/// The identity of the process at the other end of a connection, as the kernel reported it when the connection was
+/// made.
 public struct PeerIdentity: Sendable, Hashable {
-    /// User id.
+    /// The user id.
     public var uid: UInt32
-    /// Group id.
+    /// The group id.
     public var gid: UInt32
-    /// All groups that it is in, ``gid`` among them.
+    /// All its groups, including ``gid``.
     public var gids: [UInt32]
-    /// Process id at that time; the process may have ended since. For people to read, never to decide by.
+    /// The process id at that time; the process may have ended since. For display only, never for decisions.
     public var pid: Int32
 
-    /// An identity.
+    /// Creates an identity.
     ///
-    /// - Parameter groups: the groups that it is in beside `gid`.
+    /// - Parameter groups: The groups in addition to `gid`.
     public init(uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = []) {
         self.uid = uid
         self.gid = gid

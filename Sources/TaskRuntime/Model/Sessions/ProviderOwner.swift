@@ -1,10 +1,10 @@
 import BridgeJSON
 
-/// Whose calls come to a provider without a rule that lets it serve others: its user's. A page is not its user: to one
-/// that speaks for an origin come those of the same user that speak for the same origin.
+/// The owner of a provider: without a rule that allows serving others, a provider receives only calls of its own user.
+/// A provider that represents an origin receives only calls of the same user for the same origin.
 struct ProviderOwner: Hashable {
     let uid: UInt32
-    /// Nil: local programs.
+    /// The origin; `nil` for local programs.
     let origin: ExactText?
 
     init(uid: UInt32, origin: String) {
@@ -13,6 +13,6 @@ struct ProviderOwner: Hashable {
 
     private init(uid: UInt32, origin: ExactText?) { (self.uid, self.origin) = (uid, origin) }
 
-    /// The same user's local programs.
+    /// The owner for the same user's local programs.
     var local: ProviderOwner { ProviderOwner(uid: uid, origin: nil) }
 }

@@ -1,22 +1,20 @@
-/// What happened in the runtime as a whole.
+/// Counters of the runtime as a whole.
 public struct RuntimeStatistics: Sendable {
-    /// Messages that made sense.
+    /// Valid messages.
     public var messages: UInt64 = 0
-    /// Lines and items that were none.
+    /// Lines and batch items that were not valid messages.
     public var invalidMessages: UInt64 = 0
-    /// Replies to calls that had ended: late ones and second ones.
+    /// Replies to calls that had ended: late replies and duplicates.
     public var droppedReplies: UInt64 = 0
-    /// Calls that were answered with an error and not begun: unknown tasks, missing permissions, bounds.
+    /// Calls that were refused with an error before they began: unknown tasks, missing permissions, limits.
     public var refusedCalls: UInt64 = 0
-    /// Events that slow readers missed.
+    /// Events dropped for slow readers.
     public var droppedEvents: UInt64 = 0
-    /// Sessions since the start.
+    /// Sessions opened since the start.
     public var sessionsOpened: UInt64 = 0
 }
 
-/// The counters of the runtime, which its components count in. Loop thread only.
-///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// The counters of the runtime, which its components increment. Loop thread only.
 final class RuntimeCounters {
     @exclusivity(unchecked) var values = RuntimeStatistics()
 }

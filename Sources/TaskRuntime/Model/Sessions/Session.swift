@@ -1,124 +1,124 @@
 import BridgeJSON
 public import BridgeMessage
 
-/// What a session needs of its connection.
+/// The interface of a session to its connection.
 public protocol SessionTransport: AnyObject {
-    /// Write what the session's output holds, as far as the socket takes it.
+    /// Writes the session's output, as much as the socket accepts.
     func writeOutput()
-    /// Close the connection once everything that waits has been written.
+    /// Closes the connection once all waiting output has been written.
     func closeWhenWritten()
-    /// What the session's input waited for, as ``Session/waitsForJobs`` says, is done.
+    /// Reports that the jobs for which the session's input waited (``Session/waitsForJobs``) are done.
     func inputMayContinue()
-    /// The session works on a call, which cannot end unless the connection is read on, though the daemon is stopping.
+    /// Continues reading while the daemon stops: a call that the session works on ends only by its messages.
     func readOn()
-    /// The systemd unit that the program at the other end runs in; nil where that is not known.
+    /// Returns the systemd unit of the program at the other end; `nil` if it is not known.
     func peerUnit() -> String?
-    /// How many descriptors are on their way to the client, which has not received them; nil: none can be sent.
+    /// Returns the number of sent descriptors that the client has not received yet; `nil` if none can be sent.
     func unreadDescriptors() -> Int?
 }
 
 extension SessionTransport {
-    /// For transports that ask by themselves.
+    /// Does nothing, for transports that check by themselves.
     public func inputMayContinue() {}
-    /// For transports that never stop reading.
+    /// Does nothing, for transports that never stop reading.
     public func readOn() {}
-    /// Not known.
+    /// Returns `nil`: the unit is not known.
     public func peerUnit() -> String? { nil }
-    /// None can be sent.
+    /// Returns `nil`: descriptors cannot be sent.
     public func unreadDescriptors() -> Int? { nil }
 }
 
-/// What clients have yet to read.
+/// Output that clients have not read yet.
 struct UnreadOutput {
     var bytes = 0
     var events = 0
 }
 
-/// One client, from its connection to its end: who it is, what it said of itself, what it has in flight, provides and
-/// listens to. Loop thread only.
-///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// One client, from its connection to its end: its identity, its description of itself, its calls, its tasks and its
+/// subscriptions. Loop thread only.
 public final class Session {
-    /// How far along its end a session is.
+    /// The phases of a session.
     enum Phase {
         /// Messages go both ways.
         case open
-        /// The client sends nothing more, but still gets what it is owed.
+        /// The client sends nothing more, but still receives outstanding answers.
         case inputEnded
-        /// It is being closed; what waits is still written.
+        /// The session is being closed; waiting output is still written.
         case closing
-        /// Gone. Nothing reaches it any longer.
+        /// The session has ended. No message reaches the client any more.
         case closed
     }
 
-    /// Its number, never used again while the daemon runs.
+    /// The session's number, never reused while the daemon runs.
     public let number: UInt64
-    /// Who is at the other end.
+    /// The identity of the process at the other end.
     public let peer: PeerIdentity
-    /// Whether it may do everything that no rule denies: it is local, and root's or the daemon's own user's.
+    /// Whether the session may do everything that no rule denies: it is local and belongs to root or the daemon's own
+    /// user.
     @exclusivity(unchecked) public private(set) var isTrusted: Bool
-    /// Messages on their way to the client.
+    /// Messages to the client that have not been written.
     public let output = OutputBuffer()
 
-    /// What the client has sent so far.
+    /// The number of bytes received from the client.
     @exclusivity(unchecked) private(set) var receivedBytes: UInt64 = 0
-    /// What was written to it so far.
+    /// The number of bytes written to the client.
     @exclusivity(unchecked) private(set) var sentBytes: UInt64 = 0
 
     let openedAt: RuntimeInstant
-    /// What its user has taken, this session included.
+    /// The account of its user, which includes this session.
     private(set) var account: UserAccount
-    /// The same for the way of a call: not retained, because it is held above.
+    /// The same account, not retained, for the code that every call runs: ``account`` retains it.
     @exclusivity(unchecked) private(set) var unownedAccount: Unmanaged<UserAccount>
-    /// The connection; nil once it is gone.
+    /// The connection; `nil` once it is closed.
     var transport: (any SessionTransport)?
     @exclusivity(unchecked) var phase = Phase.open
-    /// Whether the server knows that there is something to write.
+    /// Whether the server has been notified of output to write.
     @exclusivity(unchecked) var isDirty = false
 
-    /// Jobs of the session that wait for a share of the loop, and what is done for it in the lane.
+    /// The number of the session's jobs that wait for a share of the loop, and of its pieces of work in the lane.
     @exclusivity(unchecked) var waitingJobs = 0
-    /// Whether input has to wait until these are done.
+    /// Whether input must wait until these are done.
     public var waitsForJobs: Bool { waitingJobs > 0 }
 
-    // What the client said of itself, or a plugin of it.
-    /// What it speaks for.
+    // Facts that the client, or a plugin about it, has reported.
+    /// The origin that the session represents.
     public private(set) var origin = Session.localOrigin {
         didSet {
             owner = ProviderOwner(uid: peer.uid, origin: origin)
             identityChanged()
         }
     }
-    /// Whose calls come to it, and whose it makes.
+    /// The owner under which it provides tasks and makes calls.
     private(set) var owner: ProviderOwner
     private(set) var hasNamedOrigin = false
-    /// The user that is logged in.
+    /// The user that is logged in; `nil` if none is.
     public internal(set) var user: String? { didSet { identityChanged() } }
-    /// The name that the client gave itself.
+    /// The name that the client gave itself; `nil` if none.
     public internal(set) var client: String? { didSet { identityRevision += 1 } }
-    /// Grows whenever one of these three changes: code that has made something of them sees whether it still holds.
+    /// Grows whenever the origin, the user or the client name changes: code that has derived data from them can check
+    /// whether it is still valid.
     @exclusivity(unchecked) public private(set) var identityRevision: UInt32 = 0
     var version: String?
     var userAgent: String?
     var page: JSON?
 
-    // What it may do.
-    /// The systemd unit that the program runs in, looked up when it is first asked for: a program stays in its unit.
+    // The session's rights.
+    /// The systemd unit of the program, looked up at first use: a program stays in its unit.
     private(set) lazy var unit = transport?.peerUnit()
     @exclusivity(unchecked) var callRights = CallRights()
-    /// Which events reach it, as far as it has been decided.
+    /// Cached decisions which events the session may receive.
     var eventRights: [ExactText: Bool] = [:]
 
-    /// What was decided about the session rests on something that has changed.
+    /// Clears the cached decisions: something that they depend on has changed.
     func forgetRights() {
         callRights.forget()
         eventRights.removeAll()
     }
 
-    /// Speaks for an origin from now on.
+    /// Sets the origin that the session represents.
     ///
-    /// - Parameter account: what its user has taken by sessions that are trusted as it is then. It may be the one
-    ///   before.
+    /// - Parameter account: The account of its user for the trust level that the session then has. It may be the
+    ///   current one.
     func speak(for origin: String, on account: UserAccount) {
         if account !== self.account { move(to: account) }
         hasNamedOrigin = true
@@ -141,66 +141,65 @@ public final class Session {
         forgetRights()
     }
 
-    // How it speaks.
-    /// A bit for each dialect of which it has sent calls.
+    // The session's dialects.
+    /// A bit for each dialect in which it has sent calls.
     @exclusivity(unchecked) var dialects: UInt32 = 0
-    /// The dialect that it subscribed to events in; nil: it has not.
+    /// The dialect in which it subscribed to events; `nil` if it has not subscribed.
     var subscribedDialect: DialectID?
-    /// The batch of JSON-RPC that is being read.
+    /// The JSON-RPC batch that is being read.
     var openBatch: RPCBatch?
 
-    /// The dialect that it named as its own.
+    /// The dialect that the session declared as its own.
     var namedDialect: DialectID?
-    /// The ids under which it gets events, as listeners.
+    /// The ids under which it receives events as a listener.
     var listeners = EventListeners()
 
-    /// The dialect that it named, or the one that it has spoken so far; the native one, where it has spoken none or
-    /// several.
+    /// The declared dialect, or the only dialect used so far; the native one if the session has used none or several.
     var onlyDialect: DialectID { namedDialect ?? DialectID.allCases.first { $0.bit == dialects } ?? .native }
-    /// How many calls it had made when a header was refused last; nil: something else has been refused since.
+    /// The number of calls made when a header was last refused; `nil` if something else has been refused since.
     private var callsAtHeader: UInt64?
 
-    /// Whether a problem goes without an answer: of headers that follow one another, the first is refused.
+    /// Whether a problem is not answered: of consecutive headers only the first is answered.
     func hasRefused(_ problem: MessageProblem) -> Bool { problem.isHeader && callsAtHeader == callsMade }
 
-    /// A problem has been answered, or a header passed over.
+    /// Records that a problem has been answered, or a header skipped.
     func noteRefusal(of problem: MessageProblem) { callsAtHeader = problem.isHeader ? callsMade : nil }
 
-    /// Whether what is no message of any dialect is taken for one of JSON-RPC: where it may be, as long as nothing else
-    /// has been spoken.
+    /// Whether input that belongs to no dialect is treated as JSON-RPC: if JSON-RPC is the session's dialect, or if the
+    /// session has declared and used none.
     var mayMeanRPC: Bool { onlyDialect == .jsonRPC || namedDialect == nil && dialects == 0 }
 
-    /// The dialect in which the problem with a message is answered that is of none.
+    /// Returns the dialect in which a problem with a message of no dialect is answered.
     func dialect(of problem: MessageProblem) -> DialectID {
         problem.mayBeRPC && mayMeanRPC ? .jsonRPC : onlyDialect
     }
-    /// The dialect for what it did not call for: events.
+    /// The dialect for unsolicited messages: events.
     var eventDialect: DialectID { subscribedDialect ?? onlyDialect }
 
-    // Calls by it.
+    // Calls made by the session.
     @exclusivity(unchecked) var index = CallIndex()
-    /// Those that it has made so far, whatever became of them.
+    /// The number of calls made so far, whatever their outcome.
     @exclusivity(unchecked) var callsMade: UInt64 = 0
-    /// Its calls in flight, one-way calls included.
+    /// The number of its calls in flight, one-way calls included.
     @exclusivity(unchecked) var callsInFlight = 0
     @exclusivity(unchecked) var madeCalls = CallList(.made)
-    /// Its calls that wait for a stream, which are not among these.
+    /// The number of its calls that wait for a stream. ``callsInFlight`` does not include them.
     var callsAside = 0
-    /// Its ends of streams; nil: it has never had any.
+    /// Its ends of streams; `nil` if it has never had any.
     var streamHolder: StreamHolder?
 
-    // Calls to it.
-    /// How many calls it works on.
+    // Calls that the session works on.
+    /// The number of calls that it works on.
     var forwardedCount = 0
     @exclusivity(unchecked) var providedCalls = CallList(.provided)
     private(set) var registrations: Set<String> = []
 
-    /// What is held for its descriptions of these.
+    /// The bytes that are held for the descriptions of ``registrations``.
     var descriptionBytes = 0 {
         didSet { account.descriptionBytes += descriptionBytes - oldValue }
     }
 
-    /// Notes that it provides a task, or no longer does.
+    /// Records that the session provides a task, or does not any more.
     func setProvides(_ task: String, _ isProvided: Bool) {
         let before = registrations.count
         if isProvided { registrations.insert(task) } else { registrations.remove(task) }
@@ -208,39 +207,40 @@ public final class Session {
     }
 
     // Events.
-    /// What it listens to. ``Subscriptions`` alone changes this.
+    /// The subscriptions. Only ``Subscriptions`` changes this.
     var subscriptions: [EventPattern: Subscription] = [:]
     var nextSubscription = 0
-    /// Those before this index hold; the others are being entered.
+    /// Subscriptions before this index are active; the others are being entered.
     var begunSubscriptions = 0
-    /// The last event that it was found for: ``Subscriptions/sessions(for:)``.
+    /// The mark of the last event for which the session was found: ``Subscriptions/sessions(for:)``.
     var eventMark: UInt64 = 0
     @exclusivity(unchecked) var events = EventQueue()
-    /// Calls whose progress waits until the client has read on.
+    /// The calls whose progress waits until the client has read more.
     @exclusivity(unchecked) var heldProgress: [CallHandle] = []
 
-    // What is held for it, for the quota of bytes.
-    /// Its input that waits for the end of a line, or for its turn, where that is much.
+    // Memory that is held for the session, for the quota of bytes.
+    /// The bytes of its input that wait for the end of a line or for its turn, if they are many.
     @exclusivity(unchecked) private(set) var heldInputBytes = 0
-    /// Answers of batches that are not complete.
+    /// The bytes of answers in batches that are not complete.
     @exclusivity(unchecked) var batchBytes = 0
-    /// How much of all this has been counted.
+    /// The part of all these bytes that has been counted.
     @exclusivity(unchecked) var countedBytes = 0
-    /// What is held and counted for calls in flight by it, or on its behalf: ``Quotas/hold(_:for:)``.
+    /// The bytes that are held and counted for calls in flight that it made, or made on its behalf:
+    /// ``Quotas/hold(_:for:)``.
     @exclusivity(unchecked) var heldCallBytes = 0
-    /// All of it that its account has been charged with.
+    /// All bytes that its account has been charged.
     var queuedBytesTaken: Int { countedBytes + heldCallBytes }
-    /// What was left unwritten when that was counted.
+    /// The unwritten output when ``countedBytes`` was counted.
     var countedUnread = UnreadOutput()
-    /// How often it called of late, where that is bounded.
+    /// The rate of its recent calls, if a quota limits it.
     @exclusivity(unchecked) var rate = CallRate()
 
-    /// What a session speaks for that never named anything else.
+    /// The origin of a session that never declared one.
     public static let localOrigin = PolicySubject.localOrigin
-    /// So much output of a session is not looked at: a socket takes it immediately, or few turns later. What is counted
-    /// is exact for sessions that have more.
+    /// The size up to which a session's output is not counted: a socket accepts it immediately or a few turns later.
+    /// Above it, the count is exact.
     @inlinable public static var uncountedBytes: Int { 64 * 1024 }
-    /// From this many unread bytes on, progress and events wait: half of what a socket's own buffer holds by default.
+    /// The number of unread bytes from which progress and events wait: half of a socket's default buffer.
     static var slowReaderBytes: Int { 96 * 1024 }
 
     init(
@@ -257,34 +257,34 @@ public final class Session {
         self.transport = transport
     }
 
-    // What the server counts. Methods, because another module that accesses the properties themselves checks
-    // exclusivity each time.
-    /// The client has sent so many bytes.
+    // Counters for the server. They are methods because another module that accesses the properties directly would
+    // check exclusivity each time.
+    /// Counts bytes received from the client.
     public func noteReceived(_ bytes: Int) { receivedBytes &+= UInt64(bytes) }
 
-    /// So many bytes were written to the client.
+    /// Counts bytes written to the client.
     public func noteSent(_ bytes: Int) { sentBytes &+= UInt64(bytes) }
 
-    /// Of its input, so many bytes wait for the end of a line, or for its turn.
+    /// Sets the number of input bytes that wait for the end of a line or for their turn.
     public func noteHeldInput(_ bytes: Int) { heldInputBytes = bytes }
 
-    /// Whether any of its input is known to wait.
+    /// Whether input bytes are recorded as waiting.
     public var holdsInput: Bool { heldInputBytes > 0 }
 
-    /// Whether anything that is held for it has been counted.
+    /// Whether any held memory has been counted.
     public var isCounted: Bool { countedBytes != 0 }
 
-    /// Whether messages still reach the client.
+    /// Whether messages can still reach the client.
     public var takesMessages: Bool { phase != .closed }
-    /// Whether it has ended its input, or is about to be closed, and so provides nothing.
+    /// Whether the session has ended its input or is being closed, and so provides no task.
     var hasEndedInput: Bool { phase != .open }
 
-    /// Events that wait until the client has read on.
+    /// The number of events that wait until the client has read more.
     var queuedEvents: Int { events.count }
-    /// Bytes that the client has yet to read, waiting events included.
+    /// The number of bytes that the client has not read, waiting events included.
     public var queuedBytes: Int { output.count + events.queuedBytes }
 
-    /// Who this is, for the tasks that clients provide. Written by the daemon alone.
+    /// The session's identity for the tasks that clients provide. Written by the daemon alone.
     var callerJSON: JSON {
         [
             "session": .number(JSONNumber(number)), "uid": .number(JSONNumber(UInt64(peer.uid))),
@@ -294,6 +294,6 @@ public final class Session {
 
     @exclusivity(unchecked) private var callerText = CallerText()
 
-    /// The same as text, made once for as long as it holds. Valid until the session changes.
+    /// The same as text, cached while it is valid. The bytes are valid until the session changes.
     var callerBytes: UnsafeRawBufferPointer { callerText.bytes(identityRevision) { callerJSON } }
 }

@@ -1,29 +1,29 @@
 import BridgeJSON
 
-/// How long texts may be that clients leave with the daemon, in bytes. All that is kept of a session by these is a part
-/// of the memory that a session may take: docs/operations.md.
+/// The maximum lengths, in bytes, of texts that clients store in the daemon. Together they are a part of the memory
+/// that a session may use: docs/operations.md.
 enum TextBounds {
     /// Names that a client gives itself, its version, and users.
     static let name = 256
-    /// Browsers' are below 300.
+    /// User agents; those of browsers are below 300 bytes.
     static let userAgent = 1_024
     /// A page's URL and title together.
     static let page = 8_192
-    /// An origin is a scheme, a host and a port: a DNS name has at most 253 bytes.
+    /// Origins: a scheme, a host and a port; a DNS name has at most 253 bytes.
     static let origin = 512
-    /// What a task does, in one line.
+    /// Task summaries, in one line.
     static let summary = 256
-    /// The names of events about which a session's rights are remembered.
+    /// Event names for which a session's rights are cached.
     static let rememberedEvent = 128
 
-    /// - Parameter path: Where the text stands in the options.
-    /// - Throws: `options.invalid`, where a text is longer than it may be.
+    /// - Parameter path: The position of the text in the options.
+    /// - Throws: `options.invalid` if a text is too long.
     static func check(_ path: String, _ bytes: Int, atMost maximum: Int) throws(BridgeError) {
         guard bytes > maximum else { return }
         throw BridgeError(JSONMismatch(path: path, expected: "at most \(maximum) bytes", got: "\(bytes) bytes"))
     }
 
-    /// The text, where it is no longer than it may be: of what another version of the daemon kept.
+    /// Returns the text if it is within the limit, otherwise `nil`: for text that another version of the daemon stored.
     static func kept(_ text: String?, atMost maximum: Int) -> String? {
         text.flatMap { $0.utf8.count <= maximum ? $0 : nil }
     }

@@ -1,26 +1,27 @@
-/// Who holds ends of streams: a session, a loaded plugin, or one process of a plugin. Compared by identity: what comes
-/// after it, a new connection or the plugin's next process, is another one. Loop thread only.
+/// A holder of stream ends: a session, a loaded plugin, or one process of a plugin. Compared by identity: a later
+/// connection or the plugin's next process is a different holder. Loop thread only.
 public final class StreamHolder {
-    /// The streams of which it holds an end.
+    /// The streams of which this holder has an end.
     private(set) var names: Set<StreamName> = []
-    /// Of those, the ones whose read waits until the session has read on.
+    /// The streams among ``names`` whose read waits until the session has read more of its output.
     var heldReads: Set<StreamName> = []
-    /// Of those, the ones of which its end is a pipe.
+    /// The streams among ``names`` of which this holder's end is a pipe.
     private var piped: Set<StreamName> = []
-    /// When it took its newest end, or bytes last moved through one of them.
+    /// The moment when this holder took its newest end, or when bytes last moved through one of its ends.
     private var moment = RuntimeInstant(nanoseconds: 0)
-    /// How many streams count as its own: those that it made, or that were made for its calls.
+    /// The number of streams charged to this holder: those that it made, or that were made for its calls.
     var chargedCount = 0
-    /// Called when it has taken its first end, and when its last one is over.
+    /// Called when this holder takes its first end, and when its last end is released.
     public var onChange: (() -> Void)?
 
-    /// Holds none.
+    /// Creates a holder without ends.
     public init() {}
 
-    /// When it took its newest end, or bytes last moved through one of them; nil: it holds none.
+    /// The moment when this holder took its newest end, or when bytes last moved through one of its ends; `nil` if it
+    /// has no end.
     public var movedAt: RuntimeInstant? { names.isEmpty ? nil : moment }
 
-    /// It has an end of this stream from now on.
+    /// Adds an end of this stream.
     func take(_ name: StreamName, at now: RuntimeInstant) {
         let isFirst = names.isEmpty
         names.insert(name)
@@ -28,23 +29,23 @@ public final class StreamHolder {
         if isFirst { onChange?() }
     }
 
-    /// How many of its ends are pipes.
+    /// The number of ends that are pipes.
     var pipeCount: Int { piped.count }
 
-    /// Its end of this stream is a pipe from now on.
+    /// Marks the end of this stream as a pipe.
     func notePipe(_ name: StreamName) { piped.insert(name) }
 
-    /// Bytes have moved through one of its ends.
+    /// Records that bytes have moved through one of the ends.
     func noteMove(at now: RuntimeInstant) { moment = now }
 
-    /// Its end of this stream is over.
+    /// Removes the end of this stream.
     func release(_ name: StreamName) {
         heldReads.remove(name)
         piped.remove(name)
         if names.remove(name) != nil, names.isEmpty { onChange?() }
     }
 
-    /// The reads that wait, which are looked at now.
+    /// Removes and returns the streams with held reads; the caller looks at them now.
     func takeHeldReads() -> Set<StreamName> {
         defer { heldReads = [] }
         return heldReads
@@ -52,7 +53,7 @@ public final class StreamHolder {
 }
 
 extension Session {
-    /// Its ends of streams, made where there is none yet.
+    /// Returns the session's stream holder; creates it if there is none yet.
     func makeStreamHolder() -> StreamHolder {
         let holder = streamHolder ?? StreamHolder()
         streamHolder = holder

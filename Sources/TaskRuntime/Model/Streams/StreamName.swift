@@ -1,4 +1,4 @@
-/// The name of a stream: 128 random bits, which nobody guesses. Written as `stream:` and 32 hexadecimal digits.
+/// The name of a stream: 128 random bits, which cannot be guessed. Written as `stream:` and 32 hexadecimal digits.
 struct StreamName: Hashable {
     private let high: UInt64
     private let low: UInt64
@@ -6,13 +6,13 @@ struct StreamName: Hashable {
     private static let beginning = Array("stream:".utf8)
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// A new name.
+    /// Creates a new random name.
     init(using generator: inout some RandomNumberGenerator) {
         high = generator.next()
         low = generator.next()
     }
 
-    /// The name that a text is; nil: it is none. Only small letters: a name has one spelling.
+    /// Parses a name; `nil` if the text is not a stream name. Only lowercase digits are valid: a name has one spelling.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == Self.beginning.count + 32, bytes.starts(with: Self.beginning),
@@ -33,7 +33,7 @@ struct StreamName: Hashable {
         return number
     }
 
-    /// The name as it stands in messages.
+    /// The name as it is written in messages.
     var text: String {
         let digits = [high, low].flatMap { half in
             stride(from: 60, through: 0, by: -4).map { Self.digits[Int(half >> UInt64($0) & 15)] }

@@ -3,28 +3,29 @@ public import BridgeMessage
 
 /// One of the two ends of a stream.
 public enum StreamSide: String, Sendable {
-    /// It puts bytes in.
+    /// The end that writes bytes.
     case writer
-    /// It takes bytes out.
+    /// The end that reads bytes.
     case reader
 }
 
-/// What a call about a stream gets where it succeeds.
+/// The result of a successful call about a stream.
 public enum StreamResult {
-    /// The stream was made. With a descriptor its maker's end is a pipe.
+    /// The stream was created. If there is a descriptor, the maker's end is a pipe.
     case made(name: String, roomBytes: Int, PassedDescriptor?)
-    /// A write was taken. The writer may have so many bytes unanswered from now on.
+    /// A write was accepted. `bytes` is the number of bytes that the writer may now have unanswered.
     case room(bytes: Int)
-    /// What a read gets. The first one says what the maker said of the bytes.
+    /// The bytes for a read. The first answer also contains the type and length that the maker announced.
     case bytes([UInt8], type: String?, totalBytes: UInt64?)
-    /// The end is a pipe from now on. A reader gets what the maker said of the bytes.
+    /// The end is now a pipe. The reader also receives the type and length that the maker announced.
     case attached(PassedDescriptor, type: String?, totalBytes: UInt64?)
-    /// To a read: the stream is complete, with so many bytes.
+    /// The answer to a read: the stream is complete; `bytes` is its length.
     case end(bytes: UInt64)
-    /// To the side that closes: how many bytes the reader got, and why the stream is not complete; nil: it is.
+    /// The answer to the side that closes: the number of bytes that the reader received, and why the stream is not
+    /// complete; `nil` if it is complete.
     case receipt(bytes: UInt64, StreamFault?)
 
-    /// The end of a pipe that the caller gets; nil: none.
+    /// The end of a pipe that the caller receives; `nil` if it receives none.
     var passed: PassedDescriptor? {
         switch self {
         case .made(_, _, let end): end
@@ -34,16 +35,16 @@ public enum StreamResult {
     }
 }
 
-/// Why a stream is not complete, as its sides learn it.
+/// The reason why a stream is not complete, as reported to its sides.
 public struct StreamFault {
-    /// Who ended it; nil: the daemon.
+    /// The side that ended it; `nil` for the daemon.
     public let side: StreamSide?
-    /// The error that was given; nil: none was.
+    /// The error that was given; `nil` if none was.
     public let error: BridgeError?
 }
 
-/// Where the result lies of a call that takes it as it is, not as JSON text. Loop thread only.
+/// The place for the result of a call that takes it as a value, not as JSON text. Loop thread only.
 final class StreamReply {
-    /// Set before the call ends; nil: it ends with an error.
+    /// Set before the call ends; `nil` if the call ends with an error.
     var result: StreamResult?
 }

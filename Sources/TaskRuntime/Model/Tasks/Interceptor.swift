@@ -1,26 +1,26 @@
 import BridgeJSON
 
-/// An interceptor of a plugin: which calls it is asked about, and what it did so far. Loop thread only.
+/// An interceptor of a plugin: which calls it is asked about, and its counters. Loop thread only.
 final class Interceptor {
     let description: InterceptorDescription
     let plugin: any QueueingProvider
-    /// The entry under which questions to it are counted; no client can call it.
+    /// The entry under which questions to it are counted. No client can call it.
     let entry: TaskEntry
-    /// Its name as it stands in a message.
+    /// Its name as it is written in a message.
     let quotedName: [UInt8]
-    /// What it did.
+    /// The counts of its decisions.
     var counts = InterceptorCounts()
-    /// When the log last reported that it failed.
+    /// The moment when the log last reported a failure.
     private var warnedAt: RuntimeInstant?
-    /// Whose calls it is asked about.
+    /// The patterns of the tasks about whose calls it is asked.
     private(set) var patterns: [EventPattern]
 
-    /// - Parameter index: its index among those of its plugin.
+    /// - Parameter index: Its index in its plugin.
     init(_ description: InterceptorDescription, index: Int, plugin: any QueueingProvider) {
         self.description = description
         self.plugin = plugin
         quotedName = JSON.string(description.name).bytes
-        // What is no pattern was refused with the manifest.
+        // Invalid patterns were refused with the manifest.
         patterns = description.tasks.compactMap(EventPattern.init)
         entry = TaskEntry(
             TaskDescription(name: "plugin.intercept", deadline: .none, isPrivate: true), index: index, provider: plugin,
@@ -28,36 +28,36 @@ final class Interceptor {
     }
 
     var name: String { description.name }
-    /// By what it is known to operators.
+    /// Its name and plugin, as operators see them.
     var reference: JSON { ["name": .string(name), "plugin": .string(plugin.name)] }
-    /// What it is called in sentences.
+    /// Its name in messages.
     var label: String { "the interceptor \(name) of \(plugin.providerName)" }
 
-    /// Whether it is this one, or of another version of the same plugin.
+    /// Whether the other is the same interceptor, also in another version of the same plugin.
     func isSame(as other: Interceptor) -> Bool {
         self === other || name == other.name && plugin.name == other.plugin.name
     }
 
-    /// It is asked about calls of other tasks from now on.
+    /// Replaces the patterns of the tasks about whose calls it is asked.
     func replace(_ patterns: [EventPattern]) { self.patterns = patterns }
 
-    /// Whether its failing now is worth a line that operators see: one a second is, however many calls there are.
+    /// Whether a failure now is logged as a warning: at most one per second is, however many calls there are.
     func takesWarning(at now: RuntimeInstant) -> Bool {
         if let warnedAt, now.since(warnedAt) < .seconds(1) { return false }
         warnedAt = now
         return true
     }
 
-    /// Whether calls of the task come to it. An operator repairs the rest with the daemon's own tasks, and a private
-    /// task is for its plugin alone: no interceptor sees either.
+    /// Whether it is asked about calls of the task. The daemon's own tasks are excluded, because operators use them for
+    /// repairs, and so are private tasks, which are for their plugin alone.
     func matches(_ task: TaskEntry) -> Bool {
         guard !task.isInternal, !task.description.isPrivate, !task.provider.isDaemon else { return false }
         return patterns.contains { $0.matches(task.name) }
     }
 }
 
-/// What an interceptor did. Of `asked`, those are missing in the others that are being thought about, or whose call
-/// ended meanwhile.
+/// The counts of an interceptor's decisions. Questions that are undecided, or whose call ended meanwhile, are only in
+/// `asked`.
 struct InterceptorCounts {
     var asked: UInt64 = 0
     var passed: UInt64 = 0
@@ -65,10 +65,10 @@ struct InterceptorCounts {
     var redirected: UInt64 = 0
     var answered: UInt64 = 0
     var refused: UInt64 = 0
-    /// It failed, or could not be asked.
+    /// The interceptor failed, or could not be asked.
     var failed: UInt64 = 0
 
-    /// All of them, by the names that protocol and metrics have for them.
+    /// All counts, by their names in the protocol and in metrics.
     var all: KeyValuePairs<String, UInt64> {
         [
             "asked": asked, "passed": passed, "rewrote": rewrote, "redirected": redirected, "answered": answered,

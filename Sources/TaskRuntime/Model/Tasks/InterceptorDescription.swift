@@ -1,23 +1,23 @@
-/// What becomes of a call whose interceptor fails: its process ends, its plugin stops, its answer makes no sense.
+/// The outcome for a call whose interceptor fails: its process ends, its plugin stops, or its answer is invalid.
 public enum InterceptorFailure: String, Sendable, Codable, CaseIterable {
-    /// The call ends with the failure: for interceptors without which a call must not go on.
+    /// The call ends with the failure: for interceptors without which a call must not continue.
     case refuse
-    /// The call goes on as if the interceptor were not there.
+    /// The call continues as if the interceptor did not exist.
     case pass
 }
 
-/// What a plugin says of one of its interceptors.
+/// A plugin's description of one of its interceptors.
 public struct InterceptorDescription: Sendable, Hashable {
     /// Its name, unique in its plugin.
     public var name: String
     /// One sentence for a person.
     public var summary: String
-    /// Whose calls it is asked about: names of tasks, or with a `*` at the end beginnings of names.
+    /// The tasks about whose calls it is asked: names, or prefixes of names followed by `*`.
     public var tasks: [String]
-    /// What becomes of a call when it fails.
+    /// The outcome for a call when it fails.
     public var onFailure: InterceptorFailure
 
-    /// An interceptor.
+    /// Creates a description.
     public init(name: String, summary: String = "", tasks: [String], onFailure: InterceptorFailure = .refuse) {
         self.name = name
         self.summary = summary

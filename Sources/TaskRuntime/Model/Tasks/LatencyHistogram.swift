@@ -1,14 +1,14 @@
-/// How long calls took, in fixed memory: buckets of doubling width, each cut into four, so that a quantile is at most
+/// Durations of calls in fixed memory: buckets of doubling width, each divided into four, so that a quantile is at most
 /// a quarter too high. Recording is a shift, a mask and an increment.
 ///
-/// A reference to memory of its own, which ``free()`` gives back.
+/// A reference to its own memory, which ``free()`` releases.
 struct LatencyHistogram {
-    /// Four cuts for each power of two of a 64-bit number of nanoseconds.
+    /// Four divisions for each power of two of a 64-bit number of nanoseconds.
     private static let cutBits = 2
     private static let bucketCount = 64 << cutBits
 
-    /// Of 64 bits: in one of 32 a busy daemon's calls of half a day do not fit. Behind the last bucket stands the sum
-    /// of all durations.
+    /// The counters have 64 bits: 32 bits would overflow after half a day of a busy daemon. The element after the last
+    /// bucket is the sum of all durations.
     private let counts: UnsafeMutablePointer<UInt64>
 
     init() {
@@ -18,23 +18,23 @@ struct LatencyHistogram {
 
     func free() { counts.deallocate() }
 
-    /// Counts what another one has counted.
+    /// Adds the counts of another histogram.
     func add(_ other: LatencyHistogram) {
         for index in 0...Self.bucketCount { counts[index] &+= other.counts[index] }
     }
 
     @inline(__always)
     func record(nanoseconds: UInt64) {
-        // Below `bucketCount` for every 64-bit number.
+        // The index is below `bucketCount` for every 64-bit number.
         counts[Self.bucket(of: nanoseconds)] &+= 1
         counts[Self.bucketCount] &+= nanoseconds
     }
 
-    /// How long all of them took together.
+    /// The sum of all durations.
     var totalNanoseconds: UInt64 { counts[Self.bucketCount] }
 
-    /// How many took no longer than each of these bounds, which ascend and are the last moments of powers of two; and
-    /// how many there are at all.
+    /// Returns how many durations are at most each of the bounds, and the number of all durations. The bounds ascend,
+    /// and each is one less than a power of two.
     func cumulated(at bounds: [UInt64]) -> (counts: [UInt64], all: UInt64) {
         var seen: UInt64 = 0
         var bucket = 0
@@ -48,7 +48,7 @@ struct LatencyHistogram {
         return (counted, UnsafeBufferPointer(start: counts + bucket, count: Self.bucketCount - bucket).reduce(seen, +))
     }
 
-    /// The duration below which this share of the calls stayed; nil where there was none.
+    /// Returns the duration that this share of the calls did not exceed; `nil` if there were no calls.
     func quantile(_ share: Double) -> Duration? {
         let counts = UnsafeBufferPointer(start: counts, count: Self.bucketCount)
         let recorded = counts.reduce(0, +)
@@ -62,7 +62,7 @@ struct LatencyHistogram {
         return nil
     }
 
-    /// The bucket: the position of the highest bit, and the two bits behind it.
+    /// Returns the bucket of a duration: the position of the highest bit, and the two bits after it.
     @inline(__always)
     static func bucket(of nanoseconds: UInt64) -> Int {
         guard nanoseconds >= 1 << cutBits else { return Int(nanoseconds) }
@@ -71,7 +71,7 @@ struct LatencyHistogram {
         return highest << cutBits | cut
     }
 
-    /// The largest duration that falls into a bucket, in nanoseconds.
+    /// Returns the largest duration in a bucket, in nanoseconds.
     static func upperBound(of bucket: Int) -> UInt64 {
         let highest = bucket >> cutBits
         guard highest >= cutBits else { return UInt64(bucket) }

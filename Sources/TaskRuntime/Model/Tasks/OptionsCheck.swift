@@ -1,24 +1,24 @@
 import BridgeJSON
 
-/// An option that names what not every caller may name, and what the caller has to be allowed for it.
+/// An option that names a restricted thing, and the verb that the policy must allow the caller for it.
 struct OptionRight {
     let option: MemberStrings
     let verb: PolicyVerb
 }
 
-/// What is asked of a call's options before its task gets them.
+/// The requirements on a call's options, checked before its task receives them.
 ///
-/// A class, so that a task that asks nothing costs its calls one comparison.
+/// A class, so that a task without requirements costs its calls one comparison.
 final class OptionsCheck {
-    /// What they must look like; nil: the task sees to that itself.
+    /// The schema of the options; `nil` if the task checks them itself.
     let schema: SchemaCheck?
-    /// What their options may name.
+    /// The options that require a right.
     let rights: [OptionRight]
 
-    /// Nil where nothing is asked.
+    /// `nil` if there are no requirements.
     init?(_ description: TaskDescription) {
         if description.optionPermissions.isEmpty, description.schemas.options == nil { return nil }
-        // `try?`: of what a manifest says, a broken schema was refused.
+        // `try?`: a broken schema in a manifest was refused before.
         schema = (try? description.schemas.optionsCheck()) ?? nil
         rights = description.optionPermissions.sorted { $0.key < $1.key }.map { option, verb in
             OptionRight(option: MemberStrings(option), verb: verb)

@@ -1,12 +1,12 @@
-/// The one rule for names that clients and plugins give to tasks and events: those that are registered, published and
-/// listened to.
+/// The rule for names that clients and plugins give to tasks and events: names that are registered, published or
+/// subscribed to.
 ///
-/// Such a name reaches shells, terminals, logs and other users' programs. Characters that any of these gives a meaning
-/// of its own are therefore refused where the name comes in.
+/// Such a name reaches shells, terminals, logs and other users' programs. Characters with a special meaning in any of
+/// these are therefore refused when the name is received.
 enum PublicName {
-    /// A name's maximum length.
+    /// The maximum length of a name.
     static let maximumBytes = 128
-    /// What a name is, as the end of a sentence.
+    /// The definition of a name, worded as the end of a sentence.
     static let rule = "1 to \(maximumBytes) of the characters A-Z, a-z, 0-9, and . _ / : -"
 
     /// Whether the text is such a name.

@@ -2,42 +2,42 @@ public import BridgeJSON
 
 /// How long a task's calls may take.
 public enum TaskDeadline: Sendable, Hashable {
-    /// As long as the daemon allows any call.
+    /// As long as the daemon's standard timeout.
     case standard
-    /// As long as they like, unless the call itself says otherwise.
+    /// No limit, unless the call itself specifies one.
     case none
-    /// This long, unless the call itself says otherwise.
+    /// This long, unless the call itself specifies another limit.
     case after(Duration)
 }
 
-/// What is known of a task before it is called.
+/// The description of a task.
 public struct TaskDescription: Sendable {
     /// The name by which it is called.
     public var name: String
     /// One sentence for a person.
     public var summary: String
-    /// The permission that its callers need.
+    /// The permission that callers need.
     public var permission: String
-    /// Whether members of the group that the daemon is there for may call it where no rule says anything.
+    /// Whether members of the daemon's group may call it if no rule applies.
     public var isPublic: Bool
-    /// Options that name what not every caller may name, each with the verb that the policy has to allow the caller.
+    /// The options that name restricted things, each with the verb that the policy must allow the caller.
     public var optionPermissions: [String: PolicyVerb]
-    /// How long a call may take.
+    /// The time limit of a call.
     public var deadline: TaskDeadline
-    /// How many calls may run in parallel; nil: any number.
+    /// The maximum number of parallel calls; `nil` for no limit.
     public var concurrency: Int?
-    /// How long options may be, in bytes of JSON; longer ones are refused before anything reads them.
+    /// The maximum length of options, in bytes of JSON; longer options are refused before they are read.
     public var optionBytes: Int
     /// Whether options and results are secret: never logged, never shown.
     public var isPrivate: Bool
-    /// What is known of its options and results from the start; a plugin may report more when it is asked.
+    /// The schemas known from the start; a plugin may report more when asked.
     public var schemas: TaskSchemas
 
-    /// How long options may be where a task says nothing: what is decoded on the loop in well under a share of time
-    /// that others notice. Tasks that hand options on as text, or decode them elsewhere, say more.
+    /// The default maximum length of options: the loop decodes this in well under a share of time that other clients
+    /// notice. Tasks that pass options on as text, or decode them elsewhere, set a higher limit.
     public static let usualOptionBytes = 64 * 1024
 
-    /// A description; all but the name may be left out.
+    /// Creates a description. All parameters but the name are optional.
     public init(
         name: String, summary: String = "", permission: String? = nil, isPublic: Bool = false,
         optionPermissions: [String: PolicyVerb] = [:], deadline: TaskDeadline = .standard,
@@ -72,28 +72,28 @@ struct SchemaTexts {
     }
 }
 
-/// What a task takes and gives, as JSON Schemas; nil: not described.
+/// The JSON Schemas of a task's options and results; `nil` where not described.
 public struct TaskSchemas: Codable, Sendable, Hashable {
-    /// Of the options.
+    /// The schema of the options.
     public var options: JSON?
-    /// Of the result.
+    /// The schema of the result.
     public var result: JSON?
-    /// Of the progress.
+    /// The schema of the progress.
     public var progress: JSON?
 
-    /// Schemas; those that are left out are not described.
+    /// Creates schemas; those that are omitted are not described.
     public init(options: JSON? = nil, result: JSON? = nil, progress: JSON? = nil) {
         self.options = options
         self.result = result
         self.progress = progress
     }
 
-    /// What the parameters of calls by position mean.
+    /// The meaning of positional parameters.
     var parameters: TaskParameters { TaskParameters(of: options) }
 
-    /// What options are checked against before the task is called; nil: anything fits.
+    /// Returns the check for options before the task is called; `nil` if any options are valid.
     ///
-    /// - Throws: ``JSONSchemaError`` where the options' schema is none.
+    /// - Throws: ``JSONSchemaError`` if the options' schema is invalid.
     func optionsCheck() throws(JSONSchemaError) -> SchemaCheck? {
         guard let options else { return nil }
         let check = try SchemaCheck(options)

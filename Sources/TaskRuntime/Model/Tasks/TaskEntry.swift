@@ -1,79 +1,79 @@
 import BridgeJSON
 
-/// A task as lists show it: text that holds until the task's interceptors change. Only of tasks whose schemas are known
-/// for good; nil: it is to be made again.
+/// A task as shown in lists: text that is valid until the task's interceptors change. Only for tasks whose schemas are
+/// final; `nil` if the text must be built again.
 struct ShownTask {
     var description: [UInt8]?
     var method: [UInt8]?
 }
 
-/// What becomes of a task's calls that have not begun, once another plugin has taken the place of its own.
+/// What happens to a task's waiting calls when another plugin replaces its own.
 enum TaskSuccession {
-    /// They are this one's.
+    /// They become calls of this task.
     case task(TaskEntry)
     /// They end with this error.
     case none(BridgeError)
 }
 
-/// What a task of the daemon's does with a stream. Such calls are bounded by the stream, not by quotas of calls, and go
-/// on while the daemon stops.
+/// What one of the daemon's tasks does with a stream. Such calls are limited by the stream, not by quotas of calls, and
+/// continue while the daemon stops.
 enum StreamTask {
-    /// It begins or ends one.
+    /// It begins or ends a stream.
     case edge
-    /// It moves bytes: never shown to those who watch.
+    /// It moves bytes: never shown to sessions that watch the traffic.
     case bytes
 }
 
-/// A task that can be called: its description, who does the work, and what happened so far.
+/// A task that can be called: its description, its provider, and its statistics.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 final class TaskEntry {
     let description: TaskDescription
-    /// Its number among all tasks that there ever were; 0: it cannot be called by its name.
+    /// The task's number, unique among all tasks since the start; 0 if it cannot be called by name.
     @exclusivity(unchecked) var number: UInt64 = 0
-    /// Its index among its provider's tasks.
+    /// The index among its provider's tasks.
     let index: Int
     let provider: any TaskProvider
-    /// Who the provider is, for comparing without touching it.
+    /// The provider's identity, for comparing without accessing the provider.
     let providerID: ObjectIdentifier
-    /// Only plugins and the daemon itself may call it.
+    /// Whether only plugins and the daemon itself may call it.
     let isInternal: Bool
-    /// Questions to an interceptor are counted under it: it waits for a plugin's process as calls do, and keeps no
-    /// order with them.
+    /// Whether questions to an interceptor are counted under it. Such questions wait for a plugin's process as calls
+    /// do, but are not ordered with them.
     let isInterceptor: Bool
-    /// What it does with a stream; nil: nothing.
+    /// What it does with a stream; `nil` for nothing.
     let stream: StreamTask?
-    /// How many of its calls may run in parallel; `Int.max`: any number.
+    /// The maximum number of parallel calls; `Int.max` for no limit.
     let maximumRunning: Int
-    /// How long a call may take that does not say: nil, as long as the daemon allows any; `UInt64.max`, for ever.
+    /// The timeout of a call that specifies none; `nil` for the daemon's standard timeout, `UInt64.max` for no limit.
     let timeoutNanoseconds: UInt64?
-    /// How long options may be.
+    /// The maximum length of options.
     let optionBytes: Int
     static var usualOptionBytes: Int { TaskDescription.usualOptionBytes }
-    /// What options are checked against before the task is called; nil: nothing.
+    /// The check for options before the task is called; `nil` for none.
     let optionsCheck: OptionsCheck?
-    /// Who is asked before a call goes to the provider, in this order; nil: no one.
+    /// The interceptors that are asked before a call reaches the provider, in this order; `nil` if there are none.
     @exclusivity(unchecked) var interceptors: [Interceptor]? { didSet { shown = ShownTask() } }
-    /// What `bridge.describe` and `rpc.discover` show of it, once they have.
+    /// The cached text that `bridge.describe` and `rpc.discover` show for it.
     var shown = ShownTask()
-    /// What becomes of its calls that have not begun; nil: they are its own.
+    /// What happens to its waiting calls; `nil` if no plugin has replaced its own.
     var succession: TaskSuccession?
-    /// What its calls are counted by; nil: they have no quota.
+    /// The meters that count its calls; `nil` if the calls have no quota.
     var meters: TaskMeters? { didSet { isMetered = meters != nil } }
     @exclusivity(unchecked) private(set) var isMetered = false
     @exclusivity(unchecked) var statistics = TaskStatistics()
-    /// Of the calls in flight, those whose work has begun and not ended; where the caller has been answered already,
-    /// they still count.
+    /// The number of calls whose work has begun and not ended. Calls that have been answered early still count until
+    /// their work ends.
     @exclusivity(unchecked) var runningCount = 0
-    /// Calls that wait for one of these to end.
+    /// The calls that wait for a running call of the task to end.
     @exclusivity(unchecked) var blocked = CallList(.candidate)
-    /// Whether the plugin knows that there is room for some of them.
+    /// Whether the plugin's queue has recorded that there is room for some of them.
     var isRoomy = false
 
-    /// The name's bytes, compared with those of every call.
+    /// The bytes of the name, compared with the name in every call.
     let nameBytes: UnsafeRawBufferPointer
 
-    /// The name as it stands in a message.
+    /// The name as it is written in a message.
     let quotedName: UnsafeRawBufferPointer
 
     var name: String { description.name }
@@ -101,7 +101,7 @@ final class TaskEntry {
         (nameBytes, quotedName) = Self.names(description.name)
     }
 
-    /// Both forms of the name, in one piece of memory that begins where the second does.
+    /// Returns both forms of the name, in one block of memory that begins where the second form does.
     private static func names(_ name: String) -> (bytes: UnsafeRawBufferPointer, quoted: UnsafeRawBufferPointer) {
         let count = name.utf8.count
         guard PublicName.isAllowed(name) else {
@@ -111,7 +111,7 @@ final class TaskEntry {
             UnsafeMutableRawBufferPointer(rebasing: memory[quoted.count...]).copyBytes(from: name.utf8)
             return split(memory, quoted: 0..<quoted.count, bytes: quoted.count..<memory.count)
         }
-        // No character of such a name is escaped.
+        // No character of a public name is escaped.
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count + 2, alignment: 8)
         memory[0] = UInt8(ascii: "\"")
         UnsafeMutableRawBufferPointer(rebasing: memory[1...]).copyBytes(from: name.utf8)

@@ -1,15 +1,15 @@
-/// What stands between a call and its task. The plugin of the task is informed: it may leave out calls of its own that
-/// nobody would look at.
+/// The checks between a call and its task. The task's plugin is informed: it may omit calls that no interceptor and no
+/// rule would examine.
 public struct TaskMarks: OptionSet, Sendable, Hashable {
-    /// The marks as bits: those of the C interface.
+    /// The marks as bits, as in the C interface.
     public let rawValue: UInt32
 
-    /// Marks of bits.
+    /// Creates marks from bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Interceptors are asked about calls of the task.
     public static let intercepted = TaskMarks(rawValue: 1)
-    /// The policy has rules about what its options name.
+    /// The policy has rules about the things that its options name.
     public static let ruled = TaskMarks(rawValue: 2)
 
     /// The names of the marks in messages.

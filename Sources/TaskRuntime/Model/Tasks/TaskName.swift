@@ -1,10 +1,9 @@
-/// The one rule for the names of tasks that are not the daemon's own: those of clients, plugin processes and libraries
-/// alike.
+/// The rule for names of tasks that are not the daemon's own: tasks of clients, plugin processes and libraries.
 enum TaskName {
-    /// What a name must be, as the end of a sentence.
+    /// The definition of a task name, worded as the end of a sentence.
     static let rule = "a name of \(PublicName.rule), that does not begin with bridge., plugin. or rpc."
 
-    /// The daemon's own tasks, what it asks of plugins, and what is JSON-RPC's own begin with these.
+    /// The prefixes of the daemon's own tasks, of its requests to plugins, and of JSON-RPC's reserved names.
     private static let reservedPrefixes: [StaticString] = ["bridge.", "plugin.", "rpc."]
 
     /// Whether a task may have the name.

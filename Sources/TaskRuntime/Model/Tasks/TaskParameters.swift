@@ -1,17 +1,17 @@
 import BridgeJSON
 
-/// A task's options as parameters that have an order: what OpenRPC lists, and what parameters by position are called.
+/// A task's options as ordered parameters, as OpenRPC lists them and calls by position pass them.
 struct TaskParameters {
-    /// The names, those of required parameters first: a call by position cannot leave out what stands before what it
-    /// has. Within both halves the order is the schema's.
+    /// The names, required parameters first: a call by position cannot omit a parameter before one that it passes.
+    /// Within both groups the order is that of the schema.
     let names: [String]
-    /// How many of the names, from the first on, are of required parameters.
+    /// The number of required parameters at the beginning of ``names``.
     let requiredCount: Int
-    /// Whether the options are neither an object nor an array, so that one parameter is all of them. Where they may be
-    /// an array, `["x"]` could mean both.
+    /// Whether the options are neither an object nor an array, so that a single parameter is the whole of them. If they
+    /// could be an array, `["x"]` would be ambiguous.
     let takesWhole: Bool
 
-    /// - Parameter schema: That of the task's options. Only the properties of an object are parameters with names.
+    /// - Parameter schema: The schema of the task's options. Only the properties of an object are named parameters.
     init(of schema: JSON?) {
         takesWhole = Self.isOfOneValue(schema)
         guard !takesWhole, let properties = schema?["properties"]?.objectValue else {
@@ -25,7 +25,7 @@ struct TaskParameters {
         requiredCount = first.count
     }
 
-    /// Whether the schema names types, of which none has parts.
+    /// Whether the schema specifies types and none of them is an object or array.
     private static func isOfOneValue(_ schema: JSON?) -> Bool {
         guard let type = schema?["type"] else { return false }
         let types = type.arrayValue ?? [type]

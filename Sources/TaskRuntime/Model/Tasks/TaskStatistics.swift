@@ -1,16 +1,16 @@
-/// What happened to one task's calls. Plain counters; loop thread only.
+/// Counters of one task's calls. Loop thread only.
 struct TaskStatistics {
-    /// Calls that were begun or refused by the task's own bounds.
+    /// Calls that began or were refused by the task's own limits.
     var calls: UInt64 = 0
-    /// Those that ended with an error.
+    /// Calls that ended with an error.
     var errors: UInt64 = 0
-    /// Those that have not ended.
+    /// Calls that have not ended.
     var inFlight = 0
-    /// Made with the first call that ends, so that a task that is never called costs no memory.
+    /// Created when the first call ends, so that a task that is never called uses no memory.
     private(set) var latency: LatencyHistogram?
     private let measuresLatency: Bool
 
-    /// - Parameter measuresLatency: false: nobody is shown how long its calls take.
+    /// - Parameter measuresLatency: Whether durations are recorded; `false` if they are never shown.
     init(measuresLatency: Bool = true) { self.measuresLatency = measuresLatency }
 
     @inline(__always)
@@ -24,19 +24,19 @@ struct TaskStatistics {
         self.latency = latency
     }
 
-    /// A call in flight has come from elsewhere.
+    /// Counts a call in flight that was moved to this task.
     mutating func enter() {
         calls += 1
         inFlight += 1
     }
 
-    /// A call in flight goes elsewhere.
+    /// Removes a call in flight that is moved to another task.
     mutating func leave() {
         calls -= 1
         inFlight -= 1
     }
 
-    /// Goes on with what was counted for another task of the same name. What is in flight there ends there.
+    /// Takes over the counts of another task of the same name. Calls in flight there end there.
     mutating func takeOver(_ other: inout TaskStatistics) {
         let staying = UInt64(other.inFlight)
         calls += other.calls - staying

@@ -4,7 +4,7 @@ import BridgeJSON
 final class CallMeter {
     let quota: CallQuota
     let pace: CallPace?
-    /// Whose calls these are, for words: `task Echo`.
+    /// The owner of the calls, for messages: `task Echo`.
     let label: String
     var rate = CallRate()
 
@@ -27,7 +27,7 @@ struct CallMeters {
         for (name, quota) in limits.plugins { plugins[ExactText(name)] = CallMeter(quota, label: "plugin \(name)") }
     }
 
-    /// Those that a call of a task is counted by; nil: none.
+    /// Returns the meters that count a call of a task; `nil` if there are none.
     func those(of task: TaskEntry) -> TaskMeters? {
         if tasks.isEmpty, plugins.isEmpty { return nil }
         let own = tasks[ExactText(task.name)]
@@ -36,7 +36,7 @@ struct CallMeters {
     }
 }
 
-/// What a call of a task is counted by.
+/// The meters that count a call of a task.
 struct TaskMeters {
     var task: CallMeter?
     var plugin: CallMeter?

@@ -1,13 +1,13 @@
-/// How often calls may begin: what a quota of calls per second comes to.
+/// The pace at which calls may begin, derived from a quota of calls per second.
 struct CallPace {
-    /// The quota, for words about it.
+    /// The quota, for messages about it.
     let callsPerSecond: Int
-    /// From one call to the next, where they come evenly.
+    /// The interval between evenly spaced calls.
     let intervalNanoseconds: UInt64
-    /// By so much may calls come ahead of that.
+    /// How far calls may run ahead of that pace.
     let aheadNanoseconds: UInt64
 
-    /// Nil: as often as callers like.
+    /// `nil` if the quota does not limit the calls per second.
     init?(_ quota: CallQuota) {
         guard quota.callsPerSecond > 0 else { return nil }
         callsPerSecond = quota.callsPerSecond
@@ -18,12 +18,12 @@ struct CallPace {
     }
 }
 
-/// A bucket of tokens, one for each call, that fills at a pace: kept as the moment at which it will be full again, so
-/// that filling it takes no work.
+/// A token bucket, one token for each call, that fills at a pace. It is stored as the moment when it will be full
+/// again, so that filling it takes no work.
 struct CallRate {
     private var fullAt: UInt64 = 0
 
-    /// How long it is until there is a token; 0: there is one.
+    /// Returns the time until there is a token; 0 if there is one.
     func nanosecondsToToken(_ pace: CallPace, now: UInt64) -> UInt64 {
         let (latest, overflow) = now.addingReportingOverflow(pace.aheadNanoseconds)
         return overflow || fullAt <= latest ? 0 : fullAt - latest
@@ -32,6 +32,6 @@ struct CallRate {
     /// Takes a token.
     mutating func take(_ pace: CallPace, now: UInt64) { fullAt = max(fullAt, now) &+ pace.intervalNanoseconds }
 
-    /// Whether it is as full as a new one.
+    /// Whether the bucket is as full as a new one.
     func isFull(now: UInt64) -> Bool { fullAt <= now }
 }

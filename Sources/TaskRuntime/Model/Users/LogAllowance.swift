@@ -1,11 +1,11 @@
-/// How many lines a plugin, or a user by its tasks, may have written into the log: a hundred a second, of which it may
-/// save up two seconds' worth.
+/// The number of lines that a plugin, or a user through the tasks it calls, may write into the log: 100 per second, of
+/// which two seconds' worth can be saved up.
 public struct LogAllowance {
-    /// What becomes of a line.
+    /// The decision about a line.
     public enum Verdict: Equatable, Sendable {
         /// It is written.
         case write
-        /// So many were left out before it.
+        /// It is written. This number of lines was left out before it.
         case writeAfter(Int)
         /// It is left out, and counted.
         case leaveOut
@@ -18,10 +18,10 @@ public struct LogAllowance {
     private var last: RuntimeInstant?
     private var lostLines = 0
 
-    /// Two seconds' worth to begin with.
+    /// Creates an allowance of two seconds' worth.
     public init() {}
 
-    /// One more line is to be written.
+    /// Decides about one more line.
     public mutating func take(at now: RuntimeInstant) -> Verdict {
         if let last {
             let seconds = Double(now.since(last).wholeMilliseconds) / 1_000

@@ -1,13 +1,13 @@
-/// How many calls there may be at a time, and in a second. 0 stands for any number.
+/// The maximum number of calls at a time and per second. 0 means no limit.
 public struct CallQuota: Sendable, Hashable {
     /// Calls that have not ended.
     public var callsInFlight: Int
-    /// Calls that begin, on the average.
+    /// Calls that begin per second, on average.
     public var callsPerSecond: Int
-    /// Calls that may begin together after a pause; 0: as many as in a second.
+    /// Calls that may begin together after a pause; 0 means as many as in a second.
     public var burst: Int
 
-    /// By default any number.
+    /// Creates a quota; by default without limits.
     public init(callsInFlight: Int = 0, callsPerSecond: Int = 0, burst: Int = 0) {
         self.callsInFlight = callsInFlight
         self.callsPerSecond = callsPerSecond
@@ -15,26 +15,26 @@ public struct CallQuota: Sendable, Hashable {
     }
 }
 
-/// What all sessions of one uid may take together.
+/// The limits of all sessions of one uid together.
 public struct UserQuota: Sendable, Equatable {
-    /// Sessions: a desk full of pages and scripts, many times over.
+    /// Sessions: far more than the pages and scripts of one desktop.
     public var connections = 1_000
-    /// Calls: what 16 sessions may have in flight at the most; any number in a second.
+    /// Calls: as many as 16 sessions may have in flight; no limit per second.
     public var calls = CallQuota(callsInFlight: 16_384)
-    /// Bytes that the daemon holds for them: answers and events that are not read yet, lines whose end has not come,
+    /// Bytes that the daemon holds for them: answers and events that have not been read, lines that are not complete,
     /// options of calls in flight.
     public var queuedBytes = 256 << 20
-    /// Patterns of events: every event is held against every one of them.
+    /// Event patterns: every event is compared with every one of them.
     public var subscriptions = 16_384
     /// Tasks that they provide.
     public var tasks = 1_024
-    /// Streams that are not over.
+    /// Streams that have not ended.
     public var streams = 1_024
 
-    /// The standard bounds.
+    /// Creates the standard limits.
     public init() {}
 
-    /// So many times as much.
+    /// Returns the quota multiplied by a factor.
     func times(_ factor: Int) -> UserQuota {
         func times(_ number: Int) -> Int {
             let (product, overflow) = number.multipliedReportingOverflow(by: factor)
@@ -53,37 +53,38 @@ public struct UserQuota: Sendable, Equatable {
     }
 }
 
-/// What sessions, users, plugins and tasks may take, beside ``RuntimeLimits``: docs/quotas.md.
+/// The limits of sessions, users, plugins and tasks, in addition to ``RuntimeLimits``: docs/quotas.md.
 public struct QuotaLimits: Sendable, Equatable {
-    /// On how many calls of a user that have ended a plugin may still work: as many as a session may have in flight.
+    /// The maximum number of a user's ended calls on which a plugin still works: as many as a session may have in
+    /// flight.
     static let unfinishedCalls = 1_024
-    /// What one session may call in a second. How many calls it may have in flight is in ``RuntimeLimits``.
+    /// The calls that one session may make per second. The limit of its calls in flight is in ``RuntimeLimits``.
     public var sessionCalls = CallQuota()
-    /// Patterns of events of one session: more than a page ever needs, few enough to go through with each event.
+    /// Event patterns of one session: more than a page ever needs, but few enough to compare with each event.
     public var sessionSubscriptions = 256
     /// Tasks that one session provides.
     public var sessionTasks = 256
-    /// Streams of one session: as many downloads as a page has in parallel, several times over.
+    /// Streams of one session: several times the downloads that a page has in parallel.
     public var sessionStreams = 64
-    /// What the sessions of one uid may take together.
+    /// The limits of all sessions of one uid together.
     public var user = UserQuota()
-    /// By so much is the quota of root and of the daemon's own user larger: they are bound as well, so that a fault of
-    /// one program of theirs ends nothing else, but they are who the machine works for.
+    /// The factor by which the quota of root and of the daemon's own user is larger, because the machine serves them.
+    /// They are limited as well, so that a fault of one of their programs affects no other program.
     public var trustedFactor = 16
     /// Bytes that the daemon holds for all users together.
     public var queuedBytes = 1 << 30
-    /// Calls that one plugin has made and that have not ended.
+    /// Calls in flight that one plugin has made.
     public var pluginCallsInFlight = 65_536
-    /// Calls of a plugin's tasks, no matter who makes them, by the plugin's name.
+    /// Calls of a plugin's tasks by all callers, by the plugin's name.
     public var plugins: [String: CallQuota] = [:]
-    /// Calls of a task, no matter who makes them, by its name.
+    /// Calls of a task by all callers, by the task's name.
     public var tasks: [String: CallQuota] = [:]
 
-    /// The standard bounds.
+    /// Creates the standard limits.
     public init() {}
 }
 
-/// What there are quotas of, as errors and figures call them.
+/// The quantities that have quotas, as errors and metrics name them.
 enum QuotaName: String, CaseIterable {
     case connections
     case callsInFlight = "calls_in_flight"
@@ -98,10 +99,10 @@ enum QuotaName: String, CaseIterable {
     case descriptionBytes = "description_bytes"
 }
 
-/// How much may be held for the descriptions of tasks that clients provide: ``Quotas/holdDescription(_:for:)``.
+/// The maximum memory for the descriptions of tasks that clients provide: ``Quotas/holdDescription(_:for:)``.
 enum DescriptionBytes {
-    /// Of all users together; root and the daemon's own user may have as much.
+    /// For all users together; root and the daemon's own user may use all of it.
     static let maximum = 128 << 20
-    /// Of one other user: 1,024 tasks with schemas of 3 KiB each.
+    /// For one other user: 1,024 tasks with schemas of 3 KiB each.
     static let maximumOfUser = 32 << 20
 }

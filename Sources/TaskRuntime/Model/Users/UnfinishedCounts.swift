@@ -1,18 +1,18 @@
-/// How much of a user's calls goes on in each plugin though the calls have ended. Loop thread only.
+/// The number of a user's ended calls on which each plugin still works. Loop thread only.
 struct UnfinishedCounts {
     private var counts: [UInt64: Int] = [:]
     private var fullCount = 0
-    /// How much there may be in a plugin.
+    /// The maximum number for one plugin.
     private let maximum: Int
 
     init(maximum: Int) { self.maximum = maximum }
 
     var isEmpty: Bool { counts.isEmpty }
 
-    /// Whether there is as much in a plugin as there may be.
+    /// Whether the maximum is reached in any plugin.
     var isFull: Bool { fullCount > 0 }
 
-    /// The maximum, where there is as much in this plugin as there may be.
+    /// Returns the maximum if it is reached in this plugin; otherwise `nil`.
     func limit(reachedIn plugin: UInt64) -> Int? { counts[plugin, default: 0] >= maximum ? maximum : nil }
 
     mutating func add(in plugin: UInt64) {

@@ -1,12 +1,12 @@
-/// What the sessions of one uid have taken together. Loop thread only.
+/// The resources that the sessions of one uid use together. Loop thread only.
 ///
-/// Of root and the daemon's own user there are two accounts: one of local sessions, which are trusted and may take
-/// more, and one of sessions that speak for an origin. So a page is bound as any user is, and takes nothing of what the
-/// user's own programs have. Each plugin has one too, for the work that is done for it in the daemon.
+/// Root and the daemon's own user have two accounts each: one for local sessions, which are trusted and have higher
+/// limits, and one for sessions that represent an origin. So a page is limited like any user, and uses nothing of the
+/// quota of the user's own programs. Each plugin also has an account, for the work that the daemon does for it.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md says why.
 public final class UserAccount {
-    /// What one session has taken of its account, itself included.
+    /// The share of one session in its account, the session itself included.
     struct Taken {
         var callsInFlight: Int
         var subscriptions: Int
@@ -15,37 +15,37 @@ public final class UserAccount {
         var descriptionBytes: Int
     }
 
-    /// The user id; for a plugin the daemon's.
+    /// The user id; for a plugin the daemon's user id.
     public let uid: UInt32
-    /// The number of the plugin whose account it is; nil: it is that of sessions.
+    /// The number of the plugin that owns the account; `nil` for an account of sessions.
     public let pluginNumber: UInt64?
-    /// Whether it is that of local sessions of root or of the daemon's own user.
+    /// Whether the account is for local sessions of root or of the daemon's own user.
     let isTrusted: Bool
     private(set) var quota = UserQuota()
     private(set) var pace: CallPace?
 
     var connections = 0
     @exclusivity(unchecked) var callsInFlight = 0
-    /// How many of these there may be.
+    /// The maximum of ``callsInFlight``.
     @exclusivity(unchecked) private(set) var maximumCallsInFlight = Int.max
-    /// What plugins still do for calls that have ended.
+    /// The work that plugins still do for calls that have ended.
     @exclusivity(unchecked) var unfinished: UnfinishedCounts
     var subscriptions = 0
     var tasks = 0
-    /// Streams that count as theirs.
+    /// The number of streams charged to the account.
     var streams = 0
-    /// What is held for the descriptions of tasks that they provide.
+    /// The bytes that are held for the descriptions of tasks that its sessions provide.
     var descriptionBytes = 0
     @exclusivity(unchecked) var queuedBytes = 0
     var rate = CallRate()
-    /// Names that were suggested of late in the place of unknown ones.
+    /// The rate of suggestions of task names for unknown ones.
     var suggestions = CallRate()
     /// Work that waits for the user's share of the loop.
     @exclusivity(unchecked) var steps = StepQueue()
-    /// Connections that were turned away and not reported in the log, and when others were reported.
+    /// The number of refused connections that the log has not reported, and the time of the last report.
     var unreportedConnections = 0
     var reportedAt: RuntimeInstant?
-    /// Lines that plugins write for its calls.
+    /// The allowance for lines that plugins write for its calls.
     var logLines = LogAllowance()
 
     init(uid: UInt32, isTrusted: Bool, plugin: UInt64? = nil, _ limits: QuotaLimits) {
@@ -57,7 +57,7 @@ public final class UserAccount {
         apply(limits)
     }
 
-    /// Goes by other bounds from now on. What was taken stays taken.
+    /// Applies other limits. Resources that are in use stay in use.
     func apply(_ limits: QuotaLimits) {
         quota = isTrusted ? limits.user.times(limits.trustedFactor) : limits.user
         pace = CallPace(quota.calls)
@@ -79,14 +79,14 @@ public final class UserAccount {
         descriptionBytes += sign * session.descriptionBytes
     }
 
-    /// Whether a new account would be the same.
+    /// Whether a new account would be equivalent.
     func isIdle(at now: RuntimeInstant) -> Bool {
         connections == 0 && callsInFlight == 0 && streams == 0 && queuedBytes == 0 && steps.jobs.isEmpty
             && unfinished.isEmpty && rate.isFull(now: now.nanoseconds)
     }
 }
 
-/// The accounts, one for each uid that is connected or was not long ago, and for whether it is trusted.
+/// The accounts, one for each uid that is or was recently connected and for each trust level.
 struct UserAccounts {
     private struct Key: Hashable {
         var uid: UInt32
@@ -94,8 +94,8 @@ struct UserAccounts {
     }
 
     private var accounts: [Key: UserAccount] = [:]
-    /// From so many on those that are no longer needed are given up before another one is made: an account outlives its
-    /// last session, because its rate must not begin again with each connection.
+    /// The number of accounts from which unneeded ones are removed before another is created. An account outlives its
+    /// last session so that its rate does not start again with each connection.
     private var crowd = 64
 
     var all: some Collection<UserAccount> { accounts.values }
