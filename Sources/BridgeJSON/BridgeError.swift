@@ -1,106 +1,106 @@
-/// A stable code, for programs: what went wrong, whatever the words around it say. Tasks have codes of their own, under
-/// their own name: `record.not_found`.
+/// A stable error code for programs; the message may change. Tasks have codes of their own that begin with their name,
+/// such as `record.not_found`.
 public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The code on the wire.
     public let rawValue: String
 
-    /// A code.
+    /// Creates a code from its text.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// A code.
+    /// Creates a code from its text.
     public init(stringLiteral value: String) { rawValue = value }
     /// The code on the wire.
     public var description: String { rawValue }
 
-    /// The line or item is no message.
+    /// The line or item is not a message.
     public static let messageInvalid: ErrorCode = "message.invalid"
-    /// The line is longer than a message may be.
+    /// The line exceeds the maximum length of a message.
     public static let messageTooLarge: ErrorCode = "message.too_large"
     /// There is no such task.
     public static let taskNotFound: ErrorCode = "task.not_found"
-    /// The options do not fit the task: data `path`, `expected`, `got`.
+    /// The options do not match the task. Data: `path`, `expected`, `got`.
     public static let optionsInvalid: ErrorCode = "options.invalid"
-    /// A rule forbids it: data `rule`.
+    /// A rule forbids the call. Data: `rule`.
     public static let permissionDenied: ErrorCode = "permission.denied"
     /// The deadline passed.
     public static let callTimeout: ErrorCode = "call.timeout"
-    /// The caller, or an operator, ended it.
+    /// The caller or an operator cancelled the call.
     public static let callCancelled: ErrorCode = "call.cancelled"
     /// A call with this id is in flight.
     public static let callDuplicate: ErrorCode = "call.duplicate"
-    /// A bound is reached; try again.
+    /// A limit is reached; the caller can try again.
     public static let busy: ErrorCode = "busy"
-    /// More than may be had: data `quota`, `limit`, `of`. Time alone does not change it.
+    /// A quota is exceeded. Data: `quota`, `limit`, `of`. Waiting alone does not help.
     public static let quotaExceeded: ErrorCode = "quota.exceeded"
     /// The plugin is not running.
     public static let pluginUnavailable: ErrorCode = "plugin.unavailable"
     /// The plugin ended while it worked on the call.
     public static let pluginCrashed: ErrorCode = "plugin.crashed"
-    /// The plugin dropped the call.
+    /// The plugin dropped the call without an answer.
     public static let replyMissing: ErrorCode = "reply.missing"
-    /// The provider's answer makes no sense.
+    /// The provider's answer is invalid.
     public static let replyInvalid: ErrorCode = "reply.invalid"
-    /// The result is longer than a message may be.
+    /// The result exceeds the maximum length of a message.
     public static let resultTooLarge: ErrorCode = "result.too_large"
-    /// The client that worked on the call is gone.
+    /// The client that worked on the call has disconnected.
     public static let providerClosed: ErrorCode = "provider.closed"
-    /// The own session is closed, or its connection is lost.
+    /// The caller's own session is closed, or its connection is lost.
     public static let sessionClosed: ErrorCode = "session.closed"
-    /// The task works on the caller's session, and the caller, a plugin in its own name, has none.
+    /// The task works on the caller's session, but the caller is a plugin in its own name and has none.
     public static let sessionMissing: ErrorCode = "session.missing"
     /// There is no such session.
     public static let sessionNotFound: ErrorCode = "session.not_found"
-    /// No daemon listens at the socket, or it does not answer. Made by client libraries.
+    /// No daemon listens at the socket, or it does not answer. Created by client libraries.
     public static let daemonUnreachable: ErrorCode = "daemon.unreachable"
-    /// There is a socket, but this user may not open it. Made by client libraries.
+    /// The socket exists, but this user may not open it. Created by client libraries.
     public static let connectionDenied: ErrorCode = "connection.denied"
-    /// A result does not fit the type that the caller wants. Made by client libraries and TaskKit.
+    /// A result does not match the type that the caller requests. Created by client libraries and TaskKit.
     public static let resultInvalid: ErrorCode = "result.invalid"
     /// The daemon is stopping.
     public static let daemonStopping: ErrorCode = "daemon.stopping"
-    /// No stream has this name, it is over, or the caller may not use it: the three look alike.
+    /// No stream has this name, it has ended, or the caller may not use it. The three cases look alike.
     public static let streamNotFound: ErrorCode = "stream.not_found"
     /// A stream ended before it was complete. Data: `by` (`writer`, `reader` or `daemon`), the `bytes` that the reader
     /// got, and the `error` that was given.
     public static let streamClosed: ErrorCode = "stream.closed"
-    /// Nobody took the other end of the stream in time.
+    /// No caller took the other end of the stream in time.
     public static let streamUnclaimed: ErrorCode = "stream.unclaimed"
-    /// What was sent makes no sense for the stream, or other bytes came than were sent.
+    /// The bytes or the request are invalid for the stream, or the received bytes differ from those sent.
     public static let streamInvalid: ErrorCode = "stream.invalid"
-    /// Something went wrong that should not have.
+    /// An unexpected failure.
     public static let `internal`: ErrorCode = "internal"
-    /// The configuration is invalid: of a plugin's section, data `path`, `expected`, `got`; of the daemon's file, data
-    /// `problems`.
+    /// The configuration is invalid. Data: `path`, `expected`, `got` for a plugin's section; `problems` for the
+    /// daemon's file.
     public static let configurationInvalid: ErrorCode = "configuration.invalid"
 }
 
-/// The error object of the bridge protocol: what ended a call, or what is wrong with a message.
+/// The error object of the bridge protocol: the reason why a call ended, or why a message is invalid.
 public struct BridgeError: Error, Sendable, Hashable {
-    /// What went wrong, for programs.
+    /// The code, for programs.
     public var code: ErrorCode
     /// One sentence for a person: what happened, where, and what to do.
     public var message: String
-    /// More, by code.
+    /// Additional data, which depends on the code.
     public var data: JSON?
     /// Whether the same call may succeed later.
     public var isTransient: Bool {
         get { flags.contains(.transient) }
         set { flags.set(.transient, newValue) }
     }
-    /// Its words were not written for callers: they come from a library or from the system, and may name files. The
-    /// daemon writes them to its log, and shows them to trusted callers alone.
+    /// Whether the message was not written for callers: it comes from a library or from the system, and may contain
+    /// file names. The daemon writes it to its log, and shows it only to trusted callers.
     public var isUnforeseen: Bool {
         get { flags.contains(.unforeseen) }
         set { flags.set(.unforeseen, newValue) }
     }
     private var flags: Flags
-    /// When trying again makes sense.
+    /// The time after which a retry makes sense; nil if unknown.
     public var retryAfter: Duration?
 
-    /// Whether the task had begun its work on the call, as `data` says: false where it certainly had not; true where
-    /// the call may have had its effect; nil where it is not known.
+    /// Whether the task had begun its work on the call, according to `data`. False if it certainly had not; true if the
+    /// call may have had an effect; nil if unknown.
     public var started: Bool? { data?["started"]?.boolValue }
 
-    /// An error.
+    /// Creates an error.
     public init(
         _ code: ErrorCode, _ message: String, data: JSON? = nil, isTransient: Bool = false, retryAfter: Duration? = nil
     ) {
@@ -111,9 +111,9 @@ public struct BridgeError: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// The error for options that do not fit their type.
+    /// Creates the error for options that do not match their type.
     ///
-    /// - Parameter noun: what the caller knows a member as.
+    /// - Parameter noun: the caller's term for a member.
     public init(_ mismatch: JSONMismatch, noun: String = "option") {
         var data: JSONObject = [
             "path": .string(mismatch.path), "expected": .string(mismatch.expected), "got": .string(mismatch.got),
@@ -122,8 +122,8 @@ public struct BridgeError: Error, Sendable, Hashable {
         self.init(.optionsInvalid, mismatch.sentence(noun: noun), data: .object(data))
     }
 
-    /// Reads an error object; nil where it is none: an object with the strings `code` and `message`. That it is
-    /// unforeseen is not read: of whom that is believed, the reader decides.
+    /// Reads an error object; nil if `json` is not an object with the strings `code` and `message`. `unforeseen` is not
+    /// read: the reader decides whether it trusts the sender on that.
     public init?(json: JSON) {
         guard let code = json["code"]?.stringValue, !code.isEmpty, let message = json["message"]?.stringValue else {
             return nil
@@ -143,7 +143,8 @@ public struct BridgeError: Error, Sendable, Hashable {
         return .object(object)
     }
 
-    /// Whole milliseconds, from 0 to what 64 bits hold, rounded up: who waits so long must not come too early.
+    /// Returns whole milliseconds from 0 to the maximum of 64 bits, rounded up, so that a caller that waits does not
+    /// return too early.
     private static func milliseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -157,16 +158,16 @@ public struct BridgeError: Error, Sendable, Hashable {
     public func write(to output: inout [UInt8]) { json.write(to: &output) }
 }
 
-// What does not fit into a message. The clients in other languages say the same.
+// Errors about values that do not fit into a message. The clients in other languages use the same text.
 extension BridgeError {
-    /// What errors about a message that is too long end with: how it goes.
+    /// The end of errors about a message that is too long; it names the alternative.
     package static let goesAsStream = "bytes of this size go as a stream"
 
-    /// The error for a result that does not fit into a message.
+    /// Returns the error for a result that does not fit into a message.
     ///
     /// - Parameters:
-    ///   - resultBytes: How long the result is.
-    ///   - messageBytes: How long a message may be.
+    ///   - resultBytes: The length of the result.
+    ///   - messageBytes: The maximum length of a message.
     package static func resultTooLarge(_ resultBytes: Int, messageBytes: Int) -> BridgeError {
         BridgeError(
             .resultTooLarge,
@@ -176,11 +177,11 @@ extension BridgeError {
 }
 
 extension BridgeError: CustomStringConvertible {
-    /// The sentence and the code.
+    /// The message and the code.
     public var description: String { "\(message) (\(code))" }
 }
 
-/// What an error says by yes or no.
+/// The Boolean properties of an error.
 private struct Flags: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
 

@@ -1,25 +1,26 @@
 // "did you mean …?"
 
-/// The one of some names that the user probably meant.
+/// Finds the one of several names that the user probably meant.
 ///
-/// The search is bounded, because names may come from clients: ``maximumNames`` are looked at, names of more than
-/// ``maximumBytes`` bytes are not compared, and ``maximumDistances`` distances are computed, of the names that have
-/// the most letters in common.
+/// The search is bounded, because names may come from clients. It considers ``maximumNames`` names and compares none of
+/// more than ``maximumBytes`` bytes. It computes ``maximumDistances`` distances, for the names that have the most
+/// letters in common.
 public enum Suggestion {
-    /// How many names are looked at.
+    /// The maximum number of names that are considered.
     public static let maximumNames = 256
-    /// The longest name that is searched for.
+    /// The maximum length of a name that is searched for.
     static let maximumBytes = 64
-    /// How many names are compared letter by letter.
+    /// The maximum number of names that are compared letter by letter.
     static let maximumDistances = 8
-    /// How many names that begin with the wanted one are looked at: what so many have in common is no hint.
+    /// The maximum number of names with the same beginning; the beginning of more names is not a hint.
     static let maximumCandidates = 8
 
-    /// The candidate nearest to `name`, where it is near enough to be worth a question: a third of its letters wrong,
-    /// added, left out or exchanged with their neighbour; or where it is the only one that `name` begins (`warn`) or
-    /// shortens (`ls` for `list`). `-` counts as `_`, and upper case as lower.
+    /// Returns the candidate nearest to `name`, if it is near enough for a question; nil if none is. A candidate is
+    /// near if at most a third of its letters are wrong, added, missing or exchanged with their neighbour. It also
+    /// counts if it is the only one that `name` is the beginning (`warn`) or a short form of (`ls` for `list`). `-`
+    /// equals `_`, and upper case equals lower case.
     ///
-    /// - Parameter isShown: Whether a candidate may be named; asked only of those that are near.
+    /// - Parameter isShown: whether a candidate may be named. Called only for near candidates.
     public static func nearest(
         to name: String, among candidates: some Sequence<String>, where isShown: (String) -> Bool = { _ in true }
     ) -> String? {
@@ -30,15 +31,15 @@ public enum Suggestion {
             ?? only(looked, isShown) { wanted.shortens($0) }
     }
 
-    /// The question at the end of a message about an unknown name, such as `; did you mean 'table'?`; empty where no
-    /// name is near.
+    /// Returns the question at the end of a message about an unknown name, such as `; did you mean 'table'?`; empty if
+    /// no name is near.
     public static func question(
         for name: String, among candidates: some Sequence<String>, where isShown: (String) -> Bool = { _ in true }
     ) -> String {
         nearest(to: name, among: candidates, where: isShown).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// The end of a message about an unknown name: the question, where there is one, and the names there are.
+    /// Returns the end of a message about an unknown name: the question, if there is one, and the known names.
     public static func hint(for name: String, among candidates: [String]) -> String {
         let known = candidates.isEmpty ? "there are none" : "known: " + candidates.joined(separator: ", ")
         return "\(question(for: name, among: candidates)) (\(known))"
@@ -58,12 +59,12 @@ public enum Suggestion {
         return best?.candidate
     }
 
-    /// The candidates that are worth a comparison: those that differ in the fewest kinds of letters.
+    /// Returns the candidates that are worth a comparison: those that differ in the fewest kinds of letters.
     private static func likely(_ wanted: Word, _ candidates: [String], _ bound: Int) -> [String] {
         var likely: [(difference: Int, candidate: String)] = []
         for candidate in candidates where abs(candidate.utf8.count - wanted.letters.count) <= bound {
             let difference = (wanted.mask ^ Word.mask(of: candidate)).nonzeroBitCount
-            // An edit takes a letter out, puts one in, or both.
+            // An edit removes a letter, inserts one, or both.
             guard difference <= 2 * bound else { continue }
             let index = likely.firstIndex { $0.difference > difference } ?? likely.count
             guard index < maximumDistances else { continue }
@@ -73,7 +74,7 @@ public enum Suggestion {
         return likely.map(\.candidate)
     }
 
-    /// The only candidate of a kind; nil where there are several, or more than are looked at.
+    /// Returns the only candidate of a kind; nil if there are several, or too many to consider.
     private static func only(
         _ candidates: [String], _ isShown: (String) -> Bool, _ isOfKind: (String.UTF8View) -> Bool
     ) -> String? {
@@ -86,11 +87,11 @@ public enum Suggestion {
         return shown.count == 1 ? shown[0] : nil
     }
 
-    /// The edits between two words: letters added, left out, replaced, or exchanged with their neighbour; nil: more
-    /// than `bound`.
+    /// Returns the number of edits between two words: letters added, left out, replaced, or exchanged with their
+    /// neighbour. Nil if there are more than `bound`.
     ///
-    /// Of the table of distances only cells up to `bound` beside the diagonal are computed, and no row behind one that
-    /// is beyond it throughout. Nothing is allocated but on the stack.
+    /// Only the cells of the table of distances within `bound` of the diagonal are computed. The computation stops
+    /// after a row in which all cells exceed `bound`. Memory is allocated only on the stack.
     static func distance(_ from: [UInt8], _ to: [UInt8], atMost bound: Int) -> Int? {
         guard bound >= 0, abs(from.count - to.count) <= bound else { return nil }
         let width = to.count + 1
@@ -121,11 +122,11 @@ public enum Suggestion {
         }
     }
 
-    /// A name as it is compared.
+    /// A name in the form in which it is compared.
     private struct Word {
-        /// In lower case, `-` as `_`.
+        /// The letters in lower case, with `-` as `_`.
         let letters: [UInt8]
-        /// Which letters there are; letters that differ by 32 share a bit.
+        /// The set of letters; letters that differ by 32 share a bit.
         let mask: UInt32
 
         init(_ name: String) {
@@ -145,11 +146,11 @@ public enum Suggestion {
             name.utf8.reduce(0) { $0 | 1 << UInt32(folded($1) & 31) }
         }
 
-        /// Whether a name begins with this.
+        /// Whether a name begins with this word.
         func begins(_ name: String.UTF8View) -> Bool { name.lazy.map(Self.folded).starts(with: letters) }
 
-        /// Whether these are two or three letters of a name, in their order and from its first on. More letters are in
-        /// many long names.
+        /// Whether this word consists of two or three letters of a name, in their order and including its first. More
+        /// letters occur in many long names.
         func shortens(_ name: String.UTF8View) -> Bool {
             guard (2...3).contains(letters.count), letters.count < name.count,
                 letters.first == name.first.map(Self.folded)

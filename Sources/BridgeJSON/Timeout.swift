@@ -1,4 +1,4 @@
-/// How long a call may take.
+/// The time limit of a call.
 public struct Timeout: Sendable, Hashable {
     private enum Kind: Sendable, Hashable {
         case standard, unlimited
@@ -6,22 +6,22 @@ public struct Timeout: Sendable, Hashable {
     }
     private let kind: Kind
 
-    /// What applies if nothing is said: to a task, the daemon's own timeout; to a call, the task's.
+    /// The default: for a task, the daemon's own timeout; for a call, the task's.
     public static let standard = Timeout(kind: .standard)
     /// No timeout.
     public static let unlimited = Timeout(kind: .unlimited)
 
-    /// This long. Zero and less are one nanosecond.
+    /// Returns a timeout of this duration. Zero and less become one nanosecond.
     public static func after(_ duration: Duration) -> Timeout { Timeout(kind: .after(duration)) }
-    /// So many seconds.
+    /// Returns a timeout in seconds.
     public static func seconds(_ seconds: Int) -> Timeout { .after(.seconds(seconds)) }
-    /// So many milliseconds.
+    /// Returns a timeout in milliseconds.
     public static func milliseconds(_ milliseconds: Int) -> Timeout { .after(.milliseconds(milliseconds)) }
 
-    /// The time, if it is one: neither standard nor unlimited.
+    /// The duration; nil for standard and unlimited.
     public var duration: Duration? { if case .after(let duration) = kind { duration } else { nil } }
 
-    /// The form in which it crosses the C interface: nanoseconds; 0: standard; negative: unlimited.
+    /// The value in the C interface: nanoseconds; 0 for standard; negative for unlimited.
     package var nanoseconds: Int64 {
         switch kind {
         case .standard: 0
@@ -32,7 +32,7 @@ public struct Timeout: Sendable, Hashable {
 }
 
 extension Duration {
-    /// Whole nanoseconds; what does not fit in 64 bits (292 years) becomes the nearest that does.
+    /// Whole nanoseconds; a value that does not fit into 64 bits (292 years) becomes the nearest that does.
     package var clampedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -41,7 +41,7 @@ extension Duration {
         return carried ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// Milliseconds, rounded up, so that a wait is never shown shorter than it is.
+    /// Milliseconds, rounded up, so that a wait is never shown too short.
     package var clampedMilliseconds: Int64 {
         let nanoseconds = clampedNanoseconds
         return nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0)

@@ -1,83 +1,84 @@
-// BridgeMessage: the messages of the bridge. Bytes in, values out, any byte split, no I/O.
+// BridgeMessage: the messages of the bridge. Converts bytes, however they are split, to values. No I/O.
 //
-//   Wire/      lines out of bytes, members out of a line: framing and grammar, without meaning
-//   Messages/  what a line means: call, callback, progress, cancel, event
-//   Dialects/  the forms in which they are written; a file for each
-//   Encoding/  messages into an output buffer
+//   Wire/      splits bytes into lines, and lines into members: framing and grammar, without meaning
+//   Messages/  the meaning of a line: call, callback, progress, cancel, event
+//   Dialects/  the forms in which messages are written; one file for each
+//   Encoding/  writes messages into an output buffer
 //
-// A decoded message borrows the bytes of its line and is good until the handler of that line returns; who wants to
-// keep a part of it copies that part. Nothing here allocates for a good message.
+// A decoded message borrows the bytes of its line and is valid until the handler of that line returns. To keep a part
+// of it, copy that part. Nothing here allocates for a valid message.
 
 public import BridgeJSON
 
-/// One message that is no call, as a line of the native dialect carries it. Borrows the line's bytes.
+/// A message other than a call, as in a line of the native dialect. Borrows the line's bytes.
 public enum BridgeMessage {
     /// The end of a call that this side made.
     case callback(CallbackMessage)
     /// An intermediate result of a call that this side made.
     case progress(ProgressMessage)
-    /// The other side wants one of its calls ended.
+    /// The other side cancels one of its calls.
     case cancel(CallbackID)
     /// An event, from the daemon to a client.
     case event(EventMessage)
-    /// Listeners to events begin or end.
+    /// A client adds or removes listeners to events.
     case listening(ListeningMessage)
 }
 
-/// What a client says of listeners: each gets the events of one name, under the id of the message that began it.
+/// A change of a client's listeners. Each listener receives the events of one name, under the id of the message that
+/// added it.
 public enum ListeningMessage {
-    /// A listener begins.
+    /// Adds a listener.
     case add(CallbackID, event: UnsafeRawBufferPointer)
-    /// A listener ends; nothing answers that.
+    /// Removes a listener; there is no answer.
     case remove(CallbackID)
-    /// All listeners end whose events begin with these bytes.
+    /// Removes all listeners whose events begin with these bytes.
     case removeAll(beginning: UnsafeRawBufferPointer, id: CallbackID?)
 }
 
-/// A call: what to do, and how to answer.
+/// A call: the task and its options, and the address of the answer.
 public struct CallMessage {
     /// The task's name, unescaped.
     public var task: UnsafeRawBufferPointer
-    /// The options as they came: any JSON. Absent options are `{}`.
+    /// The options as they were received: any JSON. Absent options are `{}`.
     public var options: UnsafeRawBufferPointer
-    /// The id that the callback bears; nil: no callback is wanted.
+    /// The id of the callback; nil if no callback is requested.
     public var callbackID: CallbackID?
-    /// How long the caller waits, in milliseconds; 0: it does not say. Plain numbers, here and below, because this is
-    /// handed on with every call.
+    /// The time that the caller waits, in milliseconds; 0 if unspecified. A plain number, as below, because it is
+    /// passed on with every call.
     public var timeoutMilliseconds: UInt64 = 0
-    /// Only a task that this session registered; ``anySession``: it does not say.
+    /// The session that must have registered the task; ``anySession`` if unspecified.
     public var sessionNumber = Self.anySession
-    /// Who calls, as JSON: written by the daemon alone, for the tasks that a client provides. Empty: nothing was said.
+    /// The caller as JSON. Only the daemon writes it, for the tasks that a client provides. Empty if unspecified.
     public var caller = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Whether the caller wants intermediate callbacks.
+    /// Whether the caller requests intermediate callbacks.
     public var wantsProgress = false
-    /// Whether the options are an array whose elements are to be named in the order of the task's schema.
+    /// Whether the options are an array whose elements get their names from the task's schema, in its order.
     public var hasPositionalOptions = false
-    /// The dialect that it came in, and that its callback is to be in.
+    /// The dialect of the call, which is also the dialect of its callback.
     public var dialect = DialectID.native
 
-    /// What stands for no session in ``sessionNumber``. No session is ever so numbered.
+    /// Represents no session in ``sessionNumber``. No session has this number.
     public static var anySession: UInt64 { .max }
 
-    /// Only a task that this session registered.
+    /// The session that must have registered the task; nil if unspecified.
     public var session: UInt64? { sessionNumber == Self.anySession ? nil : sessionNumber }
 
-    /// How long the caller waits.
+    /// The time that the caller waits; nil if unspecified.
     public var timeout: Duration? {
         timeoutMilliseconds == 0 ? nil : .milliseconds(Int64(clamping: timeoutMilliseconds))
     }
 }
 
-/// The end of a call. A correct one bears either a result or an error; see ``isValid``.
+/// The end of a call. A valid one has either a result or an error; see ``isValid``.
 public struct CallbackMessage {
     /// The call's id.
     public var callbackID: CallbackID
-    /// The result, any JSON.
+    /// The result, any JSON; nil if there is none.
     public var result: UnsafeRawBufferPointer?
-    /// The error object, unchecked JSON of any type.
+    /// The error object, unchecked JSON of any type; nil if there is none.
     public var error: UnsafeRawBufferPointer?
 
-    /// Whether exactly one of result and error is there.
+    /// Whether there is exactly one of result and error.
     public var isValid: Bool { (result == nil) != (error == nil) }
 }
 
@@ -87,7 +88,7 @@ public struct ProgressMessage {
     public var callbackID: CallbackID
     /// The value, any JSON.
     public var value: UnsafeRawBufferPointer
-    /// Its number, from 0, as the sender counted.
+    /// Its number, counted from 0 by the sender.
     public var sequence: UInt64
 }
 
@@ -95,30 +96,30 @@ public struct ProgressMessage {
 public struct EventMessage {
     /// The event's name, unescaped.
     public var name: UnsafeRawBufferPointer
-    /// Its data, any JSON; absent data are `null`.
+    /// Its data, any JSON; absent data is `null`.
     public var data: UnsafeRawBufferPointer
-    /// Whether later subscribers get it as well.
+    /// Whether later subscribers also receive it.
     public var isRetained = false
 }
 
-/// What is wrong with a line, or with an item of a batch, and whose it was.
+/// The fault of a line, or of an item of a batch, and the id of its message.
 public struct MessageProblem {
-    /// `message.invalid` or `message.too_large`, in words for the person who wrote the line.
+    /// The error `message.invalid` or `message.too_large`, explained for the author of the line.
     public var error: BridgeError
-    /// The id that the bad message bore, where one could be read.
+    /// The id of the invalid message; nil if none could be read.
     public var callbackID: CallbackID?
-    /// The dialect that it seems to be of; nil: nothing shows it.
+    /// The dialect that the message seems to have; nil if unknown.
     public var dialect: DialectID?
-    /// Whether it is not even JSON.
+    /// Whether the line is not JSON.
     public var isNotJSON = false
-    /// Whether it may be JSON-RPC, for what else there is: the client has spoken nothing yet.
+    /// Whether it may be JSON-RPC. Relevant only if the client has not used another dialect.
     public var mayBeRPC = false
-    /// Whether it is a header, of which a message may have several.
+    /// Whether it is a header line, of which a message may have several.
     public var isHeader = false
-    /// Whether it was to be the end of a call of the daemon's: it bears a result or an error, and names no task.
+    /// Whether it should have ended a call of the daemon: it has a result or an error, but no task.
     public var isReply = false
 
-    /// A problem.
+    /// Creates a problem.
     public init(
         error: BridgeError, callbackID: CallbackID?, dialect: DialectID? = nil, isNotJSON: Bool = false,
         isReply: Bool = false

@@ -4,7 +4,7 @@ internal import CBase64
 public enum Base64Coding {
     private static let padding = UInt8(ascii: "=")
 
-    /// How long the text of so many bytes is.
+    /// Returns the length of the text of `count` bytes.
     public static func textBytes(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
     /// Appends the text of bytes.
@@ -19,8 +19,8 @@ public enum Base64Coding {
         }
     }
 
-    /// The bytes of a text; nil: it is no base 64. Each sequence of bytes has one text: padding is not left out, and
-    /// the bits that stand for nothing are zero.
+    /// Returns the bytes of a text; nil if it is not base 64. Each sequence of bytes has exactly one text: padding is
+    /// required, and the unused bits are zero.
     public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padded = text.suffix(2).reversed().prefix { $0 == padding }.count

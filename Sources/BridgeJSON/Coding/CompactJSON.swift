@@ -1,15 +1,15 @@
-/// The text of a value: one line without white space, each key once, as ``JSON/write(to:)`` writes it.
+/// The text of a value in one line without white space, each key once, in the form of ``JSON/write(to:)``.
 ///
-/// A member of a Codable type that is stored or sent on as text: it is written from the text that is read, without a
-/// value in between, which takes a fraction of the time and of the memory.
+/// Codable types use it for members that are stored or forwarded as text. It is written directly from the text that is
+/// read, without a value in between, which takes a fraction of the time and memory.
 package struct CompactJSON: Sendable, Hashable {
     /// The text.
     package let bytes: [UInt8]
 
-    /// The text of a value.
+    /// Creates the text of a value.
     package init(_ json: JSON) { self.init(bytes: json.bytes) }
 
-    /// The value that a text of JSON means; nil where it is not JSON.
+    /// Creates the compact form of a JSON text; nil if it is not JSON.
     package init?(parsing text: UnsafeRawBufferPointer) {
         guard let tape = try? JSONTape(text, maximumDepth: JSON.maximumDepth) else { return nil }
         self.init(tape, JSONTape.root, sizeHintBytes: text.count)
@@ -23,7 +23,7 @@ package struct CompactJSON: Sendable, Hashable {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The kind of the value, such as `object`, as errors name it.
+    /// The kind of the value, such as `object`, as used in errors.
     package var typeName: String {
         switch bytes.first {
         case UInt8(ascii: "{"): "object"
@@ -58,7 +58,7 @@ extension CompactJSON: Codable {
 }
 
 extension JSONTape {
-    /// Appends the text of a value in its compact form. One call deeper with each level.
+    /// Appends the text of a value in its compact form. Recurses once for each level.
     func writeCompact(_ node: Int, to output: inout GrowingBuffer<UInt8>) {
         switch kind(node) {
         case .null, .true, .false, .number: output.append(contentsOf: bytes(node))
@@ -68,7 +68,7 @@ extension JSONTape {
         }
     }
 
-    /// The same of a string or a key.
+    /// Does the same for a string or a key.
     func writeCompact(string node: Int, to output: inout GrowingBuffer<UInt8>) {
         if nodes[node].hasEscapes { return JSONText.quote(string(node), to: &output) }
         output.append(UInt8(ascii: "\""))

@@ -1,20 +1,20 @@
-/// The text of a value that is being written, and what is open at its end.
+/// The text of a value that is being written, and the open values at its end.
 ///
-/// Values are written where they come, straight to the end of the text: Swift's types call one another in the order of
-/// the text, nearly always. The exceptions are the containers that `nestedContainer` and `superEncoder` give away,
-/// which their owner may fill at any time until its own value ends: each is a text of its own, a `part`, inserted
-/// at its offset then.
+/// Values are written directly at the end of the text, because Swift's types nearly always call one another in the
+/// order of the text. The exceptions are the containers that `nestedContainer` and `superEncoder` return: their owner
+/// may fill them at any time until its own value ends. Each of these is a text of its own, a `part`, which is inserted
+/// at its offset at that time.
 ///
-/// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, none of which calls
-/// a type to write itself meanwhile; checking it at run time took a third of an encoding.
+/// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, and none of these
+/// lets a type write itself meanwhile. The check at run time took a third of the encoding time.
 final class EncodingText {
     @exclusivity(unchecked) var bytes: GrowingBuffer<UInt8>
-    /// The innermost value that is being written. Those around it are kept on the call stack, by `encode`.
+    /// The innermost value that is being written. `encode` keeps the enclosing values on the call stack.
     @exclusivity(unchecked) private var value: OpenValue
     @exclusivity(unchecked) private var lastID = 1
-    /// From the root to the innermost value.
+    /// The path from the root to the innermost value.
     @exclusivity(unchecked) private(set) var path: [PathStep]
-    /// Hashes of the keys of the objects that are open, from outside to inside.
+    /// The hashes of the keys of the open objects, from the outermost to the innermost.
     @exclusivity(unchecked) private var keyHashes = GrowingBuffer<UInt64>(minimumCapacity: 16)
 
     init(path: [PathStep] = [], capacity: Int = 256) {
@@ -28,7 +28,7 @@ final class EncodingText {
 
     // MARK: Values
 
-    /// Writes the value that the whole text is.
+    /// Writes the root value of the text.
     func encodeRoot<T: Encodable>(_ value: T) throws(JSONEncodingError) {
         do {
             try encode(value, at: nil)
@@ -41,8 +41,8 @@ final class EncodingText {
         }
     }
 
-    /// Writes a value at the end, the plainest without making an encoder of each. Nothing of it is left there where
-    /// that fails.
+    /// Writes a value at the end; the plainest types without an encoder of their own. If it fails, nothing of the value
+    /// remains.
     @inline(__always)
     func encode<T: Encodable>(_ value: T, at step: @autoclosure () -> PathStep?) throws {
         // The types on both sides are the same.
@@ -75,7 +75,7 @@ final class EncodingText {
         JSONText.write(digits: value.description, to: &bytes)
     }
 
-    /// The shortest text of a float, which as a double would have many more digits.
+    /// Writes the shortest text of a float, which as a double would have many more digits.
     func write(_ value: Float) throws {
         guard value.isFinite else { throw noNumber("\(value)") }
         JSONText.write(digits: value.description, to: &bytes)
@@ -124,10 +124,11 @@ final class EncodingText {
         seal()
     }
 
-    /// Lets no encoder or container that was kept write here again.
+    /// Prevents encoders and containers that were kept from writing here again.
     private func seal() { value.id = OpenValue.ended }
 
-    /// Two members of the object at the end may have the same key: the last one counts, at the position of the first.
+    /// Called when two members of the object at the end may have the same key. Keeps the last one, at the position of
+    /// the first.
     private func joinDuplicates() {
         let object = Array(bytes.elements[value.start...])
         bytes.cut(to: value.start)
@@ -151,10 +152,10 @@ final class EncodingText {
 
     // MARK: Containers
 
-    /// Begins an object or array, or goes on with the one that was begun; 0 where that cannot be.
+    /// Begins an object or array, or continues the one that was begun; returns 0 if that is impossible.
     func open(_ form: OpenValue.Form, in id: Int) -> Int {
         guard id == value.id else {
-            // The encoder that writes here now has caused it, or has to throw it.
+            // The encoder that writes here now has caused it, or must throw it.
             misuse("a container was asked of an encoder whose value had ended, or was waiting for one of its parts")
             return 0
         }
@@ -245,25 +246,26 @@ final class EncodingText {
         value.count += 1
     }
 
-    /// How many elements have been written to an array.
+    /// Returns the number of elements that have been written to an array.
     func elementCount(in id: Int) -> Int { id == value.id ? value.count : 0 }
 
     // MARK: Parts
 
-    /// The part in which a nested container is opened: where the last member of the key is a part, that one again.
+    /// Returns the part in which a nested container is opened; if the last member with the key is a part, returns that
+    /// part again.
     func nestedPart(_ key: some CodingKey, in id: Int) -> TextEncoder {
         if id == value.id, let known = value.extra?.part(of: key) { return known.encoder }
         return part(key, in: id)
     }
 
-    /// A part that is the next member of an object.
+    /// Begins a part that is the next member of an object.
     func part(_ key: some CodingKey, in id: Int) -> TextEncoder {
         let part = part(.key(key.stringValue)) { try begin(key, in: id) }
         value.extra?.remember(part, of: key)
         return part.encoder
     }
 
-    /// A part that is the next element of an array.
+    /// Begins a part that is the next element of an array.
     func part(in id: Int) -> TextEncoder {
         part(.index(elementCount(in: id))) { try beginElement(in: id) }.encoder
     }

@@ -1,5 +1,5 @@
-// JSON and its numbers as members of Codable types. Our own coders pass them through whole; any other coder sees the
-// value piece by piece, its numbers then as precise as that coder's are.
+// JSON and its numbers as members of Codable types. The coders of this module pass them through unchanged. Any other
+// coder processes the value piece by piece, with numbers of that coder's precision.
 
 extension JSON: Codable {
     /// Reads any value.

@@ -1,20 +1,20 @@
-/// What is done with members of an object that the type does not ask for.
+/// The treatment of members of an object that the type does not request.
 public enum UnknownKeys: Sendable {
-    /// They are passed over.
+    /// They are ignored.
     case ignore
-    /// They are a mismatch, reported with the keys that the type knows.
+    /// They are a mismatch, which lists the keys that the type knows.
     case refuse
 }
 
-/// Codable types from and to JSON.
+/// Reads Codable types from JSON and writes them to JSON.
 ///
-/// ``JSON`` and ``JSONNumber`` themselves pass through unchanged. An optional is nil where its member is `null` or
-/// missing. A whole number is an integer however it is written (`1.0`, `1e2`), as long as the type holds it exactly.
+/// ``JSON`` and ``JSONNumber`` themselves pass through unchanged. An optional is nil if its member is `null` or
+/// missing. A whole number is an integer in any notation (`1.0`, `1e2`), if the type holds it exactly.
 public enum JSONCoding {
     /// Reads a type from a text.
     ///
-    /// - Parameter userInfo: What the type's own decoding finds in its decoder.
-    /// - Throws: ``JSONMismatch`` where the text is no JSON (path `$`) or does not fit the type.
+    /// - Parameter userInfo: The `userInfo` of the decoder that the type's own decoding uses.
+    /// - Throws: ``JSONMismatch`` if the text is not JSON (path `$`) or does not fit the type.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: UnsafeRawBufferPointer, unknownKeys: UnknownKeys = .ignore,
         userInfo: [CodingUserInfoKey: Any] = [:]
@@ -25,9 +25,9 @@ public enum JSONCoding {
         return try decode(type, from: &tape, unknownKeys)
     }
 
-    /// The same from bytes that the caller owns.
+    /// Reads a type from bytes that the caller owns.
     ///
-    /// - Throws: what does not fit, and where.
+    /// - Throws: ``JSONMismatch`` as above.
     public static func decode<T: Decodable>(
         _ type: T.Type, text bytes: [UInt8], unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> T {
@@ -39,12 +39,12 @@ public enum JSONCoding {
 
     /// Reads a type from a value.
     ///
-    /// - Parameter userInfo: What the type's own decoding finds in its decoder.
-    /// - Throws: ``JSONMismatch`` where it does not fit the type.
+    /// - Parameter userInfo: The `userInfo` of the decoder that the type's own decoding uses.
+    /// - Throws: ``JSONMismatch`` if it does not fit the type.
     public static func decode<T: Decodable>(
         _ type: T.Type, from json: JSON, unknownKeys: UnknownKeys = .ignore, userInfo: [CodingUserInfoKey: Any] = [:]
     ) throws(JSONMismatch) -> T {
-        // By way of its text, so that there is one way to read a type.
+        // Through its text, so that there is only one way to read a type.
         let result = json.bytes.withUnsafeBytes { bytes in
             Result { () throws(JSONMismatch) in
                 var tape = tape(ofWritten: bytes)
@@ -58,7 +58,7 @@ public enum JSONCoding {
     private static func decode<T: Decodable>(
         _ type: T.Type, from tape: inout JSONTape, _ unknownKeys: UnknownKeys
     ) throws(JSONMismatch) -> T {
-        // A type that keeps its decoder must not find the text gone.
+        // A type may keep its decoder, which needs the text.
         defer { if !isKnownUniquelyReferenced(&tape) { tape.keepText() } }
         if unknownKeys == .refuse { tape.visits = KeyVisits() }
         let value = try TapeDecoder(tape: tape, node: JSONTape.root, path: .root).decodeRoot(type)
@@ -66,7 +66,7 @@ public enum JSONCoding {
         return value
     }
 
-    /// The tape of a text that this module wrote.
+    /// Reads the tape of a text that this module wrote.
     private static func tape(ofWritten bytes: UnsafeRawBufferPointer) -> JSONTape {
         do throws(JSONSyntaxError) {
             return try JSONTape(bytes, maximumDepth: .max)
@@ -75,35 +75,35 @@ public enum JSONCoding {
         }
     }
 
-    /// The value of a text that this module wrote.
+    /// Reads the value of a text that this module wrote.
     static func json(ofWritten bytes: UnsafeRawBufferPointer) -> JSON {
         tape(ofWritten: bytes).json(JSONTape.root)
     }
 
     /// Writes a value as one line.
     ///
-    /// - Throws: ``JSONEncodingError`` where the value has no JSON, such as a number that is not finite.
+    /// - Throws: ``JSONEncodingError`` if the value has no JSON form, such as a number that is not finite.
     public static func encode<T: Encodable>(_ value: T) throws(JSONEncodingError) -> [UInt8] {
         try withText(of: value) { Array($0) }
     }
 
     /// Appends a value as one line.
     ///
-    /// - Throws: ``JSONEncodingError`` where the value has no JSON; nothing has been appended then.
+    /// - Throws: ``JSONEncodingError`` if the value has no JSON form; nothing has been appended then.
     public static func encode<T: Encodable>(_ value: T, to output: inout [UInt8]) throws(JSONEncodingError) {
         try withText(of: value) { output.append(contentsOf: $0) }
     }
 
-    /// A value as JSON.
+    /// Converts a value to JSON.
     ///
-    /// - Throws: ``JSONEncodingError`` where the value has no JSON.
+    /// - Throws: ``JSONEncodingError`` if the value has no JSON form.
     public static func json<T: Encodable>(_ value: T) throws(JSONEncodingError) -> JSON {
         try withText(of: value) { json(ofWritten: $0) }
     }
 
-    /// Writes a value as one line and passes it to `body`, borrowed: for callers that only pass it on.
+    /// Writes a value as one line and passes it to `body`, borrowed: for callers that only forward it.
     ///
-    /// - Throws: ``JSONEncodingError`` where the value has no JSON; `body` is not called then.
+    /// - Throws: ``JSONEncodingError`` if the value has no JSON form; `body` is not called then.
     public static func withText<T: Encodable, R>(
         of value: T, _ body: (UnsafeRawBufferPointer) -> R
     ) throws(JSONEncodingError) -> R {
@@ -124,13 +124,13 @@ extension JSONTape {
     }
 }
 
-/// Why a value has no JSON.
+/// The reason why a value has no JSON form.
 public struct JSONEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where in the value, such as `$.where[2].name`.
+    /// The path in the value, such as `$.where[2].name`.
     public let path: String
-    /// Why, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     public let reason: String
 
-    /// Path and reason.
+    /// The path and the reason.
     public var description: String { "\(path): \(reason)" }
 }

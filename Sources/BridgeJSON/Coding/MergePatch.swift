@@ -1,17 +1,18 @@
-/// JSON Merge Patch, RFC 7396: a patch is an object that looks like what it changes. Its members replace those of the
-/// same name, `null` removes them, and objects are merged likewise, one inside the other.
+/// JSON Merge Patch, RFC 7396: a patch is an object with the structure of the object that it changes. Its members
+/// replace those of the same name, `null` removes them, and nested objects are merged recursively.
 package enum MergePatch {
-    /// The text of an object as a patch changes it. What the patch does not mention is copied as it is written.
+    /// Applies a patch to the text of an object and returns the result. Members that the patch does not mention are
+    /// copied as they are written.
     ///
-    /// The work is linear in the bytes of both, however deep they are nested: the text is gone through once.
+    /// The time is linear in the bytes of both, at any nesting depth: there is one pass over the text.
     ///
     /// - Parameters:
     ///   - patch: An object.
     ///   - text: JSON.
-    /// - Returns: Nil where the text is not an object.
+    /// - Returns: The changed text; nil if the text is not an object.
     package static func apply(_ patch: CompactJSON, to text: UnsafeRawBufferPointer) -> [UInt8]? {
         patch.bytes.withUnsafeBytes { bytes in
-            // `try?`: a value's own text is JSON.
+            // `try?`: the text of a value is JSON.
             guard let tape = try? JSONTape(bytes, maximumDepth: .max), tape.kind(JSONTape.root) == .object else {
                 return nil
             }
@@ -21,7 +22,7 @@ package enum MergePatch {
     }
 }
 
-/// One patch that is applied to one text.
+/// The application of one patch to one text.
 private struct Merge: ~Copyable {
     private let patch: JSONTape
     private var cursor: MemberCursor
@@ -33,10 +34,10 @@ private struct Merge: ~Copyable {
         output.reserve(text.count + 256)
     }
 
-    /// Writes the object whose first member is next, as an object of the patch changes it. One call deeper with each
-    /// level of the patch.
+    /// Writes the next object of the text, whose first member is next, with the changes of an object of the patch.
+    /// Recurses once for each level of the patch.
     ///
-    /// - Returns: False where the text is not an object.
+    /// - Returns: False if the text is not an object.
     mutating func members(_ object: Int) -> Bool {
         var writer = MemberWriter(&output)
         var met: Set<Int> = []
@@ -64,14 +65,14 @@ private struct Merge: ~Copyable {
         return cursor.leave()
     }
 
-    /// Writes what a value of the patch makes of the text's value that is next.
+    /// Writes the text's next value as changed by a value of the patch.
     private mutating func replaceValue(by change: Int) -> Bool {
         if patch.kind(change) == .object, cursor.enter() { return members(change) }
         patch.writeWithoutNulls(change, to: &output)
         return cursor.value() != nil
     }
 
-    /// The value of the patch for a key of the text.
+    /// Returns the node of the patch's value for a key of the text; nil if there is none.
     private func change(of quotedKey: UnsafeRawBufferPointer, in object: Int) -> Int? {
         let content = UnsafeRawBufferPointer(rebasing: quotedKey.dropFirst().dropLast())
         guard content.contains(UInt8(ascii: "\\")) else { return patch.member(content, of: object, isTaken: false) }
@@ -80,7 +81,7 @@ private struct Merge: ~Copyable {
     }
 }
 
-/// Writes an object's keys, and what separates its members.
+/// Writes the keys and separators of an object.
 private struct MemberWriter {
     private var isEmpty = true
 
@@ -105,7 +106,7 @@ private struct MemberWriter {
 }
 
 extension JSONTape {
-    /// Appends a value of a patch for which there was none before: members of its objects that are `null` are left out.
+    /// Appends a value of the patch that replaces no object: members of its objects that are `null` are left out.
     fileprivate func writeWithoutNulls(_ node: Int, to output: inout GrowingBuffer<UInt8>) {
         guard kind(node) == .object else { return writeCompact(node, to: &output) }
         var writer = MemberWriter(&output)

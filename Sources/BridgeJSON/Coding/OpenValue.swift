@@ -1,6 +1,6 @@
 /// A value that is being written.
 struct OpenValue {
-    /// What a type may make of its encoder, one of them.
+    /// The kind of container that a type has requested from its encoder; it may request only one.
     enum Form: CustomStringConvertible {
         case none, single, object, array
 
@@ -14,19 +14,19 @@ struct OpenValue {
         }
     }
 
-    /// Its number in its text, which its encoder and containers have too.
+    /// Its number in its text; its encoder and containers have the same number.
     var id: Int
-    /// The number of a value that has ended; 0 is that of containers that should not have been asked for.
+    /// The number of a value that has ended. 0 is the number of containers that were requested by mistake.
     static let ended = -1
     var form = Form.none
-    /// Two of its keys may be the same.
+    /// Whether two of its keys may be equal.
     var hasDuplicate = false
-    /// How many members or elements it has.
+    /// The number of its members or elements.
     var count = 0
-    /// Where it begins in the text, and its keys among the hashes.
+    /// Where it begins in the text, and where its keys begin among the hashes.
     let start: Int
     let firstHash: Int
-    /// What few values have.
+    /// Data that few values need; nil otherwise.
     private(set) var extra: Extra?
 
     init(id: Int, start: Int, firstHash: Int) {
@@ -34,11 +34,11 @@ struct OpenValue {
     }
 
     final class Extra {
-        /// Called when the value ends, since those who open containers cannot throw.
+        /// Thrown when the value ends, because functions that open containers cannot throw.
         var misuse: JSONEncodingError?
-        /// In the order of their offsets.
+        /// The parts in the order of their offsets.
         private(set) var parts: [EncodingPart] = []
-        /// Those that are the last members of their keys.
+        /// The parts that are the last members with their keys.
         private var partsByKey: [ExactKey: EncodingText] = [:]
 
         func append(_ part: EncodingPart) { parts.append(part) }
@@ -49,7 +49,7 @@ struct OpenValue {
             partsByKey[ExactKey(text: key.stringValue)] = part
         }
 
-        /// The last member of the key is none now.
+        /// Called when the last member with the key is no longer a part.
         func forgetPart(of key: some CodingKey) { partsByKey[ExactKey(text: key.stringValue)] = nil }
     }
 
@@ -61,7 +61,7 @@ struct OpenValue {
     }
 }
 
-/// A text that is to be inserted into another, at a byte offset.
+/// A text that will be inserted into another one at a byte offset.
 struct EncodingPart {
     var offset: Int
     var text: EncodingText

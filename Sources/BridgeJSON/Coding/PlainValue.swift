@@ -1,9 +1,9 @@
-/// What is read from one node of a tape.
+/// A type that is read from one node of a tape.
 protocol PlainValue {
-    /// The value; nil where the node does not fit.
+    /// Returns the value; nil if the node does not fit.
     static func plain(_ tape: JSONTape, _ node: Int) -> Self?
 
-    /// What is expected, in general and of a number.
+    /// The expected value for a mismatch, in general and if the node is a number.
     static var expected: String { get }
     static var expectedNumber: String { get }
 }
@@ -46,7 +46,7 @@ extension Double: PlainValue {
 
 extension Float: PlainValue {
     static func plain(_ tape: JSONTape, _ node: Int) -> Float? {
-        // From the text: by way of a double it would be rounded twice.
+        // From the text: through a double it would be rounded twice.
         guard tape.kind(node) == .number, let float = Float(tape.number(node).text), float.isFinite else { return nil }
         return float
     }
@@ -77,8 +77,8 @@ extension UInt32: PlainValue {}
 extension UInt64: PlainValue {}
 
 extension Array where Element: PlainValue {
-    /// The elements of an array; nil where one of them does not fit. What `Array.init(from:)` reads, without a decoder
-    /// and containers for it, which cost ten times the elements of a short array.
+    /// Returns the elements of an array; nil if one of them does not fit. It reads the same as `Array.init(from:)`, but
+    /// without a decoder and containers, which cost ten times the elements of a short array.
     static func plain(_ tape: JSONTape, _ array: Int) -> [Element]? {
         let count = Int(tape.nodes[array].count)
         var elements: [Element] = []

@@ -1,4 +1,4 @@
-/// Reads types from a tape. One for each node of it.
+/// Reads types from a tape. Each decoder reads one of its nodes.
 final class TapeDecoder: Decoder {
     let tape: JSONTape
     let node: Int
@@ -31,7 +31,7 @@ final class TapeDecoder: Decoder {
 
     // MARK: Values
 
-    /// Reads what is in a container, at a path that is only made where it is needed: not for plain values that fit.
+    /// Reads a value in a container. The path is created only if it is needed: not for plain values that fit.
     @inline(__always)
     static func decode<T: Decodable>(
         _ type: T.Type, _ tape: JSONTape, _ node: Int, at path: () -> CodingPath
@@ -49,7 +49,7 @@ final class TapeDecoder: Decoder {
         return try TapeDecoder(tape: tape, node: node, path: path()).decode(type)
     }
 
-    /// Reads the type that the whole text is.
+    /// Reads the type of the whole text.
     func decodeRoot<T: Decodable>(_ type: T.Type) throws(JSONMismatch) -> T {
         do {
             return try decode(type)
@@ -58,7 +58,7 @@ final class TapeDecoder: Decoder {
         }
     }
 
-    /// Reads any type, the plainest of them directly.
+    /// Reads any type; the plainest types directly.
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         // The types on both sides are the same.
         if type == String.self { return unsafeBitCast(try plain() as String, to: T.self) }
@@ -75,7 +75,7 @@ final class TapeDecoder: Decoder {
     @inline(never)
     private func mismatch(_ error: any Error, in type: Any.Type) -> JSONMismatch {
         let mismatch = JSONMismatch(error, at: path) { tape.describe(node) }
-        // Of an enumeration the names say more than the type of its raw values.
+        // For an enumeration, the names of its cases are more useful than the type of its raw values.
         if let names = CaseNames.of(type), mismatch.path == path.text {
             return JSONMismatch(path: path.text, expected: names, got: tape.describe(node))
         }
@@ -142,7 +142,7 @@ private struct TapeElements: UnkeyedDecodingContainer {
 
     private var path: CodingPath { .index(currentIndex, of: decoder.path) }
 
-    /// Reads the next element; where that fails it stays the next one.
+    /// Reads the next element. If that fails, it remains the next one.
     private mutating func next<T>(_ body: (TapeDecoder) throws -> T) throws -> T {
         guard !isAtEnd else { throw missing() }
         let value = try body(TapeDecoder(tape: tape, node: node, path: path))
@@ -183,9 +183,9 @@ private struct TapeElements: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try next { $0 } }
 }
 
-/// The names of an enumeration's cases, where it lists them.
+/// The names of an enumeration's cases, if it lists them.
 enum CaseNames {
-    /// As what is expected of a value.
+    /// Returns the names as the expected value of a mismatch; nil if the type does not list its cases.
     static func of(_ type: Any.Type) -> String? {
         guard let enumeration = type as? any (CaseIterable & RawRepresentable).Type else { return nil }
         return "one of: \(names(enumeration).joined(separator: ", "))"

@@ -1,4 +1,4 @@
-/// The members of an object.
+/// Reads the members of an object.
 struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: TapeDecoder
 
@@ -7,7 +7,7 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { tape.keys(of: decoder.node).compactMap(Key.init(stringValue:)) }
 
-    /// The node of a member's value.
+    /// Returns the node of a member's value; nil if it is missing.
     @inline(__always)
     private func member(_ key: some CodingKey, isTaken: Bool = true) -> Int? {
         decoder.member(key.stringValue, isTaken: isTaken)
@@ -112,15 +112,15 @@ struct TapeMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { superDecoder(named: AnyKey("super")) }
     func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(named: key) }
 
-    /// A missing one reads as null.
+    /// A missing member reads as null.
     private func superDecoder(named key: some CodingKey) -> TapeDecoder {
         makeDecoder(member(key) ?? tape.appendedNull(), key)
     }
 }
 
-/// What needs not know the type of the keys.
+/// Functions that do not depend on the type of the keys.
 extension TapeDecoder {
-    /// The node of a member's value.
+    /// Returns the node of a member's value; nil if it is missing.
     func member(_ key: String, isTaken: Bool = true) -> Int? {
         if let visits = tape.visits { visits.ask(key, of: node) }
         return tape.member(key, of: node, isTaken: isTaken)
@@ -141,7 +141,7 @@ extension TapeDecoder {
         return try TapeDecoder(tape: tape, node: node, path: .key(key, of: path)).plain()
     }
 
-    /// - Parameter keys: Those that the type knows.
+    /// - Parameter keys: The type of the keys that the type knows.
     @inline(never)
     func missing(_ key: String, _ keys: any CodingKey.Type, _ expected: String) -> JSONMismatch {
         JSONMismatch(

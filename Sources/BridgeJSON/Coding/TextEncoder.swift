@@ -1,4 +1,4 @@
-/// Writes a Codable value into a text. Good as long as the value is being written.
+/// Writes a Codable value into a text. Valid while the value is being written.
 struct TextEncoder: Encoder {
     let text: EncodingText
     /// The value's number in the text.
@@ -18,7 +18,7 @@ struct TextEncoder: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { TextValue(text: text, id: id) }
 }
 
-/// A single value. Everything that is no plain value of JSON goes through the generic function.
+/// A single value. Values that are not plain JSON values go through the generic function.
 private struct TextValue: SingleValueEncodingContainer {
     let text: EncodingText
     let id: Int

@@ -1,25 +1,24 @@
-/// Why a type has no schema.
+/// The reason why a type has no schema, or why a schema cannot be used.
 public struct JSONSchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where in the type, such as `$.where[0]`.
+    /// The path in the type, such as `$.where[0]`.
     public let path: String
-    /// Why, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     public let reason: String
 
-    /// Path and reason.
+    /// The path and the reason.
     public var description: String { "\(path): \(reason)" }
 }
 
-/// The JSON Schema (2020-12) of Codable types.
+/// Derives the JSON Schema (2020-12) of Codable types.
 ///
-/// It is found by asking the type to decode itself from a recorder: what it asks for, and in which form, is the schema;
-/// what it asks for with `decodeIfPresent` is optional, and may be null. Enumerations must list their cases
-/// (`CaseIterable`).
+/// The type decodes itself from a recorder. The members that it requests, and their types, are the schema; a member
+/// requested with `decodeIfPresent` is optional and may be null. Enumerations must list their cases (`CaseIterable`).
 public enum JSONSchema {
-    /// The schema of a type.
+    /// Returns the schema of a type.
     ///
-    /// - Throws: ``JSONSchemaError`` where the type refers to itself or its parts have no end, where an enumeration
-    ///   does not list its cases, or where the type's own decoding asks for more than a recorder can give. Such a
-    ///   schema is to be written by hand.
+    /// - Throws: ``JSONSchemaError`` if the type refers to itself or nests types without an end, if an enumeration does
+    ///   not list its cases, or if the type's own decoding requests more than a recorder provides. Write such a schema
+    ///   by hand.
     public static func derive<T: Decodable>(from type: T.Type) throws(JSONSchemaError) -> JSON {
         do {
             return try SchemaRecorder.record(type, at: .root, within: []).schema
@@ -32,16 +31,16 @@ public enum JSONSchema {
     }
 }
 
-/// A type that says its schema itself: its own decoding needs more than a recorder has.
+/// A type that provides its schema itself, because its own decoding needs more than a recorder provides.
 package protocol TypeWithSchema: Decodable {
     static var jsonSchema: JSON { get }
-    /// A value, for the type that it is a part of.
+    /// A value, for the type that contains it.
     static var plainest: Self { get }
 }
 
-/// A type of the standard library that is an array or an object of any keys in JSON, or may be null.
+/// A type of the standard library that is an array or an object with arbitrary keys in JSON, or may be null.
 private protocol JSONContainerType {
-    /// The schema, and a value; nil where its parts are nothing to decode.
+    /// Returns the schema and a value; nil if its parts are not decodable.
     static func record(at path: CodingPath, within types: [any Any.Type]) throws -> (schema: JSON, value: Any)?
 }
 
@@ -82,16 +81,16 @@ extension Optional: JSONContainerType {
     }
 }
 
-/// A decoder that notes what it is asked for and answers with the plainest value.
+/// A decoder that records the requests of a type and answers each with the plainest value.
 final class SchemaRecorder: Decoder {
     let path: CodingPath
-    /// The types that are being recorded around this path: one that comes again would have no end.
+    /// The types that are being recorded around this path. A type that occurs again would never end.
     let types: [any Any.Type]
-    /// So many types may be within one another: a generic type may refer to itself with another parameter each time.
+    /// The maximum number of nested types: a generic type may refer to itself with another parameter each time.
     private static let maximumTypes = 64
-    /// Whether the type is to be asked for members only; see ``record(_:at:within:)``.
+    /// Whether the type may request members only; see ``record(_:at:within:)``.
     private let takesMembersOnly: Bool
-    /// Whether the type asked for something else than members although only these were to be had.
+    /// Whether the type requested something other than members although only members were available.
     private var asksForMore = false
     var schema: JSON = true
     var properties = JSONObject()
@@ -106,14 +105,14 @@ final class SchemaRecorder: Decoder {
         self.takesMembersOnly = takesMembersOnly
     }
 
-    /// The schema of a type, and a value of it for the caller that asked.
+    /// Returns the schema of a type, and a value of it for the caller.
     ///
-    /// Most types are objects with members, and these are not asked what else they might be: for each conformance that
-    /// there is none of, the runtime searches every library of the process. That was most of the work.
+    /// Most types are objects with members, so this is tried before any other kind. For each conformance that a type
+    /// does not have, the runtime searches every library of the process, which was most of the work.
     static func record<T: Decodable>(
         _ type: T.Type, at path: CodingPath, within types: [any Any.Type]
     ) throws -> (schema: JSON, value: T) {
-        // The casts are from a type to itself.
+        // Each cast is from a type to itself.
         if let plain = PlainSchema.values.first(where: { $0.type == ObjectIdentifier(type) }) {
             return (plain.schema, plain.value as! T)  // `!`: the type is `T`
         }
@@ -127,7 +126,7 @@ final class SchemaRecorder: Decoder {
         }
         let members = SchemaRecorder(path: path, types: types + [type], takesMembersOnly: true)
         let outcome = Result { try T(from: members) }
-        // No member at all: that is how a dictionary does it.
+        // No member at all: dictionaries decode in this way.
         let isObject = !members.asksForMore && !((try? outcome.get()) != nil && members.properties.isEmpty)
         if isObject { return (members.schema, try members.value(outcome)) }
 
@@ -145,7 +144,7 @@ final class SchemaRecorder: Decoder {
         return (recorder.schema, whole)
     }
 
-    /// What a type's own decoding came to.
+    /// Returns the result of a type's own decoding, with errors that explain what to do.
     private func value<T>(_ result: Result<T, any Error>) throws(JSONSchemaError) -> T {
         do {
             return try result.get()

@@ -1,10 +1,10 @@
-/// What a single value, or a member, of a plain type looks like, and a value of it.
+/// The schemas of plain types, and a value of each.
 enum PlainSchema {
     static let boolean: JSON = ["type": "boolean"]
     static let string: JSON = ["type": "string"]
     static let number: JSON = ["type": "number"]
 
-    /// The plain types by themselves, with a value of each; the commonest first.
+    /// The schemas of the plain types, with a value of each; the most common types first.
     static let values = [
         plain("", string), plain(0, integer(Int.self)), plain(false, boolean), plain(0.0, number),
         plain(JSON.null, true), plain(JSONNumber(0), number), plain(Float(0), number),
@@ -18,7 +18,7 @@ enum PlainSchema {
         _ value: T, _ schema: JSON
     ) -> (type: ObjectIdentifier, schema: JSON, value: any Sendable) { (ObjectIdentifier(T.self), schema, value) }
 
-    /// What a schema made here allows, or null.
+    /// Returns a schema that allows the same as one made here, or null.
     static func orNull(_ schema: JSON) -> JSON {
         guard case .object(var object) = schema else { return schema }
         if let type = object["type"]?.stringValue { object["type"] = [.string(type), "null"] }
@@ -28,7 +28,7 @@ enum PlainSchema {
         return .object(object)
     }
 
-    /// The bounds stand in the schema where they say more than that the number is a machine's.
+    /// Returns the schema of an integer type, with its bounds unless they are those of a 64-bit integer.
     static func integer<T: FixedWidthInteger>(_ type: T.Type) -> JSON {
         var schema: JSONObject = ["type": "integer"]
         if !T.isSigned || T.bitWidth < 64 { schema["minimum"] = .number(JSONNumber(T.min)) }

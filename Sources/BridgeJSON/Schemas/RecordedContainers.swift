@@ -1,4 +1,4 @@
-/// The value that a type asks for.
+/// Records the single value that a type requests.
 struct RecordedValue: SingleValueDecodingContainer {
     let recorder: SchemaRecorder
     var codingPath: [any CodingKey] { recorder.codingPath }
@@ -32,7 +32,7 @@ struct RecordedValue: SingleValueDecodingContainer {
     }
 }
 
-/// The members that a type asks for. What the protocol implements by default ends in one of these functions.
+/// Records the members that a type requests. All default implementations of the protocol call one of these functions.
 struct RecordedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let recorder: SchemaRecorder
 

@@ -1,22 +1,20 @@
-/// A JSON Schema (2020-12) that texts are checked against, with the vocabularies of the specification: core,
-/// applicator,
+/// Checks texts against a JSON Schema (2020-12), with the vocabularies of the specification: core, applicator,
 /// validation and unevaluated. `format` and `content…` are annotations.
 ///
-/// Lengths count Unicode scalars, and numbers are compared by their mathematical value. A schema that cannot be
-/// checked whole
-/// is refused when it is read. Any thread may check, several in parallel too, each with its own `SchemaRoom`.
+/// Lengths count Unicode scalars, and numbers are compared by their mathematical value. A schema that cannot be checked
+/// completely is refused when it is read. Any thread may check, several in parallel too, each with its own
+/// `SchemaRoom`.
 public final class SchemaCheck: Sendable {
     let graph: SchemaGraph
-    /// Whether what does not fit is put in words by a whole check alone.
+    /// Whether only a complete check describes what does not fit.
     private let isLarge: Bool
 
-    /// - Throws: ``JSONSchemaError`` where it is no schema, refers to one that is not in it or to itself without end,
-    /// or asks for
-    ///   what is not supported.
+    /// - Throws: ``JSONSchemaError`` if it is not a schema, if it refers to a schema that it does not contain or to
+    ///   itself without end, or if it uses unsupported features.
     public convenience init(_ schema: JSON) throws(JSONSchemaError) { try self.init(text: schema.bytes) }
 
-    /// - Parameter text: the schema as JSON.
-    /// - Throws: as above, and where it is no JSON.
+    /// - Parameter text: The schema as JSON.
+    /// - Throws: The same errors, also if the text is not JSON.
     public init(text: [UInt8]) throws(JSONSchemaError) {
         let read = text.withUnsafeBytes { bytes in
             Result { () throws(JSONSchemaError) in
@@ -31,16 +29,17 @@ public final class SchemaCheck: Sendable {
         isLarge = graph.byteCount > Self.quicklyWorded
     }
 
-    /// Whether anything at all fits.
+    /// Whether the schema allows every value.
     public var allowsAnything: Bool { graph.rules(of: SchemaGraph.root).isEmpty }
 
-    /// What the schema takes in memory.
+    /// The memory that the schema uses, in bytes.
     public var byteCount: Int { graph.byteCount }
 
     /// Checks one JSON value.
     ///
-    /// - Parameter room: the working memory of a check; reuse it for many checks.
-    /// - Throws: ``SchemaMisfit`` that says what does not fit and where, or that there is too much to check.
+    /// - Parameter room: The working memory of a check; reuse it for many checks.
+    /// - Throws: ``SchemaMisfit`` that describes what does not fit and where, or states that there is too much to
+    ///   check.
     public func check(_ bytes: UnsafeRawBufferPointer, in room: SchemaRoom = SchemaRoom()) throws(SchemaMisfit) {
         _ = try check(bytes, in: room, isQuick: false)
     }
@@ -48,19 +47,19 @@ public final class SchemaCheck: Sendable {
     /// Checks one JSON value on a thread that others wait for: for about 100 µs at most, and without waiting for a
     /// pattern.
     ///
-    /// - Parameter room: as above.
-    /// - Returns: False where that does not suffice: nothing is known then, and ``check(_:in:)`` is to be asked,
-    ///   elsewhere.
-    /// - Throws: as above.
+    /// - Parameter room: As above.
+    /// - Returns: False if that is not sufficient: the result is unknown, and the caller must use ``check(_:in:)`` on
+    ///   another thread.
+    /// - Throws: As above.
     public func checkQuickly(_ bytes: UnsafeRawBufferPointer, in room: SchemaRoom) throws(SchemaMisfit) -> Bool {
         guard bytes.count <= SchemaBudget.quickBytes else { return false }
         return try check(bytes, in: room, isQuick: true)
     }
 
-    /// In bytes of memory that a schema takes.
+    /// The size of a schema, in bytes of memory, up to which a quick check describes what does not fit.
     private static let quicklyWorded = 8_192
 
-    /// False: a quick check did not suffice.
+    /// Returns false if a quick check was not sufficient.
     @inline(__always)
     private func check(
         _ bytes: UnsafeRawBufferPointer, in room: SchemaRoom, isQuick: Bool
@@ -68,7 +67,7 @@ public final class SchemaCheck: Sendable {
         defer { room.clear() }
         do { try room.tape.read(bytes) } catch { throw .mismatch(error) }
         var checking = Checking(self, room, isQuick: isQuick)
-        // What is put in words about a large schema is not counted: some of it is searched, or sorted.
+        // The steps do not include the description of a misfit: for a large schema it requires searching and sorting.
         let isLeft = isQuick && isLarge
         if isLeft { checking.trialDepth = 1 }
         do throws(SchemaExcess) {
@@ -82,19 +81,19 @@ public final class SchemaCheck: Sendable {
     }
 }
 
-/// What a check works with: it is kept for the next one, and holds no caller's state. One thread.
+/// The working memory of a check. It is reused for the next check and contains no caller's state. One thread.
 public final class SchemaRoom {
-    /// The value that is checked.
+    /// The value that is being checked.
     private(set) var tape = JSONTape()
     /// A constant of the schema.
     private(set) var constant = JSONTape()
-    /// What does not fit.
+    /// The value that does not fit.
     var misfit = Misfit()
 
-    /// Room for values, which grows with the first one.
+    /// Creates an empty room, which grows with the first value.
     public init() {}
 
-    /// Forgets the values.
+    /// Removes the values.
     fileprivate func clear() {
         if !tape.clear() { tape = JSONTape() }
         if !constant.clear() { constant = JSONTape() }
@@ -102,14 +101,14 @@ public final class SchemaRoom {
     }
 }
 
-/// Why a value is refused.
+/// The reason why a value is refused.
 public enum SchemaMisfit: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It does not fit; path `$` where the text is no JSON.
+    /// The value does not fit; the path is `$` if the text is not JSON.
     case mismatch(JSONMismatch)
-    /// It is unknown: the check ended when its steps were used up. The reason is the end of a sentence.
+    /// The result is unknown: the check ended at a limit. The reason is the end of a sentence.
     case tooMuch(String)
 
-    /// What does not fit, as the end of a sentence.
+    /// The description as the end of a sentence.
     public var description: String {
         switch self {
         case .mismatch(let mismatch): mismatch.description
@@ -119,7 +118,7 @@ public enum SchemaMisfit: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BridgeError {
-    /// The error for options that a schema does not allow.
+    /// Creates the error for options that a schema does not allow.
     public init(_ misfit: SchemaMisfit) {
         switch misfit {
         case .mismatch(let mismatch): self.init(mismatch)

@@ -2,11 +2,11 @@
 typealias SchemaIndex = UInt32
 
 extension SchemaIndex {
-    /// No schema, where one may be left out.
+    /// Represents an omitted schema.
     static let none = SchemaIndex.max
 }
 
-/// Some elements of one of a graph's rows.
+/// A range of elements in one of a graph's arrays.
 struct SchemaRange {
     var start: UInt32
     var count: UInt32
@@ -16,34 +16,33 @@ struct SchemaRange {
     var indices: Range<Int> { Int(start)..<Int(start + count) }
 }
 
-/// A schema as values are checked against it: rows of small records that name each other by their indices, so that a
-/// schema costs little more memory than its text, and one that refers to itself is no circle of references. What it
-/// keeps
-/// of the text (keys, numbers, constants, patterns) lies in one row of bytes.
+/// A schema in the form for checking values: arrays of small records that refer to each other by index. A schema
+/// therefore uses little more memory than its text, and a recursive schema creates no reference cycle. One array of
+/// bytes contains the parts of the text that are kept (keys, numbers, constants, patterns).
 struct SchemaGraph: Sendable {
     static let root: SchemaIndex = 0
 
     var schemas: [SchemaNode] = []
     var rules: [SchemaRule] = []
-    /// Indices of schemas: of `allOf` and its like; the first elements'; three of each `if`; patterns and theirs in
-    /// turn.
+    /// Indices of schemas: of `allOf` and similar keywords; of the first elements; three for each `if`; patterns and
+    /// their schemas alternately.
     var schemaIndices: [SchemaIndex] = []
     var objects: [SchemaObject] = []
     var members: [SchemaMember] = []
-    /// The tables of large objects: a member's index among the members of its object, plus 1; 0: an empty slot.
+    /// The hash tables of large objects: a member's index among the members of its object, plus 1; 0 is an empty slot.
     var slots: [UInt16] = []
     var dependents: [SchemaDependents] = []
-    /// Names of dependents, in ranges.
+    /// The names of dependent members, as ranges of `bytes`.
     var names: [SchemaRange] = []
-    /// What `enum` and `const` allow, each list in the order of the hashes.
+    /// The values that `enum` and `const` allow, each list in the order of the hashes.
     var constants: [SchemaConstant] = []
     var patterns: [SchemaPattern] = []
     var contained: [SchemaContained] = []
-    /// Schemas with a `$dynamicAnchor`, by its name and the resource that they are in.
+    /// The schemas with a `$dynamicAnchor`, by its name and the resource that contains them.
     var dynamicAnchors: [DynamicAnchor: SchemaIndex] = [:]
     var bytes: [UInt8] = []
 
-    /// What it takes in memory.
+    /// The memory that the graph uses, in bytes.
     var byteCount: Int {
         func size<Element>(_ row: [Element]) -> Int { row.count * MemoryLayout<Element>.stride }
         return size(schemas) + size(rules) + size(schemaIndices) + size(objects) + size(members) + size(slots)
@@ -51,7 +50,7 @@ struct SchemaGraph: Sendable {
             + dynamicAnchors.count * 2 * MemoryLayout<(DynamicAnchor, SchemaIndex)>.stride + size(bytes)
     }
 
-    /// Gives back the room that the rows have for more.
+    /// Releases the spare capacity of the arrays.
     mutating func trim() {
         func trim<Element>(_ row: inout [Element]) { row = row.map(\.self) }
         trim(&schemas)
@@ -72,17 +71,17 @@ struct SchemaGraph: Sendable {
 
     func schemas(_ range: SchemaRange) -> ArraySlice<SchemaIndex> { schemaIndices[range.indices] }
 
-    /// Calls `body` with the bytes of a range of the text.
+    /// Calls `body` with a range of the bytes.
     func withBytes<R>(_ range: SchemaRange, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range.indices])) }
     }
 
-    /// The member of a key among those that a schema knows.
+    /// Returns the index of the member with a key, among those that a schema knows; nil if there is none.
     func member(_ key: UnsafeRawBufferPointer, of object: SchemaObject) -> Int? {
         func isAt(_ index: Int) -> Bool {
             let known = members[index].key
             guard Int(known.count) == key.count, let address = key.baseAddress else { return known.count == key.count }
-            // `!`: as many bytes as the other's, which are some.
+            // `!`: the other has the same number of bytes, which is not 0.
             return withBytes(known) { areEqual($0.baseAddress!, address, key.count) }
         }
         if object.slots.count == 0 { return object.members.indices.first(where: isAt) }
@@ -95,7 +94,7 @@ struct SchemaGraph: Sendable {
         return nil
     }
 
-    /// Hashed with the process's own seed, so that no client can choose keys that collide.
+    /// Hashes with the process's own seed, so that no client can choose keys that collide.
     static func slot(of key: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: key)
@@ -107,46 +106,46 @@ struct SchemaGraph: Sendable {
 
 /// One schema.
 struct SchemaNode {
-    /// In the order in which they are asked.
+    /// The rules in the order in which they are checked.
     var rules: SchemaRange
-    /// The part of the document that has an `$id` of its own.
+    /// The part of the document with an `$id` of its own that contains the schema.
     var resource: UInt32
-    /// Whether it has to know which members or elements other keywords have looked at.
+    /// Whether it must know which members or elements other keywords have evaluated.
     var hasUnevaluated = false
 }
 
-/// A part of the document, and the name of an anchor in it.
+/// The name of an anchor, and the part of the document that contains it.
 struct DynamicAnchor: Hashable {
     var name: UInt32
     var resource: UInt32
 }
 
-/// What a schema knows of objects.
+/// The rules of a schema about objects.
 struct SchemaObject {
     var members = SchemaRange.none
-    /// Of a power of two; none where the members are few.
+    /// The hash table, with a power of two of slots; none for few members.
     var slots = SchemaRange.none
-    /// How many of the members must be there.
+    /// The number of required members.
     var requiredCount: UInt32 = 0
     /// Pairs of a pattern's index and a schema's index.
     var patterns = SchemaRange.none
-    /// Of all other members.
+    /// The schema of all other members.
     var others = SchemaIndex.none
 }
 
 /// A member that a schema knows.
 struct SchemaMember {
     var key: SchemaRange
-    /// None: `properties` does not name it.
+    /// None if `properties` does not name the member.
     var schema = SchemaIndex.none
-    /// What is asked of the object where this member is there: an index, plus 1; 0: nothing.
+    /// The index of the rules for objects with this member, plus 1; 0 for none.
     var dependents: UInt32 = 0
     var isRequired = false
 }
 
-/// What is asked of an object that has a member.
+/// The rules for an object that has a certain member.
 struct SchemaDependents {
-    /// Names of members that must be there as well.
+    /// The names of members that are then required.
     var names = SchemaRange.none
     var schema = SchemaIndex.none
 }
@@ -154,28 +153,28 @@ struct SchemaDependents {
 /// A value that `enum` or `const` allows.
 struct SchemaConstant {
     var hash: UInt64
-    /// Its JSON.
+    /// The value as JSON.
     var text: SchemaRange
 }
 
 /// A regular expression, in RE2's syntax.
 struct SchemaPattern {
     var text: SchemaRange
-    /// As it was written.
+    /// The pattern as it was written.
     var source: SchemaRange
-    /// What a byte that is searched costs.
+    /// The cost of a byte that is searched.
     var weight: UInt32
-    /// What compiling it once more costs.
+    /// The cost of compiling it again.
     var compileSteps: UInt32
 }
 
-/// How many elements have to fit a schema.
+/// The number of elements that must fit a schema.
 struct SchemaContained {
     var schema: SchemaIndex
     var counts: SchemaCounts
 }
 
-/// From one number to another.
+/// The range of a count.
 struct SchemaCounts {
     var minimum: UInt32 = 0
     var maximum: UInt32 = .max

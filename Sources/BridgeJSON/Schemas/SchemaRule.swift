@@ -1,4 +1,4 @@
-/// One thing that a schema asks of a value.
+/// One requirement of a schema for a value.
 enum SchemaRule {
     /// The schema `false`.
     case nothing
@@ -12,7 +12,7 @@ enum SchemaRule {
     case exclusiveMaximum(SchemaRange)
     case multipleOf(SchemaRange)
 
-    /// Of a string, in Unicode scalars.
+    /// The length of a string, in Unicode scalars.
     case lengths(SchemaCounts)
     /// The pattern's index.
     case pattern(UInt32)
@@ -30,24 +30,24 @@ enum SchemaRule {
     case members(UInt32)
     case memberNames(SchemaIndex)
 
-    /// Of the same value.
+    /// Another schema for the same value.
     case apply(SchemaIndex)
-    /// A `$dynamicRef`: the anchor's name, and where it leads when no other part of the document has one.
+    /// A `$dynamicRef`: the anchor's name, and its target if no other part of the document has that anchor.
     case dynamic(UInt32, otherwise: SchemaIndex)
     case all(SchemaRange)
     case any(SchemaRange)
     case one(SchemaRange)
     case not(SchemaIndex)
-    /// Where three of the graph's `schemaIndices` begin: `if`, `then`, `else`.
+    /// The start of three of the graph's `schemaIndices`: `if`, `then`, `else`.
     case condition(UInt32)
 
-    /// What no other keyword has looked at; always the last of a schema's rules.
+    /// The schema of elements or members that no other keyword has evaluated; always the last rule of a schema.
     case unevaluatedElements(SchemaIndex)
     case unevaluatedMembers(SchemaIndex)
 }
 
 extension SchemaGraph {
-    /// The schemas that look at the same value as this one.
+    /// Returns the schemas that this schema applies to the same value.
     func schemasOfTheSameValue(_ schemaIndex: SchemaIndex) -> [SchemaIndex] {
         rules(of: schemaIndex).flatMap { rule -> [SchemaIndex] in
             switch rule {
@@ -64,20 +64,20 @@ extension SchemaGraph {
     }
 }
 
-/// Kinds of values, as a schema's `type` names them.
+/// The kinds of values, as named in a schema's `type`.
 struct SchemaKinds: OptionSet {
     let rawValue: UInt8
 
     static let null = SchemaKinds(rawValue: 1)
     static let boolean = SchemaKinds(rawValue: 2)
-    /// A number without a fraction, however it is written.
+    /// A number without a fraction, in any notation.
     static let integer = SchemaKinds(rawValue: 4)
     static let number = SchemaKinds(rawValue: 8)
     static let string = SchemaKinds(rawValue: 16)
     static let array = SchemaKinds(rawValue: 32)
     static let object = SchemaKinds(rawValue: 64)
 
-    /// Nil: no such type.
+    /// Creates a kind from its name; nil if there is no such type.
     init?(name: String) {
         guard let kind = Self.all.first(where: { $0.name == name })?.kind else { return nil }
         self = kind
@@ -91,7 +91,7 @@ struct SchemaKinds: OptionSet {
         ("null", "null", .null),
     ]
 
-    /// What is expected, in words. Null is named only where nothing else is: an optional member may be null as well.
+    /// The expected kinds in words. Null is named only if it is the only one: an optional member may be null as well.
     var words: String {
         let named = Self.all.filter { contains($0.kind) && ($0.kind != .null || self == .null) }
         return named.map(\.words).joined(separator: " or ")

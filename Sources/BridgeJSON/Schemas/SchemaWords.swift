@@ -1,13 +1,13 @@
-/// What a schema expects, in a few words for a person.
+/// Describes in a few words what a schema expects, for a person.
 struct SchemaWords {
     private let graph: SchemaGraph
 
     init(_ graph: SchemaGraph) { self.graph = graph }
 
-    /// As many values are named.
+    /// The maximum number of values that are named.
     private static let maximumNamed = 20
 
-    /// - Parameter depth: of the schemas around it that are made of others.
+    /// - Parameter depth: The number of enclosing schemas that consist of others.
     func words(_ schemaIndex: SchemaIndex, depth: Int = 0) -> String {
         var kinds: SchemaKinds?
         var bounds = Bounds()
@@ -31,9 +31,9 @@ struct SchemaWords {
         return named.joined(separator: " or ")
     }
 
-    /// Of a schema without a type of its own: those that it is made of, which are no circle.
+    /// Describes a schema without a type of its own by the schemas that it consists of, which form no cycle.
     private func combined(_ schemaIndex: SchemaIndex, _ bounds: Bounds, _ depth: Int) -> String {
-        // Few people want to read more, and each level may have many times as much to say as the one above.
+        // More detail helps few readers, and each level may be many times longer than the one above.
         if depth > 2 { return "a fitting value" }
         for rule in graph.rules(of: schemaIndex) {
             switch rule {
@@ -55,7 +55,7 @@ struct SchemaWords {
 
     // MARK: Bounds
 
-    /// The bounds of a number, each with whether it is itself allowed.
+    /// The bounds of a number, each with whether the bound itself is allowed.
     private struct Bounds {
         var minimum: (number: SchemaRange, isIncluded: Bool)?
         var maximum: (number: SchemaRange, isIncluded: Bool)?
@@ -91,7 +91,7 @@ struct SchemaWords {
 
     // MARK: Constants
 
-    /// In the order of the schema, which is that of their texts.
+    /// Lists the constants in the order of the schema, which is that of their texts.
     private func words(constants range: SchemaRange) -> String {
         let texts = firstTexts(range).map { graph.string($0) }
         if texts.count <= 1 { return texts.first ?? "nothing" }
@@ -99,8 +99,8 @@ struct SchemaWords {
         return "one of: " + plain.joined(separator: ", ") + (range.count > Self.maximumNamed ? ", …" : "")
     }
 
-    /// The texts that come first in the schema. In one pass: thousands may be there, and several schemas may refer to
-    /// them.
+    /// Returns the texts that come first in the schema. Uses one pass: there may be thousands, and several schemas may
+    /// refer to them.
     private func firstTexts(_ range: SchemaRange) -> [SchemaRange] {
         var first: [SchemaRange] = []
         for constant in graph.constants[range.indices] {

@@ -1,4 +1,4 @@
-/// Where in a value a coder stands; written out only when something does not fit.
+/// The position of a coder in a value; written as text only when a value does not fit.
 indirect enum CodingPath {
     case root
     case key(String, of: CodingPath)
@@ -12,14 +12,14 @@ indirect enum CodingPath {
         }
     }
 
-    /// The path that the standard library has so.
+    /// Converts a path of the standard library.
     init(_ codingKeys: [any CodingKey]) {
         self = codingKeys.reduce(.root) { path, key in
             if let index = key.intValue { .index(index, of: path) } else { .key(key.stringValue, of: path) }
         }
     }
 
-    /// The path as the standard library has it.
+    /// The path in the form of the standard library.
     var codingKeys: [any CodingKey] {
         switch self {
         case .root: []
@@ -28,8 +28,8 @@ indirect enum CodingPath {
         }
     }
 
-    /// The maximum length of a key in a path, which the sender chooses. In Unicode scalars: one character may be as long
-    /// as the whole.
+    /// The maximum length of a key in a path, because the sender chooses the key. In Unicode scalars: one character may
+    /// be as long as the whole key.
     private static let maximumKeyScalars = 64
 
     private static func step(_ key: String) -> String {
@@ -51,7 +51,7 @@ indirect enum CodingPath {
     }
 }
 
-/// A key that is just its name.
+/// A key that consists of its name or its index only.
 struct AnyKey: CodingKey {
     let stringValue: String
     let intValue: Int?

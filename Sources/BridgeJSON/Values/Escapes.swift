@@ -1,6 +1,6 @@
-/// The escapes of JSON's strings, turned back into what they stand for.
+/// Decodes the escapes of JSON strings.
 package enum Escapes {
-    /// The four hexadecimal digits at an address; nil where they are none.
+    /// Returns the value of the four hexadecimal digits at an address; nil if they are not digits.
     static func hexUnit(_ digits: UnsafeRawPointer) -> UInt16? {
         var unit: UInt16 = 0
         for index in 0..<4 {
@@ -17,18 +17,19 @@ package enum Escapes {
         return unit
     }
 
-    /// What the content of a string means. Behind a broken escape, which a reader has not let pass, nothing is read.
+    /// Returns the decoded content of a string. Decoding stops at an invalid escape, which a reader has not accepted
+    /// before.
     static func resolve(_ content: UnsafeRawBufferPointer) -> String {
-        // No escape stands for more bytes than it has.
+        // No escape represents more bytes than it has.
         String(unsafeUninitializedCapacity: content.count) {
             resolve(content, into: UnsafeMutableRawBufferPointer($0))
         }
     }
 
-    /// The same as UTF-8.
+    /// Writes the same as UTF-8.
     ///
-    /// - Parameter output: Of at least as many bytes as the content.
-    /// - Returns: How many bytes are written.
+    /// - Parameter output: has at least as many bytes as the content.
+    /// - Returns: the number of bytes written.
     package static func resolve(
         _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) -> Int {
@@ -51,7 +52,7 @@ package enum Escapes {
         return written
     }
 
-    /// What the escape at an index stands for, which goes behind it; nil: it is broken.
+    /// Returns the character of the escape at an index, and moves the index after it; nil if the escape is invalid.
     static func scalar(of text: UnsafeRawBufferPointer, _ index: inout Int) -> Unicode.Scalar? {
         guard index + 1 < text.count else { return nil }
         let letter = text[index + 1]
@@ -87,12 +88,12 @@ package enum Escapes {
     }
 }
 
-/// Whether bytes are UTF-8: no overlong forms, no surrogates, nothing cut off.
+/// Whether bytes are UTF-8: no overlong forms, no surrogates, nothing incomplete.
 func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
     (try? UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)) != nil
 }
 
-/// Whether the same bytes stand at two addresses.
+/// Whether the bytes at two addresses are equal.
 @inline(__always)
 func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
     func word<Word: FixedWidthInteger & BitwiseCopyable>(_ at: UnsafeRawPointer, _ offset: Int, _: Word.Type) -> Word {
@@ -104,7 +105,7 @@ func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int)
             if word(left, index, UInt64.self) != word(right, index, UInt64.self) { return false }
             index += 8
         }
-        // The last ones, some of them once more.
+        // The last bytes; some of them are compared twice.
         return word(left, count - 8, UInt64.self) == word(right, count - 8, UInt64.self)
     }
     if count >= 4 {
@@ -115,14 +116,15 @@ func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int)
     return true
 }
 
-/// Where the next quote, backslash or control character stands, or `end`; looked for eight bytes at a time.
+/// Returns the position of the next quote, backslash or control character, or `end`. Searches eight bytes at a time.
 ///
-/// - Parameter isASCII: Made false where other characters stand before that. Or behind it: it is a hint.
+/// - Parameter isASCII: set to false if there are non-ASCII characters before that position, or shortly after it: it is
+///   only a hint.
 @inline(__always)
 func plainEnd(of base: UnsafeRawPointer, from start: Int, to end: Int, _ isASCII: inout Bool) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
-    // The lowest byte whose high bit this leaves set is one of those; above it a borrow may set others.
+    // The lowest byte whose high bit is set in the result is one of those; above it a borrow may set other bits.
     func specials(_ word: UInt64) -> UInt64 {
         let quotes = (word ^ ones &* UInt64(UInt8(ascii: "\""))) &- ones
         let backslashes = (word ^ ones &* UInt64(UInt8(ascii: "\\"))) &- ones
@@ -144,13 +146,13 @@ func plainEnd(of base: UnsafeRawPointer, from start: Int, to end: Int, _ isASCII
     return found == 0 ? end : position + found.trailingZeroBitCount >> 3
 }
 
-/// One to seven bytes, the first one lowest, and above them those of the padding.
+/// Returns one to seven bytes, the first one lowest, and above them those of the padding.
 @inline(__always)
 func shortWord(_ base: UnsafeRawPointer, _ count: Int, padding: UInt64) -> UInt64 {
     func part<Part: FixedWidthInteger & BitwiseCopyable>(_ index: Int, _: Part.Type) -> UInt64 {
         UInt64(Part(littleEndian: base.loadUnaligned(fromByteOffset: index, as: Part.self))) &<< UInt64(index &* 8)
     }
-    // The parts may overlap: what they have in common is the same.
+    // The parts may overlap: the common bytes are the same.
     let word =
         count >= 4
         ? part(0, UInt32.self) | part(count &- 4, UInt32.self)

@@ -1,22 +1,22 @@
 /// Text that is compared by its bytes.
 ///
-/// Swift holds two spellings of an accented letter to be equal, and the sign for kelvin to be a K; the database, other
-/// languages and callers do not. So names that are looked up, and names that rights rest on, are compared as what they
-/// are on the wire.
+/// Swift considers two spellings of an accented letter equal, and the sign for kelvin equal to K; the database, other
+/// languages and callers do not. Names that are looked up, and names that determine rights, are therefore compared as
+/// they are on the wire.
 @frozen
 public struct ExactText: Hashable, Sendable {
     /// The text as it is on the wire.
     public let utf8: [UInt8]
 
-    /// The text of a string.
+    /// Creates the text of a string.
     @inlinable
     public init(_ text: String) { utf8 = Array(text.utf8) }
 
-    /// The text of UTF-8.
+    /// Creates a text from UTF-8.
     @inlinable
     public init(utf8: [UInt8]) { self.utf8 = utf8 }
 
-    /// As a string.
+    /// The text as a string.
     @inlinable public var text: String { String(decoding: utf8, as: UTF8.self) }
 
     /// Whether a string has the same bytes.
@@ -36,12 +36,12 @@ extension ExactText: Codable {
 }
 
 extension ExactText: ExpressibleByStringLiteral {
-    /// The text of a literal.
+    /// Creates the text of a literal.
     public init(stringLiteral text: String) { self.init(text) }
 }
 
 extension String {
-    /// Whether the other string has the same bytes. `==` also holds where it only looks the same.
+    /// Whether the other string has the same bytes. `==` is also true for strings that only look the same.
     public func isExactly(_ other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }

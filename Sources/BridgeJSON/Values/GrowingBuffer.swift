@@ -1,4 +1,4 @@
-/// What text is written into.
+/// A destination of written text.
 protocol ByteSink: ~Copyable {
     mutating func append(_ byte: UInt8)
     mutating func append(contentsOf bytes: UnsafeRawBufferPointer)
@@ -17,17 +17,17 @@ extension [UInt8]: ByteSink {
     }
 }
 
-/// A row of plain elements that grows at its end and is cut there: an array without the cost of being a value.
+/// A buffer of plain elements that grows and is cut at its end: an array without the cost of value semantics.
 ///
-/// Unsafe inside: an array checks with every access whether it is shared and in bounds, which for a byte costs more
-/// than the byte. This one has one owner, and every index comes from its own `append`; they are checked in debug
-/// builds.
+/// It is unsafe inside. An array checks on every access whether it is shared and in bounds, which costs more than the
+/// access to a byte. This buffer has one owner, and every index comes from its own `append`; indices are checked in
+/// debug builds.
 struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
     private(set) var capacity: Int
 
-    /// One without room.
+    /// Creates a buffer without capacity.
     init() {
         // `!`: no alignment is 0.
         base = UnsafeMutablePointer(bitPattern: MemoryLayout<Element>.alignment)!
@@ -61,7 +61,7 @@ struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
         count += 1
     }
 
-    /// Makes room for so many elements more; what is then written there counts from `advance` on.
+    /// Makes room for this number of further elements. After writing them, the caller calls `advance`.
     @inline(__always) @discardableResult
     mutating func reserve(_ added: Int) -> UnsafeMutablePointer<Element> {
         if capacity - count < added { grow(added) }
@@ -74,7 +74,7 @@ struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
         count += added
     }
 
-    /// Drops what stands behind the first elements.
+    /// Removes the elements after the first `length` ones.
     mutating func cut(to length: Int) {
         assert(length >= 0 && length <= count)
         count = length

@@ -1,6 +1,6 @@
-/// Why a text is not one JSON value.
+/// The reason why a text is not one JSON value.
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The byte at which the reading stopped, from 0.
+    /// The byte offset at which reading stopped, from 0.
     public let offset: Int
     /// The reason, as the end of a sentence.
     public let reason: String
@@ -10,13 +10,13 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension JSON {
-    /// Levels of nesting that a value may have unless the reader says otherwise: the bridge's own bound.
+    /// The default maximum nesting depth of a value: the bridge's own limit.
     public static let maximumDepth = 128
 
-    /// Reads one value of RFC 8259, of less than 2 GiB; anything behind it but white space is refused. UTF-8 is
-    /// checked, and so are lone surrogate escapes.
+    /// Reads one value as in RFC 8259, of less than 2 GiB, followed only by white space. Invalid UTF-8 and escapes of
+    /// lone surrogates are refused.
     ///
-    /// - Parameter maximumDepth: at most 512, because making the value goes one call deeper with each level.
+    /// - Parameter maximumDepth: at most 512, because creating the value recurses once for each level.
     public init(
         parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = JSON.maximumDepth
     ) throws(JSONSyntaxError) {

@@ -1,15 +1,15 @@
 // BridgeJSON: JSON as values.
 //
-//   Values/  a JSON value, its numbers kept as the text they came as; the tape that every text is read into; writing
+//   Values/  a JSON value whose numbers keep their text; the tape into which every text is read; writing
 //   Coding/  Codable types from a tape and into a text, mismatches with their paths, and the JSON Schema of a type
-//   Schemas/ what a type looks like as a JSON Schema; schemas compiled, and values checked against them
+//   Schemas/ the JSON Schema of a type; compiled schemas, and the check of values against them
 //   and the error object that both ends of the bridge share.
 //
-// Linked into the daemon, the clients and every plugin alike. It imports Glibc alone, to load what matches the patterns
-// of schemas when the first one comes, and keeps no state but that. It is not on the way of a raw call, whose options
-// and results travel as bytes.
+// It is linked into the daemon, the clients and every plugin. It imports only Glibc, to load the library that matches
+// the patterns of schemas when the first pattern occurs. It keeps no other state. Raw calls do not use it: their
+// options and results are passed as bytes.
 
-/// A JSON value. Objects keep the order of their members; of equal keys the last one counts.
+/// A JSON value. Objects keep the order of their members; if keys are equal, the last member counts.
 public enum JSON: Sendable, Hashable {
     /// `null`
     case null
@@ -26,31 +26,31 @@ public enum JSON: Sendable, Hashable {
 }
 
 extension JSON {
-    /// The member of an object; nil where this is none, or has no such member.
+    /// The member of an object; nil if this is not an object or has no such member.
     public subscript(key: String) -> JSON? { objectValue?[key] }
 
-    /// The element of an array; nil where this is none, or is shorter.
+    /// The element of an array; nil if this is not an array or is shorter.
     public subscript(index: Int) -> JSON? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// The string; nil where this is none.
+    /// The string; nil if this is not a string.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
-    /// The boolean; nil where this is none.
+    /// The boolean; nil if this is not a boolean.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// The integer; nil where this is no number, or none that 64 bits hold exactly.
+    /// The integer; nil if this is not a number, or 64 bits do not hold it exactly.
     public var int64Value: Int64? { if case .number(let value) = self { value.int64 } else { nil } }
-    /// The number, rounded; nil where this is none.
+    /// The number, rounded; nil if this is not a number.
     public var doubleValue: Double? { if case .number(let value) = self { value.double } else { nil } }
-    /// The elements; nil where this is no array.
+    /// The elements; nil if this is not an array.
     public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
-    /// The members; nil where this is no object.
+    /// The members; nil if this is not an object.
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
     /// Whether this is `null`.
     public var isNull: Bool { self == .null }
 
-    /// What JSON Schema calls this kind of value: "null", "boolean", "number", "string", "array" or "object".
+    /// The name of this kind of value in JSON Schema: "null", "boolean", "number", "string", "array" or "object".
     public var typeName: String {
         switch self {
         case .null: "null"
@@ -66,23 +66,23 @@ extension JSON {
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `null`, which is a value: where no value is meant, `.none` or a `guard` says so. In particular, `condition ?
-    /// value : nil` with a `JSON` is never without a value.
+    /// Creates `null`, which is a value. For no value, write `.none` or use a `guard`. In particular, `condition ?
+    /// value : nil` with a `JSON` always has a value.
     public init(nilLiteral: ()) { self = .null }
-    /// A boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A number.
+    /// Creates a number.
     public init(integerLiteral value: Int64) { self = .number(JSONNumber(value)) }
-    /// A number. One that is not finite traps: JSON has none.
+    /// Creates a number. Traps if it is not finite, because JSON has no such number.
     public init(floatLiteral value: Double) {
         guard let number = JSONNumber(value) else { preconditionFailure("JSON has no number \(value)") }
         self = .number(number)
     }
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    /// An object; of equal keys the last one counts.
+    /// Creates an object; if keys are equal, the last member counts.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         var object = JSONObject()
         for (key, value) in elements { object[key] = value }

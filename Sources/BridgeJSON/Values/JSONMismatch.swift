@@ -1,17 +1,18 @@
-/// What did not fit where a type was read from JSON.
+/// The first value in a JSON text that does not fit the type that is read.
 public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where, such as `$.where[2].name`.
+    /// The path of the value, such as `$.where[2].name`.
     public var path: String
-    /// What should be there: "a string", "an integer from 0 to 255", "one of: alert, confirm, prompt".
+    /// The expected value: "a string", "an integer from 0 to 255", "one of: alert, confirm, prompt".
     public var expected: String
-    /// What is there: "number 12", "nothing", "an unknown key".
+    /// The actual value: "number 12", "nothing", "an unknown key".
     public var got: String
-    /// The keys that there are, where an unknown one is the mismatch.
+    /// The known keys, if the mismatch is an unknown key; otherwise nil.
     public var knownKeys: [String]?
-    /// An unknown key that stands where the key of the path is missing, and that is probably meant to be it.
+    /// An unknown key of the same object that was probably meant to be the missing key of the path; nil if there is
+    /// none.
     public var similarKey: String?
 
-    /// A mismatch.
+    /// Creates a mismatch.
     public init(path: String, expected: String, got: String, knownKeys: [String]? = nil) {
         self.path = path
         self.expected = expected
@@ -19,17 +20,17 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
         self.knownKeys = knownKeys
     }
 
-    /// Whether a key is the mismatch that the type does not know.
+    /// Whether the mismatch is a key that the type does not have.
     public var isUnknownKey: Bool { knownKeys != nil }
 
-    /// Whether a required member is the mismatch, which is not there.
+    /// Whether the mismatch is a required member that is missing.
     public var isMissing: Bool { got == Self.nothing && path != "$" }
 
-    /// A required member that is not there.
+    /// Creates the mismatch for a required member that is missing from the root.
     ///
     /// - Parameters:
-    ///   - path: Its path; nil: it is a member of the root.
-    ///   - given: Unknown keys of the same object. One that is near is probably meant to be this one.
+    ///   - key: The key of the member.
+    ///   - given: Unknown keys of the same object. A similar one is probably meant to be this one.
     public init(missing key: String, expected: String, given: some Sequence<String>) {
         self.init(missing: key, at: .key(key, of: .root), expected: expected, given: given)
     }
@@ -39,7 +40,7 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
         similarKey = Suggestion.nearest(to: key, among: given)
     }
 
-    /// The same with the unknown keys of the root, for who did not hand them on to what found the mismatch.
+    /// Adds the unknown keys of the root, for callers that did not pass them to the code that found the mismatch.
     public consuming func naming(given: [String]) -> JSONMismatch {
         guard isMissing, similarKey == nil, let lastKey, path == "$.\(lastKey)" else { return self }
         similarKey = Suggestion.nearest(to: lastKey, among: given)
@@ -49,9 +50,9 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
     /// The maximum length of a name in a sentence, in Unicode scalars.
     private static let maximumNameScalars = 128
 
-    /// The mismatch as a sentence about members that the reader knows as options, settings, …
+    /// Returns the mismatch as a sentence about members that the reader knows as options, settings, …
     ///
-    /// - Parameter noun: what a member is called, such as "option".
+    /// - Parameter noun: the term for a member, such as "option".
     public func sentence(noun: String) -> String {
         let name = path.hasPrefix("$.") ? String(path.dropFirst(2)) : path
         let shown = name.unicodeScalars.prefix(Self.maximumNameScalars)
@@ -66,20 +67,20 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
         return "unknown \(noun) '\(String(shown))'" + (question.isEmpty ? " (\(known))" : question)
     }
 
-    /// The last key of the path; nil where the path has quotes, in which a dot separates nothing.
+    /// The last key of the path; nil if the path has quotes, within which a dot is not a separator.
     private var lastKey: String? {
         path.utf8.contains(UInt8(ascii: "\"")) ? nil : path.split(separator: ".").last.map(String.init)
     }
 
-    /// Path, expectation and finding, as the end of a sentence.
+    /// The path, the expected and the actual value, as the end of a sentence.
     public var description: String { "at \(path) \(expected) was expected, not \(got)" }
 }
 
 extension JSONMismatch {
-    /// What is there where nothing is.
+    /// The actual value of a missing member.
     static let nothing = "nothing"
 
-    /// A mismatch from what a type's own decoding threw.
+    /// Converts an error that a type's own decoding threw.
     init(_ error: any Error, at path: CodingPath, got value: () -> String) {
         switch error {
         case let mismatch as JSONMismatch:
@@ -97,28 +98,28 @@ extension JSONTape {
     /// The maximum length of a number or a string in a sentence.
     private static let shownCount = 40
 
-    /// A value in a few words: its kind, and itself where it is short.
+    /// Describes a value in a few words: its kind, and the value itself if it is short.
     func describe(_ node: Int) -> String {
         switch kind(node) {
         case .null: "null"
         case .true: "true"
         case .false: "false"
         case .number: "number \(number(node).text.prefix(Self.shownCount))"
-        // Not by characters, one of which may be as long as the whole.
+        // Not in characters: one character may be as long as the whole string.
         case .string: "string \(JSON.string(String(string(node).unicodeScalars.prefix(Self.shownCount))).text)"
         case .array: nodes[node].count == 0 ? "an empty array" : "an array"
         case .object: nodes[node].count == 0 ? "an empty object" : "an object"
         }
     }
 
-    /// A null that is in no container.
+    /// Appends a null that is in no container, and returns its node.
     func appendedNull() -> Int {
         nodes.append(TapeNode(.null, start: 0, next: UInt32(nodes.count + 1)))
         return nodes.count - 1
     }
 }
 
-/// Which keys of which objects were asked for, where unknown ones are refused.
+/// The keys that were requested from each object, recorded if unknown keys are refused.
 final class KeyVisits {
     private var asked: [Int: (path: CodingPath, keys: Set<ExactKey>)] = [:]
     private var order: [Int] = []
@@ -131,7 +132,7 @@ final class KeyVisits {
 
     func ask(_ key: String, of object: Int) { asked[object]?.keys.insert(ExactKey(text: key)) }
 
-    /// The first member that was not asked for.
+    /// Returns the first member that was not requested; nil if there is none.
     func unknownKey(in tape: JSONTape) -> JSONMismatch? {
         for object in order {
             guard let visit = asked[object],

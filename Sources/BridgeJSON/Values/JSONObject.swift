@@ -1,33 +1,33 @@
 /// The members of a JSON object, in the order in which they were first set.
 ///
-/// Keys are compared by their bytes, as JSON means it: two ways to compose one accented letter are two keys, though
-/// Swift holds such strings to be equal. Small objects are searched through; larger ones keep an index, so that hostile
-/// ones cost no more than their size.
+/// Keys are compared by their bytes, as JSON requires: two compositions of one accented letter are two keys, although
+/// Swift considers such strings equal. Small objects are searched linearly; larger ones have an index, so that hostile
+/// objects cost no more than their size.
 public struct JSONObject: Sendable, Sequence {
     fileprivate typealias Member = (key: String, value: JSON)
 
-    /// From this many members on there is an index.
+    /// The number of members from which on there is an index.
     private static let indexedCount = 16
 
-    /// In order. Where there is an index, a member that was taken out leaves nil, so that those behind it keep their
-    /// positions; never more than half of them are nil.
+    /// The members in order. With an index, a removed member leaves nil, so that later members keep their positions; at
+    /// most half of the slots are nil.
     private var members: [Member?] = []
     private var index: [ExactKey: Int] = [:]
 
-    /// How many members there are.
+    /// The number of members.
     public private(set) var count = 0
 
-    /// An object without members.
+    /// Creates an object without members.
     public init() {}
 
-    /// Whether there is none.
+    /// Whether the object has no members.
     public var isEmpty: Bool { count == 0 }
     /// The keys, in order.
     public var keys: [String] { map(\.key) }
-    /// How many members there are.
+    /// The number of members.
     public var underestimatedCount: Int { count }
 
-    /// The member of a key. Setting nil takes it out.
+    /// The member with a key; nil if there is none. Setting nil removes the member.
     public subscript(key: String) -> JSON? {
         get { position(of: key).flatMap { members[$0]?.value } }
         set {
@@ -46,10 +46,10 @@ public struct JSONObject: Sendable, Sequence {
         return members.firstIndex { $0.map { ExactKey(text: $0.key) == key } ?? false }
     }
 
-    /// Makes room.
+    /// Reserves space for further members.
     mutating func reserve(_ added: Int) { members.reserveCapacity(members.count + added) }
 
-    /// Appends a member whose key is known to be none of those that are there.
+    /// Appends a member whose key does not exist yet.
     mutating func append(_ key: String, _ value: JSON) {
         members.append((key, value))
         count += 1
@@ -82,13 +82,13 @@ public struct JSONObject: Sendable, Sequence {
 }
 
 extension JSONObject {
-    /// Goes through the members, in order.
+    /// Iterates over the members, in order.
     public struct Iterator: IteratorProtocol {
         private var rest: IndexingIterator<[Member?]>
 
         fileprivate init(_ members: [Member?]) { rest = members.makeIterator() }
 
-        /// The next member.
+        /// Returns the next member; nil at the end.
         public mutating func next() -> (key: String, value: JSON)? {
             while let slot = rest.next() {
                 if let member = slot { return member }
@@ -97,16 +97,16 @@ extension JSONObject {
         }
     }
 
-    /// The members, in order.
+    /// Returns an iterator over the members, in order.
     public func makeIterator() -> Iterator { Iterator(members) }
 }
 
-/// A key, equal to those of the same bytes.
+/// A key that is equal to keys with the same bytes.
 struct ExactKey: Hashable {
     let text: String
 
     static func == (left: ExactKey, right: ExactKey) -> Bool {
-        // The first is quick, and true of most keys that are not the same; the others are asked for the same keys only.
+        // The first comparison is fast and false for most different keys; the others run only after it has succeeded.
         left.text == right.text && left.text.utf8.count == right.text.utf8.count
             && left.text.utf8.elementsEqual(right.text.utf8)
     }
@@ -118,19 +118,19 @@ struct ExactKey: Hashable {
 }
 
 extension JSONObject: Hashable {
-    /// Whether both have the same members, in whatever order: that is what JSON means.
+    /// Whether both have the same members, in any order, as JSON requires.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.count == right.count && left.allSatisfy { right[$0.key] == $0.value }
     }
 
-    /// The same for equal objects.
+    /// Produces the same hash for equal objects.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(Set(map { ExactKey(text: $0.key) }))
     }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object; of equal keys the last one counts.
+    /// Creates an object; if keys are equal, the last member counts.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         for (key, value) in elements { self[key] = value }
     }

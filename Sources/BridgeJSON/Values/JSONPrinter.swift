@@ -1,19 +1,21 @@
-/// Writes values for people: a member a line, and in colour where the terminal has it.
+/// Formats values for people: one member a line, and optionally in colour.
 ///
-/// Characters that a terminal would obey, or that turn the direction of the text, are written as escapes.
+/// Characters that control a terminal, or that change the direction of the text, are written as escapes.
 public struct JSONPrinter: Sendable {
     private let indent: Int
     private let colour: Bool
 
+    /// Creates a printer.
+    ///
     /// - Parameters:
-    ///   - indent: spaces for each level.
+    ///   - indent: the number of spaces for each level.
     ///   - colour: whether to use ANSI colours.
     public init(indent: Int = 2, colour: Bool = false) {
         self.indent = indent
         self.colour = colour
     }
 
-    /// The value, without a line end behind it.
+    /// Returns the value as text, without a line end.
     public func print(_ value: JSON) -> String {
         var output = ""
         write(value, level: 0, to: &output)

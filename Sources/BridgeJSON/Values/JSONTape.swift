@@ -1,28 +1,29 @@
-/// A text that was read: where its keys and values are, in one row of nodes. From it values and Codable types are made,
-/// strings and numbers only when they are asked for. Of equal keys only the first is left, with the value of the last.
+/// A parsed text: the positions of its keys and values, in one row of nodes. Values and Codable types are created from
+/// it; strings and numbers are decoded only on request. Of equal keys only the first node is kept, with the value of
+/// the last.
 ///
-/// The text is borrowed. Its owner calls `keepText` in the end where the tape is still held.
+/// The text is borrowed. Its owner finally calls `keepText` if the tape is still referenced.
 ///
-/// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, none of which calls
-/// the types that are being read; checking it at run time took a third of a decoding.
+/// `@exclusivity(unchecked)`: no access to a property lasts longer than one of the functions here, and none of these
+/// calls the types that are being read. The check at run time took a third of the decoding time.
 final class JSONTape {
     @exclusivity(unchecked) private(set) var text: UnsafeRawPointer
     @exclusivity(unchecked) private var textCount = 0
-    /// What `text` points to once the tape keeps it.
+    /// The memory of `text` after `keepText`; nil before.
     @exclusivity(unchecked) private var ownText: UnsafeMutableRawPointer?
     @exclusivity(unchecked) var nodes: GrowingBuffer<TapeNode>
     @exclusivity(unchecked) private var tables: [Int: KeyTable] = [:]
-    /// Set where unknown keys are refused.
+    /// Non-nil if unknown keys are refused.
     @exclusivity(unchecked) var visits: KeyVisits?
-    /// For the types that are read.
+    /// The `userInfo` for the types that are read.
     @exclusivity(unchecked) var userInfo: [CodingUserInfoKey: Any] = [:]
 
     static let root = 0
 
-    /// A tape of nothing, to be read into.
+    /// Creates an empty tape, which can then read a text.
     init() {
         nodes = GrowingBuffer()
-        // Never read from: there are no nodes.
+        // Never read: there are no nodes.
         text = UnsafeRawPointer(nodes.base)
     }
 
@@ -35,27 +36,27 @@ final class JSONTape {
     func read(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONSyntaxError) {
         var room = GrowingBuffer<TapeNode>()
         swap(&room, &nodes)
-        // About as many as a message has.
+        // About the number of nodes of a message.
         room.reserve(min(bytes.count / 8 + 8, 4096))
         nodes = try TapeReader(bytes, maximumDepth: maximumDepth, into: room).document()
-        // `!`: what could be read has an address.
+        // `!`: a text that could be read has an address.
         text = bytes.baseAddress!
         textCount = bytes.count
     }
 
-    /// What was read is forgotten. False where the tape has grown too large to be kept for the next text.
+    /// Removes the content. Returns false if the tape has grown too large to be kept for the next text.
     func clear() -> Bool {
         nodes.cut(to: 0)
         if !tables.isEmpty { tables = [:] }
         return nodes.capacity <= Self.largestKept
     }
 
-    /// In nodes.
+    /// The maximum number of nodes of a tape that is kept.
     private static let largestKept = 4096
 
     deinit { ownText?.deallocate() }
 
-    /// Copies the text, because its owner takes it back.
+    /// Copies the text, because its owner releases it.
     func keepText() {
         let copy = UnsafeMutableRawPointer.allocate(byteCount: textCount, alignment: 1)
         copy.copyMemory(from: text, byteCount: textCount)
@@ -65,15 +66,15 @@ final class JSONTape {
 
     // MARK: Members
 
-    /// The node of a member's value; nil where the object has no such member. The next search begins with this member,
-    /// or behind it where it is taken.
+    /// Returns the node of a member's value; nil if the object has no such member. The next search begins with this
+    /// member, or after it if `isTaken`.
     @inline(__always)
     func member(_ key: String, of object: Int, isTaken: Bool) -> Int? {
         var key = key
         return key.withUTF8 { member(UnsafeRawBufferPointer($0), of: object, isTaken: isTaken) }
     }
 
-    /// The same by the bytes of the key.
+    /// Does the same with the bytes of the key.
     @inline(__always)
     func member(_ key: UnsafeRawBufferPointer, of object: Int, isTaken: Bool) -> Int? {
         var index = Int(nodes[object].start)
@@ -91,7 +92,7 @@ final class JSONTape {
         return nil
     }
 
-    /// The same, for large objects whose members are asked for in another order.
+    /// Does the same for large objects whose members are requested in another order.
     @inline(never)
     private func indexedMember(_ key: UnsafeRawBufferPointer, of object: Int, isTaken: Bool) -> Int? {
         let table = tables[object] ?? KeyTable(of: object, in: nodes, text: text)
@@ -101,10 +102,10 @@ final class JSONTape {
         return nodes[index].value
     }
 
-    /// The keys of an object, in order.
+    /// Returns the keys of an object, in order.
     func keys(of object: Int) -> [String] { keys(of: object, maximum: .max) }
 
-    /// Those of the first members: enough to find a misspelt one, bounded where the value is a client's.
+    /// Returns the keys of the first members: enough to find a misspelt one, and bounded for values from clients.
     func firstKeys(of object: Int) -> [String] { keys(of: object, maximum: 64) }
 
     private func keys(of object: Int, maximum: UInt32) -> [String] {
@@ -120,12 +121,12 @@ final class JSONTape {
     @inline(__always)
     func kind(_ node: Int) -> TapeNode.Kind { nodes[node].kind }
 
-    /// What stands in the text, of a string or key with its escapes.
+    /// Returns the bytes in the text; those of a string or key include its escapes.
     func bytes(_ node: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: text + Int(nodes[node].start), count: Int(nodes[node].count))
     }
 
-    /// What a string or key says.
+    /// Returns the decoded string or key.
     @inline(__always)
     func string(_ node: Int) -> String {
         nodes[node].hasEscapes ? Escapes.resolve(bytes(node)) : String(decoding: bytes(node), as: UTF8.self)
@@ -133,7 +134,7 @@ final class JSONTape {
 
     func number(_ node: Int) -> JSONNumber { JSONNumber(checked: String(decoding: bytes(node), as: UTF8.self)) }
 
-    /// The integer, where a number is one and the type holds it.
+    /// Returns the integer; nil if the number is not an integer or the type does not hold it.
     @inline(__always)
     func integer<T: FixedWidthInteger>(_ node: Int) -> T? {
         if nodes[node].isPlainInteger, let (magnitude, isNegative) = NumberText.integer(bytes(node)) {
@@ -143,10 +144,10 @@ final class JSONTape {
         return number(node).integer()
     }
 
-    /// A number rounded to the nearest double; infinite where it is beyond all of them.
+    /// Returns a number rounded to the nearest double; infinite if it is out of range.
     func double(_ node: Int) -> Double { NumberText.double(bytes(node)) ?? number(node).double }
 
-    /// A value with everything in it. One call deeper with each level.
+    /// Returns a value with everything in it. Recurses once for each level.
     func json(_ node: Int) -> JSON {
         switch kind(node) {
         case .null: .null

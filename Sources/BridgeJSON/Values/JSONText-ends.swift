@@ -1,7 +1,7 @@
-// Ends of strings and values in a text that has been checked: they are found without reading what is in them. Of a text
-// that is not JSON after all, nothing behind its end is read.
+// Finds the ends of strings and values in a text that has been checked, without reading their content. If the text is
+// not JSON, it still reads nothing after the end of the text.
 extension JSONText {
-    /// The position behind the string whose first quote is at `start`; nil: the text ends within it.
+    /// Returns the position after the string whose first quote is at `start`; nil if the text ends within it.
     package static func endOfString(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start + 1
         var isASCII = true
@@ -9,12 +9,13 @@ extension JSONText {
             position = endOfPlainText(in: text, from: position, &isASCII)
             guard position < text.count else { return nil }
             if text[position] == UInt8(ascii: "\"") { return position + 1 }
-            // What stands behind a backslash ends no string.
+            // The character after a backslash does not end a string.
             position = min(position + 2, text.count)
         }
     }
 
-    /// The position behind the value that begins at `start`; nil: the text ends within it, or with a number or a word.
+    /// Returns the position after the value that begins at `start`; nil if the text ends within it, or with a number or
+    /// a word.
     package static func endOfValue(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start
         var depth = 0
@@ -27,7 +28,7 @@ extension JSONText {
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                // The end of what the value is in, behind a number or a word.
+                // The end of the enclosing container, after a number or a word.
                 if depth == 0 { return position }
                 depth -= 1
                 if depth == 0 { return position + 1 }

@@ -1,22 +1,23 @@
-/// JSON as text, piece by piece.
+/// Writes parts of JSON as text.
 public enum JSONText {
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// Appends a string in quotes, with the escapes that JSON asks for and no others.
+    /// Appends a string in quotes, with only the escapes that JSON requires.
     public static func appendQuoted(_ string: String, to output: inout [UInt8]) {
         quote(string, to: &output)
     }
 
-    /// Appends a text of UTF-8, which the caller vouches for, in the same way.
+    /// Appends a text in the same way. The caller guarantees that it is UTF-8.
     public static func appendQuoted(utf8 text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         appendContent(text, to: &output)
         output.append(UInt8(ascii: "\""))
     }
 
-    /// Where the next quote, backslash or control character of a text stands, or its end.
+    /// Returns the position of the next quote, backslash or control character of a text, or its end.
     ///
-    /// - Parameter isASCII: Made false where other characters stand before that. Or behind it: it is a hint.
+    /// - Parameter isASCII: set to false if there are non-ASCII characters before that position, or shortly after it:
+    ///   it is only a hint.
     public static func endOfPlainText(
         in text: UnsafeRawBufferPointer, from start: Int, _ isASCII: inout Bool
     ) -> Int {
@@ -43,10 +44,10 @@ public enum JSONText {
         if plain < bytes.count { appendEscaped(UnsafeRawBufferPointer(rebasing: bytes[plain...]), to: &output) }
     }
 
-    /// What begins with a byte to be escaped.
+    /// Appends bytes that begin with a byte to be escaped.
     @inline(never)
     private static func appendEscaped(_ bytes: UnsafeRawBufferPointer, to output: inout some ByteSink & ~Copyable) {
-        // `!`: there is such a byte.
+        // `!`: there is at least this byte.
         let base = bytes.baseAddress!
         var isASCII = true
         var position = 0
@@ -58,7 +59,7 @@ public enum JSONText {
         }
     }
 
-    /// Appends a key with its colon; returns a hash of it, the same for the same key.
+    /// Appends a key with its colon. Returns a hash of the key; equal keys have equal hashes.
     @inline(__always)
     static func writeKey(_ key: String, to output: inout GrowingBuffer<UInt8>) -> UInt64 {
         var key = key
@@ -74,7 +75,7 @@ public enum JSONText {
         }
     }
 
-    /// Quick, and not for tables: two keys may be given the same hash on purpose.
+    /// Fast, but not suitable for tables: a client can choose two keys with the same hash.
     @inline(__always)
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UInt64(bytes.count)
@@ -100,7 +101,7 @@ public enum JSONText {
     /// Appends an integer.
     @inline(__always)
     static func write<T: FixedWidthInteger>(_ value: T, to output: inout GrowingBuffer<UInt8>) {
-        // As many as 64 bits have, and the sign.
+        // The maximum number of digits of 64 bits, and the sign.
         let maximum = 21
         guard T.bitWidth <= 64 else { return write(digits: String(value), to: &output) }
         var magnitude = UInt64(value.magnitude)
@@ -176,13 +177,13 @@ extension JSON {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// The value as one line.
+    /// The value as text in one line.
     public var bytes: [UInt8] {
         var output: [UInt8] = []
         write(to: &output)
         return output
     }
 
-    /// The value as one line.
+    /// The value as text in one line.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }

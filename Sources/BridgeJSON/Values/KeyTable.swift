@@ -1,10 +1,10 @@
-/// The keys of one object of a tape, to be found by their bytes. Hashed with the process's own seed, so that no client
-/// can choose keys that collide.
+/// A table that finds the keys of one object of a tape by their bytes. It uses the process's own hash seed, so that no
+/// client can choose keys that collide.
 struct KeyTable {
-    /// Objects with fewer members are searched through.
+    /// Objects with fewer members are searched linearly.
     static let smallCount = 16
 
-    /// Keys' nodes, each at or behind the slot of its hash. 0, the root, is no key: an empty slot.
+    /// The nodes of keys, each at or after the slot of its hash. 0, the root, is not a key: it marks an empty slot.
     private var slots: [UInt32]
 
     private init(keyCount: Int) {
@@ -13,7 +13,7 @@ struct KeyTable {
         slots = [UInt32](repeating: 0, count: slotCount)
     }
 
-    /// The table of an object whose keys are all different.
+    /// Creates the table of an object whose keys are all different.
     init(of object: Int, in nodes: borrowing GrowingBuffer<TapeNode>, text: UnsafeRawPointer) {
         self.init(keyCount: Int(nodes[object].count))
         var key = object + 1
@@ -23,7 +23,7 @@ struct KeyTable {
         }
     }
 
-    /// Makes one of members whose keys are the same: the last value, at the position of the first.
+    /// Merges members with equal keys into one: the last value, at the position of the first.
     static func joinDuplicates(of object: Int, in nodes: inout GrowingBuffer<TapeNode>, text: UnsafeRawPointer) {
         guard nodes[object].mayHaveDuplicates, nodes[object].count > 1 else { return }
         var table = KeyTable(keyCount: Int(nodes[object].count))
@@ -42,7 +42,7 @@ struct KeyTable {
         }
     }
 
-    /// The node of a key.
+    /// Returns the node of a key; nil if there is none.
     func find(
         _ wanted: UnsafeRawBufferPointer, in nodes: borrowing GrowingBuffer<TapeNode>, text: UnsafeRawPointer
     ) -> Int? {
@@ -55,7 +55,7 @@ struct KeyTable {
         return nil
     }
 
-    /// Enters a key. Returns the node of the same key that is there already.
+    /// Inserts a key. Returns the node of the same key if it already exists; otherwise nil.
     private mutating func insert(
         _ key: Int, in nodes: borrowing GrowingBuffer<TapeNode>, text: UnsafeRawPointer
     ) -> Int? {
@@ -79,7 +79,7 @@ struct KeyTable {
 }
 
 extension TapeNode {
-    /// Calls `body` with what a string or key says.
+    /// Calls `body` with the decoded bytes of a string or key.
     func withContent<R>(text: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         let content = UnsafeRawBufferPointer(start: text + Int(start), count: Int(count))
         if !hasEscapes { return body(content) }
@@ -87,8 +87,8 @@ extension TapeNode {
         return resolved.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether a key is the same as another. By their bytes, as JSON means it: two ways to compose one accented letter
-    /// are two keys.
+    /// Whether a key equals another one. Compares bytes, as JSON requires: two compositions of one accented letter are
+    /// two keys.
     @inline(__always)
     func isKey(_ other: UnsafeRawBufferPointer, text: UnsafeRawPointer) -> Bool {
         if hasEscapes { return isEscapedKey(other, text: text) }

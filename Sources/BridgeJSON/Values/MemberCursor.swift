@@ -1,22 +1,23 @@
-/// Goes through the members of an object in the order in which they are written.
+/// Iterates over the members of an object in the order in which they are written.
 ///
-/// Nothing is copied, and no value is made: the walk takes one pass over the bytes, also where it enters objects within
-/// the object. The text has been checked; if it is not JSON after all, the walk ends early, and never leaves the text.
+/// Nothing is copied, and no value is created: one pass over the bytes is enough, even if it enters nested objects. The
+/// text has been checked. If it is not JSON, the walk ends early and never leaves the text.
 package struct MemberCursor {
     private let text: UnsafeRawBufferPointer
     private var position = 0
 
-    /// Before the first member of the object that `text` is; of another value there are none.
+    /// Creates a cursor before the first member of the object in `text`; if `text` is another value, there are no
+    /// members.
     package init(_ text: UnsafeRawBufferPointer) {
         self.text = text
         skipSpace()
         if !enter() { position = text.count }
     }
 
-    /// A NUL behind the end.
+    /// The byte at the position; NUL after the end.
     private var current: UInt8 { position < text.count ? text[position] : 0 }
 
-    /// The next member, its key with quotes; both are parts of the text. Nil: there is none.
+    /// Returns the next member, its key with quotes; both are parts of the text. Nil if there is none.
     package mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
         guard let key = nextKey() else { return nil }
         return value().map { (key, $0) }
@@ -24,7 +25,8 @@ package struct MemberCursor {
 
     // MARK: Step by step
 
-    /// The key of the next member, with its quotes. Its value is taken next, or entered. Nil: there is none.
+    /// Returns the key of the next member, with its quotes. The caller then calls `value` or `enter`. Nil if there is
+    /// none.
     package mutating func nextKey() -> UnsafeRawBufferPointer? {
         skipSpace()
         if current == UInt8(ascii: ",") { position += 1 }
@@ -38,14 +40,15 @@ package struct MemberCursor {
         return key
     }
 
-    /// Goes into the object that is the value of the key: its members are next. False: the value is not an object.
+    /// Enters the object that is the value of the key: its members come next. Returns false if the value is not an
+    /// object.
     package mutating func enter() -> Bool {
         guard current == UInt8(ascii: "{") else { return false }
         position += 1
         return true
     }
 
-    /// Goes behind the end of the object whose members are through. False: it has no end here.
+    /// Moves after the end of the object whose members have all been read. Returns false if it does not end here.
     package mutating func leave() -> Bool {
         skipSpace()
         guard current == UInt8(ascii: "}") else { return false }
@@ -53,7 +56,7 @@ package struct MemberCursor {
         return true
     }
 
-    /// Takes the value of the key. Nil: the text ends within it.
+    /// Returns the value of the key and moves after it. Nil if the text ends within it.
     package mutating func value() -> UnsafeRawBufferPointer? {
         take(to: JSONText.endOfValue(in: text, from: position))
     }

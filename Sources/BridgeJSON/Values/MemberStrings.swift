@@ -1,27 +1,26 @@
-/// What an object says under one key, wherever it says it: of equal keys readers take now the first, now the last, so
-/// who decides by a member has to look at all of them.
+/// All strings of an object under one key. If a key occurs several times, some readers use the first value and others
+/// the last, so code that decides by a member must check all of them.
 public struct MemberStrings: Sendable {
-    /// It may stand there so many times: each of them is looked at, and a text may have it ten thousands of times.
+    /// The maximum number of values: each of them is checked, and a text may contain tens of thousands.
     private static let maximumValues = 16
 
     /// The key.
     public let key: String
-    /// The key as it mostly stands in a text.
+    /// The key as it usually appears in a text.
     private let quotedKey: [UInt8]
     private let keyBytes: [UInt8]
 
-    /// What stands under this key.
+    /// Creates a reader for this key.
     public init(_ key: String) {
         self.key = key
         quotedKey = JSON.string(key).bytes
         keyBytes = Array(key.utf8)
     }
 
-    /// The strings that stand under the key in an object; of another value, none. `null` is no string, and none is
-    /// meant.
+    /// Returns the strings under the key in an object; none for another value. `null` is not a string and is skipped.
     ///
     /// - Parameter text: JSON that has been checked.
-    /// - Throws: what stands there that is neither a string nor `null`, and that the key stands there too many times.
+    /// - Throws: if a value under the key is neither a string nor `null`, or if there are too many values.
     public func values(in text: UnsafeRawBufferPointer) throws(JSONMismatch) -> [String] {
         var walk = MemberCursor(text)
         var values: [String] = []
@@ -41,7 +40,7 @@ public struct MemberStrings: Sendable {
     }
 
     private func says(_ written: UnsafeRawBufferPointer) -> Bool {
-        // Escapes make a key longer, never shorter: most of those of other members need no look.
+        // Escapes make a key longer, never shorter: most other keys are excluded by their length.
         guard written.count >= keyBytes.count + 2 else { return false }
         if written.count == quotedKey.count, written.elementsEqual(quotedKey) { return true }
         return keyBytes.withUnsafeBytes { WrittenName.isSame(Self.content(written), as: $0) }
@@ -59,7 +58,7 @@ public struct MemberStrings: Sendable {
         JSONMismatch(path: "$.\(key)", expected: "a string", got: Self.description(of: value))
     }
 
-    /// What a value is, as mismatches have it. A container is not read: it may be the whole text.
+    /// Returns the description of a value for a mismatch. A container is not read: it may be the whole text.
     private static func description(of value: UnsafeRawBufferPointer) -> String {
         let first = value.first
         guard first == UInt8(ascii: "[") || first == UInt8(ascii: "{") else {

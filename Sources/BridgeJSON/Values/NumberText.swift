@@ -1,11 +1,11 @@
 /// The grammar of a number: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`
 struct NumberScan {
-    /// Whether what was gone through is a number.
+    /// Whether the scanned text is a complete number.
     private(set) var isWhole = false
-    /// Whether it is one without a fraction and an exponent.
+    /// Whether it has neither a fraction nor an exponent.
     private(set) var isPlainInteger = false
 
-    /// Goes through the bytes as long as a number goes on so; returns where that ends.
+    /// Scans bytes as long as they continue a number; returns the position after them.
     mutating func end(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         isWhole = false
         isPlainInteger = false
@@ -33,13 +33,13 @@ struct NumberScan {
         return end
     }
 
-    /// The byte at an index; 0, which is part of no number, behind the last.
+    /// Returns the byte at an index; 0, which is part of no number, after the last one.
     @inline(__always)
     private static func byte(_ index: Int, _ bytes: UnsafeRawBufferPointer) -> UInt8 {
         index < bytes.count ? bytes[index] : 0
     }
 
-    /// Whether there is a digit at least.
+    /// Skips digits. Returns whether there is at least one.
     @inline(__always)
     private static func skipDigits(_ index: inout Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
         let first = index
@@ -48,14 +48,14 @@ struct NumberScan {
     }
 }
 
-/// Numbers from their text, which is one of the grammar, without a string in between. Nil: by way of the string.
+/// Converts a number's text, which matches the grammar, without creating a string. Returns nil if a string is needed.
 enum NumberText {
-    /// As many digits as 64 bits hold whatever they are.
+    /// The number of digits of which 64 bits hold every value.
     private static let safeDigits = 19
-    /// Up to here a double holds every integer exactly.
+    /// The limit up to which a double holds every integer exactly.
     private static let exactIntegers: UInt64 = 1 << 53
 
-    /// The integer of a text without a fraction and an exponent.
+    /// Returns the integer of a text without a fraction and an exponent.
     @inline(__always)
     static func integer(_ text: UnsafeRawBufferPointer) -> (magnitude: UInt64, isNegative: Bool)? {
         let isNegative = text[0] == UInt8(ascii: "-")
@@ -66,8 +66,8 @@ enum NumberText {
         return (magnitude, isNegative)
     }
 
-    /// The double of a short decimal. Exact, because both its digits and the power of ten are exact as doubles, and one
-    /// division or multiplication of these rounds once.
+    /// Returns the double of a short decimal. Exact, because its digits and the power of ten are exact as doubles, and
+    /// one division rounds only once.
     static func double(_ text: UnsafeRawBufferPointer) -> Double? {
         let isNegative = text[0] == UInt8(ascii: "-")
         let first = isNegative ? 1 : 0
@@ -93,7 +93,7 @@ enum NumberText {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// The powers up to 22 are exact; there are at most 19 digits behind the point.
+    /// Powers up to 22 are exact; there are at most 19 digits after the point.
     private static func powerOfTen(_ exponent: Int) -> Double {
         let powers: InlineArray<20, Double> = [
             1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,

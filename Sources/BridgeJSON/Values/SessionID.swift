@@ -1,21 +1,21 @@
-/// A session: one connection of a client to the daemon. Its number is never given to another session of the same
-/// daemon; 0 is the daemon itself. In JSON it is the number.
+/// The number of a session: one connection of a client to the daemon. The daemon never reuses a number; 0 is the daemon
+/// itself. In JSON it is a number.
 @frozen
 public struct SessionID: RawRepresentable, Hashable, Codable, Sendable {
-    /// The session's number, as messages and `trestle sessions` have it.
+    /// The session's number, as shown in messages and by `trestle sessions`.
     public let rawValue: UInt64
 
-    /// The session of a number.
+    /// Creates the id of a session from its number.
     @inlinable
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The session of a number, which must not be negative.
+    /// Creates the id of a session from its number, which must not be negative.
     @inlinable
     public init(_ number: some BinaryInteger) { rawValue = UInt64(number) }
 }
 
 extension SessionID {
-    /// The session of a JSON number; nil where this is none.
+    /// Creates the id from a JSON number; nil if this is not one.
     public init?(_ json: JSON?) {
         guard let number = json?.int64Value.flatMap({ UInt64(exactly: $0) }) else { return nil }
         rawValue = number
@@ -26,7 +26,7 @@ extension SessionID {
 }
 
 extension SessionID: ExpressibleByIntegerLiteral {
-    /// The session of a number.
+    /// Creates the id of a session from its number.
     @inlinable
     public init(integerLiteral number: UInt64) { rawValue = number }
 }
@@ -38,7 +38,7 @@ extension SessionID: Comparable {
 }
 
 extension SessionID: LosslessStringConvertible {
-    /// The session of a number in decimal digits; nil where the text is none.
+    /// Creates the id from a number in decimal digits; nil if the text is not such a number.
     public init?(_ description: String) {
         guard let number = UInt64(description) else { return nil }
         rawValue = number

@@ -1,17 +1,17 @@
-/// One key or value of a text, in a row of all of them: a container, then what is in it, each key before its value.
+/// One key or value of a text. The nodes are in one row: a container, then its content, each key before its value.
 struct TapeNode: BitwiseCopyable {
     enum Kind: UInt8 {
         case null, `true`, `false`, number, string, array, object
     }
 
-    /// Where it begins in the text: a string or key behind its quote. Of an object: the key at which the next search
-    /// for a member begins; types ask for members in the order in which they were written, mostly.
+    /// The start in the text; for a string or key, the position after its quote. For an object: the key at which the
+    /// next search for a member begins, because types mostly request members in the order in which they were written.
     var start: UInt32
-    /// How many bytes of the text it is, without quotes; how many members or elements it has.
+    /// The number of bytes in the text, without quotes; for a container, the number of its members or elements.
     var count: UInt32
-    /// What comes behind it and everything in it. Of a key: the next key of the object.
+    /// The node after this one and everything in it. For a key: the next key of the object.
     var next: UInt32
-    /// Of a value: its kind. Of a key: the index of its value. And the flags.
+    /// For a value: its kind. For a key: the index of its value. Also contains the flags.
     private var info: UInt32
 
     private static let escapeFlag: UInt32 = 1 << 31
@@ -22,7 +22,7 @@ struct TapeNode: BitwiseCopyable {
         info = UInt32(kind.rawValue) | (hasEscapes ? Self.escapeFlag : 0)
     }
 
-    /// A key; its value comes next.
+    /// Creates a key; its value comes next.
     init(keyAt start: UInt32, count: UInt32, value: UInt32, hasEscapes: Bool) {
         (self.start, self.count, self.next) = (start, count, 0)
         info = value | (hasEscapes ? Self.escapeFlag : 0)
@@ -30,24 +30,24 @@ struct TapeNode: BitwiseCopyable {
 
     var hasEscapes: Bool { info & Self.escapeFlag != 0 }
 
-    /// Of a value. The bits are those of a kind: every value was made with one.
+    /// For a value. The bits are valid: every value was created with a kind.
     var kind: Kind {
         @inline(__always) get { unsafeBitCast(UInt8(truncatingIfNeeded: info & 7), to: Kind.self) }
     }
 
-    /// Of a key.
+    /// For a key: the index of its value.
     var value: Int {
         get { Int(info & ~Self.escapeFlag) }
         set { info = info & Self.escapeFlag | UInt32(newValue) }
     }
 
-    /// Of a number: it has neither fraction nor exponent.
+    /// For a number: whether it has neither fraction nor exponent.
     var isPlainInteger: Bool {
         get { info & Self.noteFlag != 0 }
         set { setNote(newValue) }
     }
 
-    /// Of an object that is being read: two of its keys may be the same.
+    /// For an object that is being read: whether two of its keys may be equal.
     var mayHaveDuplicates: Bool {
         get { info & Self.noteFlag != 0 }
         set { setNote(newValue) }

@@ -1,21 +1,21 @@
-/// Reads a text into a tape: goes through the bytes once, and without recursion.
+/// Reads a text into a tape in one pass over the bytes, without recursion.
 struct TapeReader: ~Copyable {
     private let base: UnsafeRawPointer
     private let count: Int
     private let maximumDepth: Int
     private var position = 0
     private var depth = 0
-    /// The innermost container that has not ended; its `start` is the one around it, an object's `next` a set of hashes
+    /// The innermost open container. Its `start` is the enclosing container; the `next` of an object is a set of hashes
     /// of its keys.
     private var open: UInt32 = 0
     private var nodes: GrowingBuffer<TapeNode>
 
-    /// What a tape can index, in bytes.
+    /// The maximum number of bytes that a tape can index.
     private static let maximumBytes = Int(Int32.max)
 
-    /// - Parameter nodes: None, and room for them.
+    /// - Parameter nodes: an empty buffer, with capacity for the nodes.
     init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int, into nodes: consuming GrowingBuffer<TapeNode>) {
-        // Without an address there is nothing to read: the count is 0.
+        // Without an address the count is 0, and nothing is read.
         base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!  // `!`: 1 is not 0
         count = bytes.count
         self.maximumDepth = maximumDepth
@@ -56,7 +56,7 @@ struct TapeReader: ~Copyable {
     @inline(__always)
     private func byte(_ index: Int) -> UInt8 { base.load(fromByteOffset: index, as: UInt8.self) }
 
-    /// The byte at the position; 0, which is none of the grammar, behind the last one.
+    /// The byte at the position; 0, which the grammar does not contain, after the last one.
     private var current: UInt8 {
         @inline(__always) get { position < count ? byte(position) : 0 }
     }
@@ -82,7 +82,7 @@ struct TapeReader: ~Copyable {
         skipSpace()
     }
 
-    /// Behind the bracket that ends the innermost container. Returns its node.
+    /// Closes the innermost container after its bracket. Returns its node.
     @inline(__always)
     private mutating func leave() -> Int {
         let container = Int(open)
@@ -93,7 +93,7 @@ struct TapeReader: ~Copyable {
         return container
     }
 
-    /// A value has ended: goes on to the next one, or through the ends of the containers around it.
+    /// Ends a value: continues with the next one, or closes the containers around it.
     private mutating func ended(_ value: Int) throws(JSONSyntaxError) {
         var value = value
         while depth > 0 {
@@ -131,7 +131,7 @@ struct TapeReader: ~Copyable {
         position += 1
     }
 
-    /// Finds out cheaply that the keys of a small object are all different, as they nearly always are.
+    /// Checks cheaply that the keys of a small object are all different, which is nearly always true.
     @inline(__always)
     private mutating func noteKey(_ start: Int, _ length: Int, hasEscapes: Bool) {
         let object = Int(open)
@@ -190,7 +190,7 @@ struct TapeReader: ~Copyable {
     @inline(__always)
     private mutating func number(_ next: UInt32) throws(JSONSyntaxError) {
         let start = position
-        // Most numbers are integers: digits without a zero before them.
+        // Most numbers are integers: digits without a leading zero.
         var end = start
         if current == UInt8(ascii: "-") { end += 1 }
         let first = end
@@ -222,7 +222,7 @@ struct TapeReader: ~Copyable {
 
     // MARK: Strings
 
-    /// Goes from the quote that opens a string behind the one that closes it. Returns where its content starts.
+    /// Moves from the opening quote of a string to after the closing one. Returns the start of its content.
     @inline(__always)
     private mutating func string() throws(JSONSyntaxError) -> (start: Int, hasEscapes: Bool) {
         let start = position + 1
@@ -236,7 +236,7 @@ struct TapeReader: ~Copyable {
         return (start, try unusualString())
     }
 
-    /// The same from the content on, where that is not plain ASCII. Returns whether it has escapes.
+    /// Does the same from the content on, if it is not plain ASCII. Returns whether it has escapes.
     @inline(never)
     private mutating func unusualString() throws(JSONSyntaxError) -> Bool {
         let start = position
@@ -261,7 +261,7 @@ struct TapeReader: ~Copyable {
         return hasEscapes
     }
 
-    /// Checks the escape at the position and goes behind it.
+    /// Checks the escape at the position and moves after it.
     private mutating func escape() throws(JSONSyntaxError) {
         guard position + 1 < count else { throw error("a string does not end") }
         switch byte(position + 1) {

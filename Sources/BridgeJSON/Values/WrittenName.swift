@@ -1,11 +1,11 @@
-/// A name as it stands between the quotes of a text, which may write it with escapes.
+/// A name between the quotes of a JSON text, which may contain escapes.
 public enum WrittenName {
-    /// Whether it stands for these bytes. Nothing is allocated, and no more of it is looked at than can stand for them:
-    /// a text may have hundreds of thousands of names.
+    /// Whether the written name represents these bytes. Nothing is allocated, and reading stops at the first
+    /// difference: a text may have hundreds of thousands of names.
     ///
     /// - Parameters:
-    ///   - written: What stands between the quotes. Where it is no part of JSON, it is not read beyond its end.
-    ///   - name: UTF-8.
+    ///   - written: The text between the quotes. If it is not valid JSON, nothing after its end is read.
+    ///   - name: The name as UTF-8.
     public static func isSame(_ written: UnsafeRawBufferPointer, as name: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         var found = 0

@@ -1,11 +1,11 @@
-/// Finds the callbackId of a line that is not JSON, or of the kept beginning of one that was too long.
+/// Finds the callbackId of a line that is not JSON, or of the stored beginning of a line that was too long.
 ///
-/// A tolerant walk over the top level of what may be an object: only brackets, strings and commas are looked at. The id
-/// counts where its key and its value stand complete at the top level; anything doubtful gives none, because an error
-/// with a wrong id would end another caller's call.
+/// It is a tolerant walk over the top level of a possible object, and reads only brackets, strings and commas. The id
+/// counts only if its key and its value are complete at the top level. A doubtful id is not used, because an error with
+/// a wrong id would end another call.
 enum CallbackIDSalvage {
-    /// - Returns: the id, and whether the line was to answer a call: what it bears besides, as far as the key behind
-    ///   the id, says so.
+    /// - Returns: The id, and whether the line should have answered a call, according to its keys up to the one after
+    ///   the id.
     static func find(
         in prefix: UnsafeRawBufferPointer, _ scratch: inout EscapeScratch
     ) -> (id: CallbackID, isReply: Bool)? {
@@ -13,7 +13,7 @@ enum CallbackIDSalvage {
         guard let text = walk.findValue(of: "callbackId") else { return nil }
         walk.noteNextKey()
         let isEscaped = text.contains(UInt8(ascii: "\\"))
-        // Escapes have not been checked here; an id with one is rare enough to be let go.
+        // Escapes have not been checked here; an id with an escape is rare and is ignored.
         guard !isEscaped, !text.contains(where: { $0 < 0x20 }), String(validating: text, as: UTF8.self) != nil else {
             return nil
         }
@@ -22,7 +22,7 @@ enum CallbackIDSalvage {
         return (id, walk.hasOutcome && !walk.hasTask)
     }
 
-    /// Whether digits are a number to JSON, which knows none that begins with a zero and goes on: the answer bears it.
+    /// Whether digits are a JSON number, which has no leading zero: the answer contains the id as written.
     private static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         let digits = text.drop { $0 == UInt8(ascii: "-") }
         return digits.count == 1 || digits.first != UInt8(ascii: "0")
@@ -34,7 +34,7 @@ enum CallbackIDSalvage {
         private(set) var hasTask = false
         private(set) var hasOutcome = false
 
-        /// The scalar value of a key of the top level, where it ends within the bytes.
+        /// Returns the scalar value of a key of the top level; nil if it does not end within the bytes.
         mutating func findValue(of wanted: StaticString) -> UnsafeRawBufferPointer? {
             skipSpace()
             guard take("{") else { return nil }
@@ -50,7 +50,7 @@ enum CallbackIDSalvage {
             }
         }
 
-        /// Looks at the key behind the value that was found.
+        /// Notes the key after the value that was found.
         mutating func noteNextKey() {
             guard skipToComma() else { return }
             skipSpace()
@@ -76,7 +76,7 @@ enum CallbackIDSalvage {
             return true
         }
 
-        /// The content of the string that starts here; nil where none starts, or where it does not end.
+        /// Returns the content of the string that starts here; nil if none starts, or if it does not end.
         private mutating func string() -> UnsafeRawBufferPointer? {
             guard take("\"") else { return nil }
             let start = position
@@ -92,7 +92,7 @@ enum CallbackIDSalvage {
             return nil
         }
 
-        /// A string with its quotes, or a number that something follows.
+        /// Returns a string with its quotes, or a number that is followed by another byte.
         private mutating func scalar() -> UnsafeRawBufferPointer? {
             let start = position
             if bytes.indices.contains(position), bytes[position] == UInt8(ascii: "\"") {
@@ -110,7 +110,7 @@ enum CallbackIDSalvage {
             return bytes.slice(start, position - start)
         }
 
-        /// Skips a value of any kind, up to and past the comma behind it.
+        /// Skips a value of any kind and the comma after it.
         private mutating func skipToComma() -> Bool {
             var depth = 0
             while position < bytes.count {

@@ -1,50 +1,49 @@
 import BridgeJSON
 import CBridgeJSON
 
-/// What became of a line.
+/// How far a line was handled.
 public enum DecodeOutcome: Equatable {
-    /// All of it was handled.
+    /// The whole line was handled.
     case finished
-    /// The handler stopped within a batch; the item that starts at this offset of the line is the next one.
+    /// The handler stopped within a batch. The next item starts at this offset of the line.
     case stopped(offset: Int)
 }
 
-/// Turns lines into messages: checks the grammar, distinguishes batches from single messages, and lets the dialect read
-/// the fields. One thread at a time; what it hands out is good until the handler returns.
+/// Converts lines to messages: checks the grammar, distinguishes batches from single messages, and passes the fields to
+/// the dialect. One thread at a time. Its messages are valid until the handler returns.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// `@exclusivity(unchecked)`: docs/architecture.md explains the reason.
 public final class MessageDecoder {
     @exclusivity(unchecked) private var lines = LineParser(EnvelopeField.names)
     @exclusivity(unchecked) private var items = LineParser(EnvelopeField.names)
     @exclusivity(unchecked) private var scratch = EscapeScratch()
-    /// The batch that was found last and has not been handed out.
+    /// The last batch that was found and has not been handed out; nil if there is none.
     @exclusivity(unchecked) private var batch: ParsedLine?
     private let memory = DialectMemory()
     let extraDepth: Int
-    /// Whether the line that was read last is nested deeper than a message may be, by as much as this decoder allows.
+    /// Whether the last line exceeds the nesting depth of a message, within the extra depth of this decoder.
     @exclusivity(unchecked) public internal(set) var isDeep = false
 
-    /// A decoder with working memory of its own.
+    /// Creates a decoder with its own working memory.
     ///
     /// - Parameters:
-    ///   - urlSchemes: the schemes of URLs that are calls, in small letters.
-    ///   - extraDepth: how many levels deeper than a message a line may be nested, for messages that carry another's
-    ///     payload as a part of theirs.
+    ///   - urlSchemes: The schemes of URLs that are calls, in lowercase.
+    ///   - extraDepth: The number of levels by which a line may exceed the nesting depth of a message, for messages
+    ///     that contain the payload of another message.
     public init(urlSchemes: Set<String> = [], extraDepth: Int = 0) {
         self.extraDepth = extraDepth
         self.urlSchemes = urlSchemes
     }
 
-    /// The schemes of URLs that are calls, in small letters.
+    /// The schemes of URLs that are calls, in lowercase.
     public var urlSchemes: Set<String> {
         get { Set(memory.foreign.urlSchemes.map { String(decoding: $0, as: UTF8.self) }) }
         set { memory.foreign.urlSchemes = newValue.sorted().map { Array($0.utf8) } }
     }
 
-    /// Hands the message of a line, or each message of a batch, to `handle`, until `handle` returns false.
+    /// Passes the message of a line, or each message of a batch, to `handle`, until `handle` returns false.
     ///
-    /// - Parameter line: as the splitter hands it out; a line with something else than its end behind it is copied
-    ///   first.
+    /// - Parameter line: A line from the splitter. A line that is not followed by its end is copied first.
     @inline(__always)
     public func decode(_ line: SplitLine, _ handle: (DecodedItem) -> Bool) -> DecodeOutcome {
         guard let item = item(of: line) else { return decodeBatch(handle) }
@@ -52,7 +51,7 @@ public final class MessageDecoder {
         return .finished
     }
 
-    /// The message of a line; nil where the line is a batch of them, for ``decodeBatch(_:)``.
+    /// Returns the message of a line; nil if the line is a batch, for ``decodeBatch(_:)``.
     public func item(of line: SplitLine) -> DecodedItem? {
         scratch.reset()
         switch line {
@@ -67,7 +66,7 @@ public final class MessageDecoder {
     private func item(of bytes: UnsafeRawBufferPointer) -> DecodedItem? {
         let isBatch = Self.firstByte(of: bytes) == UInt8(ascii: "[")
         do throws(GrammarError) {
-            // A batch's brackets are no part of the messages in it.
+            // A batch's brackets are not part of its messages.
             let depth = LineParser.maximumDepth + (isBatch ? 1 : 0)
             let parsed =
                 extraDepth == 0
@@ -99,7 +98,7 @@ public final class MessageDecoder {
         return text.first { !isSpace($0) }
     }
 
-    /// Hands each message of the batch that ``item(of:)`` came upon to `handle`, until `handle` returns false.
+    /// Passes each message of the batch that ``item(of:)`` found to `handle`, until `handle` returns false.
     public func decodeBatch(_ handle: (DecodedItem) -> Bool) -> DecodeOutcome {
         guard let batch else { return .finished }
         self.batch = nil
@@ -116,8 +115,8 @@ public final class MessageDecoder {
         return .finished
     }
 
-    /// Whether the batch that ``item(of:)`` came upon is one of JSON-RPC's, to be answered by an array; nil: its first
-    /// item is no message of any dialect, so that nothing shows it.
+    /// Whether the batch that ``item(of:)`` found is a JSON-RPC batch, which is answered by an array; nil if its first
+    /// item is not a message of any dialect.
     public var isRPCBatch: Bool? {
         guard let batch, let first = batch.members.first else { return false }
         let text = batch.value(first)
@@ -125,13 +124,13 @@ public final class MessageDecoder {
         return isRPC(parsed)
     }
 
-    /// Whether an item of a batch is a message of JSON-RPC; nil: it is a message of no dialect.
+    /// Whether an item of a batch is a JSON-RPC message; nil if it is not a message of any dialect.
     func isRPC(_ item: ParsedLine) -> Bool? {
         guard item.isObject else { return nil }
         return NativeDialect.kind(of: item, memory, &scratch).map { $0 == .jsonRPC }
     }
 
-    /// Cuts an item of a batch. Good until the next item.
+    /// Parses an item of a batch. Valid until the next item.
     func parseItem(_ text: UnsafeRawBufferPointer) throws(GrammarError) -> ParsedLine {
         scratch.reset()
         return try items.parse(items.inCopy(of: text))
@@ -153,7 +152,7 @@ public final class MessageDecoder {
         return NativeDialect(parsed, memory, &scratch).decode(&scratch)
     }
 
-    /// What was handed out before is invalid from here on.
+    /// Invalidates what was handed out before.
     func resetScratch() { scratch.reset() }
 
     var emptyBatch: DecodedItem {
@@ -179,7 +178,7 @@ public final class MessageDecoder {
         return problem
     }
 
-    /// As clients of language servers frame their messages: two headers, in any order.
+    /// Whether the line is one of the two headers with which language server clients frame their messages.
     private static func isHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         ["content-length:", "content-type:"].contains { header in
             line.prefix(header.utf8.count).lazy.map { $0 | 0x20 }.elementsEqual(header.utf8)
@@ -208,7 +207,7 @@ public final class MessageDecoder {
         MessageProblem(error: BridgeError(.messageInvalid, reason), callbackID: nil)
     }
 
-    /// What JSON calls a value that starts with this byte, with its article.
+    /// Returns the name of the JSON type of a value that starts with this byte, with its article.
     static func typeName(_ first: UInt8) -> String {
         switch first {
         case UInt8(ascii: "{"): "an object"
@@ -221,7 +220,7 @@ public final class MessageDecoder {
     }
 }
 
-/// White space as JSON knows it.
+/// Whether the byte is white space in JSON.
 @inline(__always)
 func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09

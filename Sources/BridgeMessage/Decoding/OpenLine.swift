@@ -1,34 +1,34 @@
 import CBridgeJSON
 
-/// A line that is handled over several turns: a long one, whose grammar is checked in steps, or a batch, item by item.
+/// A line that is handled over several turns: a long line, whose grammar is checked in steps, or a batch, item by item.
 ///
-/// ``MessageDecoder/advance(_:)`` goes on with it. One thread at a time.
+/// ``MessageDecoder/advance(_:)`` continues it. One thread at a time.
 public final class OpenLine {
-    /// A line of more bytes is handled over several turns.
+    /// A line with more bytes is handled over several turns.
     public static let longBytes = LineWalk.longBytes
 
     fileprivate let walk: LineWalk
     private let levels: Int
     fileprivate var content = Content.unknown
-    /// The item of a batch that comes next, and its walk where it is long.
+    /// The next item of a batch, and its walk if it is long.
     fileprivate var next = 0
     fileprivate var itemWalk: (index: Int, walk: LineWalk)?
     fileprivate var isAnnounced: Bool
-    /// Whether items before these have been handed out, so that it is known what the batch is.
+    /// Whether earlier items have already been handed out, so that the kind of the batch is known.
     fileprivate let isRestOfBatch: Bool
-    /// Whether the line is a batch of JSON-RPC's, to be answered by an array; nil: its first item is no message of any
-    /// dialect, so that nothing shows it. Known from ``MessageDecoder/Advance/batch`` on.
+    /// Whether the line is a JSON-RPC batch, which is answered by an array; nil if its first item is not a message of
+    /// any dialect. Known from ``MessageDecoder/Advance/batch`` on.
     public fileprivate(set) var isRPCBatch: Bool?
 
-    /// What the line is.
+    /// The content of the line.
     fileprivate enum Content {
-        /// Its grammar has not been checked to the end.
+        /// The grammar has not been checked completely.
         case unknown
         case batch(ParsedLine)
         case handedOut
     }
 
-    /// - Parameter extraDepth: how many levels deeper than a message it may be nested.
+    /// - Parameter extraDepth: The number of levels by which it may exceed the nesting depth of a message.
     init(_ line: consuming OwnedLine, extraDepth: Int, isRestOfBatch: Bool = false) {
         self.isRestOfBatch = isRestOfBatch
         isAnnounced = isRestOfBatch
@@ -36,29 +36,29 @@ public final class OpenLine {
         walk = LineWalk(line, maximumDepth: levels + extraDepth, batchLevels: 1, names: EnvelopeField.names)
     }
 
-    /// How much memory it takes.
+    /// The number of bytes of memory that it uses.
     public var heldBytes: Int { walk.heldBytes + (itemWalk?.walk.heldBytes ?? 0) }
 
-    /// Whether all of it has been handed out.
+    /// Whether the whole line has been handed out.
     public var isFinished: Bool {
         if case .handedOut = content { true } else { false }
     }
 
-    /// The line as one that is discarded; nil: its grammar has been checked. Valid as long as this is there.
+    /// The line as a discarded one; nil if its grammar has been checked. Valid during the lifetime of this object.
     public var discarded: SplitLine? {
         guard case .unknown = content else { return nil }
         let prefix = UnsafeRawBufferPointer(rebasing: walk.bytes.prefix(MessageSplitter.keptPrefixBytes))
         return .tooLarge(prefix: prefix, lineBytes: walk.bytes.count)
     }
 
-    /// What has not been handed out, as lines with their ends: items of a batch of which some have been handed out are
-    /// lines of their own, because another one might take them for a batch of another kind.
+    /// The part that has not been handed out, as lines with their ends. After the first item of a batch, the remaining
+    /// items are lines of their own, because another decoder might consider them a batch of another kind.
     public var rest: [UInt8] {
         switch content {
         case .handedOut: return []
         case .batch(let batch) where isRestOfBatch || next > 0: return lines(of: batch)
         case .unknown where isRestOfBatch:
-            // No batch that is long.
+            // Such a batch is not long, so it is checked in one go.
             while !walk.hasEnded, !walk.step(bytes: walk.bytes.count) {}
             return (try? walk.parsed()).map { lines(of: $0) } ?? []
         case .batch, .unknown: return Array(walk.bytes) + [0x0A]
@@ -71,39 +71,39 @@ public final class OpenLine {
 
     fileprivate func begin(_ batch: ParsedLine) { content = .batch(batch) }
 
-    /// The item that comes next has been handed out.
+    /// Records that the next item has been handed out.
     fileprivate func endItem(of batch: ParsedLine) {
         next += 1
         if next == batch.members.count { content = .handedOut }
     }
 
-    /// Whether it is nested deeper than a message may be.
+    /// Whether it exceeds the nesting depth of a message.
     fileprivate func isDeep(_ parsed: ParsedLine) -> Bool { walk.depth - (parsed.isArray ? 1 : 0) > levels }
 }
 
 extension MessageDecoder {
-    /// How far a line has come.
+    /// The progress of a line.
     public enum Advance {
-        /// A step has been taken, and more are to come.
+        /// A step has been taken; more steps follow.
         case step
-        /// The line is a batch, whose items follow. Said before the first of them.
+        /// The line is a batch, whose items follow. Returned before the first item.
         case batch
-        /// A message. Good until the line goes, or the decoder is used again.
+        /// A message. Valid until the line is released or the decoder is used again.
         case item(DecodedItem)
-        /// All of it has been handed out.
+        /// The whole line has been handed out.
         case finished
     }
 
-    /// How many bytes one step checks: some microseconds.
+    /// The number of bytes that one step checks, in some microseconds.
     private static let stepBytes = 4096
 
-    /// A line that is to be handled over several turns: what was carried over by a splitter is taken from it, another
-    /// line is copied.
+    /// Opens a line to be handled over several turns. Takes the memory of a line that the splitter has carried over;
+    /// copies any other line.
     public func open(_ line: UnsafeRawBufferPointer, of splitter: inout MessageSplitter) -> OpenLine {
         OpenLine(splitter.takeCarried(line) ?? Self.copy(line), extraDepth: extraDepth)
     }
 
-    /// The items of a batch, from the one on that begins at `offset`, as a line of their own.
+    /// Opens the items of a batch from `offset` on as a line of their own.
     public func open(restOf batch: UnsafeRawBufferPointer, from offset: Int) -> OpenLine {
         withUnsafeBytes(of: UInt8(ascii: "[")) { bracket in
             let rest = UnsafeRawBufferPointer(rebasing: batch[offset...])
@@ -124,7 +124,7 @@ extension MessageDecoder {
         }
     }
 
-    /// The grammar of the line has been checked.
+    /// Continues after the grammar of the line has been checked.
     private func begin(_ line: OpenLine) -> Advance {
         line.content = .handedOut
         resetScratch()

@@ -1,10 +1,10 @@
 import BridgeJSON
 
-/// Capacitor's messages: `{"callbackId", "pluginId", "methodName", "options"}` calls the task `pluginId.methodName` and
-/// is answered `{"callbackId", "pluginId", "methodName", "save", "success", "data" or "error"}`. `save` says that more
-/// will come: it is true for progress. A task without a dot in its name is a method of the plugin `Trestle`.
+/// Capacitor's messages. `{"callbackId", "pluginId", "methodName", "options"}` calls the task `pluginId.methodName`.
+/// The answer is `{"callbackId", "pluginId", "methodName", "save", "success", "data" or "error"}`. `save` is true if
+/// more answers follow, as for progress. A task without a dot in its name is a method of the plugin `Trestle`.
 ///
-/// `addListener` and `removeListener` begin and end an ``EventListener``. What a page's cordova plugins send,
+/// `addListener` and `removeListener` add and remove an ``EventListener``. The message of a page's cordova plugin,
 /// `{"type": "cordova", "service", "action", "actionArgs"}`, calls the task `service.action`. A page's uncaught error,
 /// `{"type": "js.error", "error"}`, is a one-way call of the task `js.error`.
 ///
@@ -13,7 +13,7 @@ struct CapacitorDialect: Dialect {
     /// The plugin of tasks whose names have no dot.
     private static let ownPlugin: StaticString = "Trestle"
 
-    /// An answer to a call of a task that the client provides bears it.
+    /// An answer to a call of a task that the client provides has this field.
     var sharedFields: [EnvelopeField] { [.error] }
 
     func recognition(of message: ForeignMessage) -> Recognition {
@@ -28,7 +28,7 @@ struct CapacitorDialect: Dialect {
         message.value(.type)?.elementsEqual(UnsafeRawBufferPointer(type)) ?? false
     }
 
-    /// -1 is Capacitor's word for no callback.
+    /// In Capacitor, -1 means no callback.
     func id(of message: ForeignMessage) throws(DialectMismatch) -> CallbackID? {
         guard let id = try message.id(.callbackID), !id.content.elementsEqual("-1".utf8) else { return nil }
         return id
@@ -59,7 +59,7 @@ struct CapacitorDialect: Dialect {
         return try message.call(task, arguments, id: try id(of: message), isPositional: true)
     }
 
-    /// The name of a task or an event.
+    /// Returns the name of a task or an event.
     private func name(
         _ method: UnsafeRawBufferPointer, of plugin: UnsafeRawBufferPointer, _ reader: ForeignReader
     ) -> UnsafeRawBufferPointer {
@@ -69,7 +69,7 @@ struct CapacitorDialect: Dialect {
 
     // MARK: Listeners
 
-    /// What a message says of listeners; nil: nothing.
+    /// Returns the change of listeners that a message requests; nil if it requests none.
     private func listening(
         _ plugin: UnsafeRawBufferPointer, _ method: UnsafeRawBufferPointer, _ message: ForeignMessage
     ) throws(DialectMismatch) -> ListeningMessage? {
@@ -93,7 +93,7 @@ struct CapacitorDialect: Dialect {
                 let expected = "an object with the callbackId of a listener, of at most \(maximum) bytes"
                 throw DialectMismatch(.options, expected)
             }
-            // Its own id is the listener's function once more, which an answer would call.
+            // The message's own id is that of the listener's function; an answer would call that function.
             return .remove(id)
         }
         guard method.elementsEqual("removeAllListeners".utf8) else { return nil }
@@ -134,7 +134,7 @@ struct CapacitorDialect: Dialect {
         output.append("}\n")
     }
 
-    /// What Capacitor's own code looks for. The daemon's code stands in `data` then.
+    /// The codes that Capacitor's own code expects. The daemon's code is then in `data`.
     private static let codes: [ErrorCode: String] = [
         .taskNotFound: "UNIMPLEMENTED", .pluginUnavailable: "UNAVAILABLE",
     ]
@@ -166,7 +166,7 @@ struct CapacitorDialect: Dialect {
         output.append("}\n")
     }
 
-    /// Writes a task's name in two parts, at its last dot.
+    /// Writes a task's name in two parts, split at its last dot.
     private func write(task: UnsafeRawBufferPointer, _ output: OutputBuffer) {
         let (plugin, method) = Self.parts(task)
         output.append(#","pluginId":"#)
@@ -183,11 +183,11 @@ struct CapacitorDialect: Dialect {
     }
 }
 
-/// The lines of events for listeners: a beginning for each listener, and an end that all of them share.
+/// Writes the lines of events for listeners: a beginning for each listener, and an end that all of them share.
 public enum EventListener {
-    /// The beginning, up to the event's data.
+    /// Writes the beginning, up to the event's data.
     ///
-    /// - Parameter id: as the listener's message bore it, JSON.
+    /// - Parameter id: The id in the listener's message, as JSON.
     public static func head(of id: UnsafeRawBufferPointer, event: String, to output: OutputBuffer) {
         var event = event
         event.withUTF8 { event in
@@ -200,13 +200,13 @@ public enum EventListener {
         }
     }
 
-    /// The end: the data, JSON.
+    /// Writes the end: the data as JSON.
     public static func tail(_ data: UnsafeRawBufferPointer, to output: OutputBuffer) {
         MessageEncoder.onOneLine(data) { output.append($0) }
         output.append("}\n")
     }
 
-    /// What stands in place of a task's name in an error about a listener.
+    /// Returns the replacement for a task's name in an error about a listener.
     public static func task(event: String) -> [UInt8] {
         var event = event
         return event.withUTF8 { event in
@@ -217,7 +217,7 @@ public enum EventListener {
 }
 
 extension CapacitorDialect {
-    /// The plugin that an event is of, and whether that is the one of names without a dot.
+    /// Returns the plugin of an event, and whether it is the plugin of names without a dot.
     fileprivate static func plugin(of event: UnsafeRawBufferPointer) -> (UnsafeRawBufferPointer, isOwn: Bool) {
         (parts(event).plugin, !event.contains(UInt8(ascii: ".")))
     }

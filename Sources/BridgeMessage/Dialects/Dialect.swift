@@ -1,31 +1,31 @@
-// Dialects/: ways of writing messages. The native one is read by itself, because nearly every message is of it. Each
-// other one is a file that translates into and out of the same calls, in plain code: a message of these may cost three
-// times as much as a native one. The rest of the daemon knows none of them.
+// Dialects/: forms of messages. The native dialect has its own reader, because nearly every message uses it. Each other
+// dialect is a file that translates to and from the same calls in simple code: its messages may cost three times as
+// much as native ones. The rest of the daemon does not depend on any dialect.
 import BridgeJSON
 
-/// A way of writing messages beside the native one: the native form of answers, wherever it has none of its own.
+/// A form of messages other than the native one. By default, its answers have the native form.
 ///
 /// To add one: a type in a file of its own, its fields in ``EnvelopeField``, and its line in ``DialectID``.
 protocol Dialect: Sendable {
-    /// Whether a message is of this dialect.
+    /// Returns whether a message is of this dialect.
     func recognition(of message: ForeignMessage) -> Recognition
 
-    /// The fields by which the native dialect recognizes a message's kind, as far as this one has them too. With any
-    /// other of them a message is of two dialects.
+    /// The fields that determine the kind of a native message and that this dialect also has. A message with any other
+    /// such field mixes two dialects.
     var sharedFields: [EnvelopeField] { get }
 
-    /// The id under which a message is answered; nil: no answer is wanted.
+    /// Returns the id for the answer to a message; nil if no answer is requested.
     func id(of message: ForeignMessage) throws(DialectMismatch) -> CallbackID?
 
-    /// The meaning of a message. What it points to lies in the message or in its reader's memory.
+    /// Returns the meaning of a message. It points into the message or the memory of its reader.
     func read(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning
 
-    // What is written of results, progress, data and options is JSON without a line break: the encoder sees to that.
+    // Results, progress, data and options are written as JSON without a line break; the encoder ensures this.
 
-    /// Writes the end of a call: its result, JSON.
+    /// Writes the end of a call: its result, as JSON.
     func write(result: UnsafeRawBufferPointer, to address: CallbackAddress, _ output: OutputBuffer)
 
-    /// Writes the end of a call: an error. Without an id it is about a message.
+    /// Writes the end of a call: an error. Without an id, the error is about a message.
     func write(error: BridgeError, to address: CallbackAddress, _ output: OutputBuffer)
 
     /// Writes an intermediate result.
@@ -38,7 +38,7 @@ protocol Dialect: Sendable {
     /// Writes a call of a task that the client provides.
     func write(_ call: OutgoingCall, _ output: OutputBuffer)
 
-    /// Writes that a call of a task that the client provides is cancelled.
+    /// Writes the cancellation of a call of a task that the client provides.
     func writeCancel(_ id: UInt64, _ output: OutputBuffer)
 }
 
@@ -74,19 +74,19 @@ extension Dialect {
 /// Whether a message is of a dialect.
 enum Recognition {
     case none
-    /// It is, where nothing else says what it is.
+    /// It is of the dialect, unless another dialect matches.
     case possible
     case certain
 }
 
-/// What a message of a dialect means.
+/// The meaning of a message of a dialect.
 enum ForeignMeaning {
-    /// A call: it stands in the reader's memory.
+    /// A call, which is in the reader's memory.
     case call
     case other(BridgeMessage)
 }
 
-/// Why something is no message of the dialect that it seems to be: the end of a sentence.
+/// The reason why a message does not conform to its apparent dialect, as the end of a sentence.
 struct DialectMismatch: Error {
     var reason: String
 

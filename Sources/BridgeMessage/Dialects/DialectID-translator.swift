@@ -1,5 +1,5 @@
 extension DialectID {
-    /// The translator; nil: it is the native dialect, which needs none.
+    /// The translator; nil for the native dialect, which needs none.
     var translator: (any Dialect)? {
         switch self {
         case .native: nil

@@ -1,15 +1,15 @@
-/// What a dialect reads a message into: made once for a decoder, written again for each message, where it lies. Copies
-/// of what is read are what a message of 150 bytes would spend most of its time on.
+/// The memory into which a decoder reads messages: allocated once for a decoder and overwritten in place for each
+/// message. Copying the result would take most of the time for a message of 150 bytes.
 final class DialectMemory {
-    /// The call that was read last in the native dialect. What is never different in it is never written.
+    /// The last call that was read in the native dialect. Properties that never differ are not written.
     let call: UnsafeMutablePointer<CallMessage>
-    /// What was read last, where it was no call: there is one of each, and a flag that says so.
+    /// The last message other than a call, and the last problem. There is one of each; a flag selects between them.
     private let message: UnsafeMutablePointer<BridgeMessage>
     private let problem: UnsafeMutablePointer<MessageProblem?>
-    /// Room for ``EnvelopePlaces``.
+    /// Memory for ``EnvelopePlaces``.
     let places: UnsafeMutablePointer<UInt32>
 
-    /// What reads messages of other dialects.
+    /// The reader of messages of other dialects.
     let foreign = ForeignReader()
 
     init() {
@@ -32,14 +32,14 @@ final class DialectMemory {
     }
 
     func keep(_ message: BridgeMessage) -> DecodedItem {
-        // Plain bytes: there is nothing to be released of the one before.
+        // The previous message contains only plain bytes and needs no release.
         self.message.initialize(to: message)
         return .message(UnsafePointer(self.message))
     }
 
     func keep(_ problem: MessageProblem) -> DecodedItem {
         self.problem.pointee = problem
-        // An optional begins with what it wraps.
+        // An optional begins with the value that it wraps.
         return .problem(UnsafeRawPointer(self.problem).assumingMemoryBound(to: MessageProblem.self))
     }
 }

@@ -1,4 +1,4 @@
-/// A field of a message's envelope, in any dialect. The native ones stand first.
+/// A field of a message's envelope, in any dialect. The native fields come first.
 enum EnvelopeField: Int, CaseIterable {
     case task, data
     case error, event
@@ -56,7 +56,8 @@ enum EnvelopeField: Int, CaseIterable {
         }
     }
 
-    /// The field of this name, which had escapes. All other names are looked up in ``names``, as the line is checked.
+    /// Creates the field of a name that had escapes. All other names are looked up in ``names`` while the line is
+    /// checked.
     init?(_ name: UnsafeRawBufferPointer) {
         guard let field = Self.allCases.first(where: { UnsafeRawBufferPointer($0.name).elementsEqual(name) }) else {
             return nil
@@ -77,6 +78,6 @@ enum EnvelopeField: Int, CaseIterable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes of a literal.
+    /// Creates a pointer to the bytes of a literal.
     init(_ text: StaticString) { self.init(start: text.utf8Start, count: text.utf8CodeUnitCount) }
 }

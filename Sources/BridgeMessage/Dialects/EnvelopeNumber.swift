@@ -1,9 +1,10 @@
-/// Numbers of envelopes.
+/// The numbers in envelopes.
 enum EnvelopeNumber {
-    /// A year: longer than any wait that is meant, short enough for every clock.
+    /// A year: longer than any intended wait, and short enough for every clock.
     static let maximumTimeoutMilliseconds: UInt64 = 366 * 24 * 3600 * 1000
 
-    /// An integer from 0 on; what does not fit into 64 bits counts as the largest that does. Nil: it is none.
+    /// Reads an integer of at least 0. A number that does not fit into 64 bits becomes the largest that does. Nil if it
+    /// is not such an integer.
     static func natural(_ digits: UnsafeRawBufferPointer) -> UInt64? {
         var number: UInt64 = 0
         for byte in digits {

@@ -1,16 +1,16 @@
 import CBridgeJSON
 
-/// Which fields a message has, and where they stand among the members of its line. Borrows what the line borrows.
+/// The fields of a message, and their positions among the members of its line. Borrows the same memory as the line.
 struct EnvelopePlaces {
-    /// A bit for each field that there is.
+    /// One bit for each field that the message has.
     private(set) var present: UInt64
-    /// Those of them that stand there more than once.
+    /// The fields among them that occur more than once.
     private(set) var twice: UInt64
     private var places: UnsafePointer<UInt32>?
 
     /// - Parameters:
-    ///   - memory: for the places of a message that has escapes in names of members: room for one of each field.
-    ///   - scratch: for such names.
+    ///   - memory: Memory for the positions if names of members have escapes: one for each field.
+    ///   - scratch: Memory for such names.
     @inline(__always)
     init(_ line: ParsedLine, _ memory: UnsafeMutablePointer<UInt32>, _ scratch: inout EscapeScratch) {
         present = line.text.pointee.found
@@ -19,7 +19,7 @@ struct EnvelopePlaces {
         if line.text.pointee.has_escaped_keys { self = withEscaped(line, memory, &scratch) }
     }
 
-    /// The same, with the fields whose names have escapes.
+    /// Returns the same, including the fields whose names have escapes.
     @inline(never)
     private func withEscaped(
         _ line: ParsedLine, _ memory: UnsafeMutablePointer<UInt32>, _ scratch: inout EscapeScratch
@@ -30,7 +30,7 @@ struct EnvelopePlaces {
             let name = scratch.unescape(line.slice(member.key_start, member.key_length))
             guard let field = EnvelopeField(name) else { continue }
             let place = UInt32(truncatingIfNeeded: index)
-            // Of several the last, with an escape or without.
+            // If a field occurs several times, the last one counts, with or without an escape.
             memory[field.rawValue] = all.has(field) ? max(memory[field.rawValue], place) : place
             all.twice |= all.present & field.bit
             all.present |= field.bit
@@ -42,11 +42,11 @@ struct EnvelopePlaces {
     @inline(__always)
     func has(_ field: EnvelopeField) -> Bool { present & field.bit != 0 }
 
-    /// The member of a field, of several the last; nil: there is none.
+    /// Returns the member of a field, the last one of several; nil if there is none.
     @inline(__always)
     func member(_ field: EnvelopeField, of line: ParsedLine) -> UnsafePointer<bridge_json_member>? {
         guard has(field) else { return nil }
-        // There are places and members: one of them is the field's.
+        // If the field is present, there are positions and members.
         let index = Int(places.unsafelyUnwrapped[field.rawValue])
         return line.text.pointee.members.unsafelyUnwrapped + index
     }

@@ -1,10 +1,10 @@
 import BridgeJSON
 import CBridgeJSON
 
-/// A message that may be of another dialect: its fields, as they stand on its line.
+/// The fields of a message that may be of another dialect.
 struct ForeignMessage {
     let line: ParsedLine
-    /// The dialect that it is read in.
+    /// The dialect in which it is read.
     var dialect = DialectID.native
     let reader: ForeignReader
     private let places: EnvelopePlaces
@@ -15,10 +15,10 @@ struct ForeignMessage {
         self.reader = reader
     }
 
-    /// Whether a field stands there more than once: it is not known which member is meant.
+    /// Whether a field occurs more than once, so that it is ambiguous.
     var repeatsField: Bool { places.twice != 0 }
 
-    /// The names of the fields, for errors: the first of them, each cut.
+    /// The names of the first fields, for errors; each name is cut.
     var names: [String] {
         line.members.prefix(8).map { member in
             String(decoding: line.slice(member.key_start, member.key_length).prefix(32), as: UTF8.self)
@@ -27,17 +27,17 @@ struct ForeignMessage {
 
     func has(_ field: EnvelopeField) -> Bool { places.has(field) }
 
-    /// A field that stands there once.
+    /// Returns the member of a field that occurs exactly once; otherwise nil.
     private func member(_ field: EnvelopeField) -> bridge_json_member? {
         places.twice & field.bit == 0 ? places.member(field, of: line)?.pointee : nil
     }
 
     // MARK: Values
 
-    /// A field's value, any JSON.
+    /// Returns a field's value, any JSON; nil if there is none.
     func value(_ field: EnvelopeField) -> UnsafeRawBufferPointer? { member(field).map(line.value) }
 
-    /// A string's content.
+    /// Returns the content of a string.
     func string(_ field: EnvelopeField) throws(DialectMismatch) -> UnsafeRawBufferPointer {
         guard let member = member(field), member.type == UInt8(ascii: "\""), member.value_length > 2 else {
             throw DialectMismatch(field, "a string that is not empty")
@@ -55,7 +55,8 @@ struct ForeignMessage {
         }
     }
 
-    /// An integer from 0 on; what does not fit into 64 bits counts as the largest that does.
+    /// Returns an integer of at least 0; nil if there is none. A number that does not fit into 64 bits becomes the
+    /// largest that does.
     func natural(_ field: EnvelopeField) throws(DialectMismatch) -> UInt64? {
         guard let digits = value(field) else { return nil }
         guard let number = EnvelopeNumber.natural(digits) else {
@@ -66,7 +67,7 @@ struct ForeignMessage {
 
     // MARK: Ids
 
-    /// The id of a call; nil: it has none.
+    /// Returns the id of a call; nil if it has none.
     func id(_ field: EnvelopeField) throws(DialectMismatch) -> CallbackID? {
         guard let member = member(field) else { return nil }
         guard let id = reader.id(line.value(member), isEscaped: member.value_escaped, dialect) else {
@@ -75,7 +76,7 @@ struct ForeignMessage {
         return id
     }
 
-    /// The id of a call of JSON-RPC's; nil: it has none.
+    /// Returns the id of a JSON-RPC call; nil if it has none.
     func rpcID(_ field: EnvelopeField) throws(DialectMismatch) -> CallbackID? {
         guard let member = member(field) else { return nil }
         guard let id = reader.rpcID(line.value(member), isEscaped: member.value_escaped) else {
@@ -84,7 +85,7 @@ struct ForeignMessage {
         return id
     }
 
-    /// The id of a call that the daemon made: an integer, which the client may have made a string of.
+    /// Returns the id of a call that the daemon made: an integer, which the client may have converted to a string.
     func answeredID(_ field: EnvelopeField) throws(DialectMismatch) -> CallbackID {
         guard let member = member(field), !member.value_escaped else {
             throw DialectMismatch(field, CallbackID.shape)
@@ -99,8 +100,8 @@ struct ForeignMessage {
 
     // MARK: Calls
 
-    /// The message as a call, with what every dialect may say of one: `timeout`, `progress`, `session`, as in the
-    /// native one.
+    /// Reads the message as a call, with the fields that every dialect may have: `timeout`, `progress`, `session`, as
+    /// in the native one.
     func call(
         _ task: UnsafeRawBufferPointer, _ options: UnsafeRawBufferPointer, id: CallbackID?, isPositional: Bool = false
     ) throws(DialectMismatch) -> ForeignMeaning {

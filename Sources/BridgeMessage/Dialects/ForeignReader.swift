@@ -1,18 +1,18 @@
 import BridgeJSON
 import CBridgeJSON
 
-/// Reads messages of other dialects: finds out which one a message is of, and keeps the memory of what was made for it.
-/// One thread at a time.
+/// Reads messages of other dialects: determines the dialect, and owns the memory that is allocated for a message. One
+/// thread at a time.
 final class ForeignReader {
-    /// The call that was read last.
+    /// The last call that was read.
     let call: UnsafeMutablePointer<CallMessage>
-    /// The schemes of URLs that are calls, in small letters.
+    /// The schemes of URLs that are calls, in lowercase.
     var urlSchemes: [[UInt8]] = []
     private var scratch = EscapeScratch()
     private var lastNumber: UInt64 = 0
-    /// As long may be what is read in one step and is no options of a task.
+    /// The maximum length of a value that is read in one step and is not a task's options.
     static let maximumBytes = 64 * 1024
-    /// As many members may an object of any length have.
+    /// The maximum number of members in an object of any length.
     static let maximumMembers = 16
 
     init() {
@@ -24,16 +24,16 @@ final class ForeignReader {
 
     // MARK: Messages
 
-    /// The dialect of a message, as far as its fields say.
+    /// The dialect of a message, according to its fields.
     enum Kind {
         /// The native one, or none.
         case native
         case foreign(DialectID)
-        /// Several together: their names, and the fields of the native one.
+        /// Several dialects at once: their names, and the native fields.
         case mixture([String])
     }
 
-    /// What the fields of a message say.
+    /// Determines the kind of a message from its fields.
     func kind(of message: ForeignMessage) -> Kind {
         var certain: DialectID?
         var possible: DialectID?
@@ -60,9 +60,9 @@ final class ForeignReader {
         return .mixture(names + (fields.isEmpty ? [] : ["the native dialect (\(fields))"]))
     }
 
-    /// What became of a message.
+    /// The result of reading a message.
     enum Outcome {
-        /// It is a call, which stands in ``call``.
+        /// A call, which is in ``call``.
         case call
         case message(BridgeMessage)
         case problem(MessageProblem)
@@ -90,13 +90,13 @@ final class ForeignReader {
         }
     }
 
-    /// A number that no message had before.
+    /// Returns a number that no message had before.
     func takeNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber
     }
 
-    // MARK: Parts of messages. What they return is good as long as the message.
+    // MARK: Parts of messages. The results are valid as long as the message.
 
     func unescape(_ content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer { scratch.unescape(content) }
 
@@ -108,29 +108,29 @@ final class ForeignReader {
         CallbackID(rpc: text, isEscaped: isEscaped, dialect: .jsonRPC, &scratch)
     }
 
-    /// Memory for so many bytes of a dialect's own making.
+    /// Returns memory for text of a dialect's own, with `count` bytes.
     func take(_ count: Int) -> UnsafeMutableRawBufferPointer { scratch.take(count) }
 
-    /// Text of a dialect's own making.
+    /// Copies text of a dialect's own.
     func text(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
         let copy = scratch.take(bytes.count)
         copy.copyBytes(from: bytes)
         return UnsafeRawBufferPointer(copy)
     }
 
-    /// A value within a message, a part of its line.
+    /// A value within a message; a part of its line.
     struct Value {
         let text: UnsafeRawBufferPointer
 
-        /// Of a string: it has escapes.
+        /// Whether it is a string with escapes.
         var isEscaped: Bool { text.first == UInt8(ascii: "\"") && text.contains(UInt8(ascii: "\\")) }
     }
 
-    /// The value of an object's member; nil: it is no object, or has none of that name, or two.
+    /// Returns the value of an object's member; nil if it is not an object, has no such member, or has two.
     ///
     /// - Parameters:
-    ///   - object: of at most ``maximumBytes``, unless `isOnly`.
-    ///   - isOnly: whether it must be the only member: the search ends at any other.
+    ///   - object: At most ``maximumBytes`` long, unless `isOnly`.
+    ///   - isOnly: Whether it must be the only member: the search ends at any other.
     func member(_ name: StaticString, of object: UnsafeRawBufferPointer, isOnly: Bool = false) -> Value? {
         var cursor = MemberCursor(object)
         var found: Value?
@@ -145,20 +145,20 @@ final class ForeignReader {
         return found
     }
 
-    /// Whether a key, with its quotes, is a name.
+    /// Whether a key, with its quotes, equals a name.
     private func isSame(_ key: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
         WrittenName.isSame(key.slice(1, key.count - 2), as: UnsafeRawBufferPointer(name))
     }
 
-    /// The content of a value that is a string; nil: it is none.
+    /// Returns the content of a string value; nil if it is not a string.
     func string(_ value: Value) -> UnsafeRawBufferPointer? {
         guard value.text.first == UInt8(ascii: "\"") else { return nil }
         let content = value.text.slice(1, value.text.count - 2)
         return value.isEscaped ? unescape(content) : content
     }
 
-    /// The values of members of an object of any length, in the order of the names; nil: it is none, or has one of them
-    /// twice, or more than ``maximumMembers``. They are not read.
+    /// Returns the values of members of an object of any length, in the order of the names. Nil if it is not an object,
+    /// has one of them twice, or has more than ``maximumMembers`` members. The values are not read.
     func values(_ names: [StaticString], of object: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer?]? {
         guard object.first == UInt8(ascii: "{") else { return nil }
         var found = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)

@@ -1,8 +1,8 @@
 import BridgeJSON
 
-/// A function and its value: `{"funName": "getMobileCode", "value": "…", "callbackId": "c1"}`. A value that is an
-/// object is the options, any other is the option `value`. It is answered in the native dialect, with the function's
-/// name that `callback` or `callbackFunction` bears.
+/// A function and its value: `{"funName": "getMobileCode", "value": "…", "callbackId": "c1"}`. An object as value is
+/// the options; any other value becomes the option `value`. The answer is in the native dialect, with the function's
+/// name from `callback` or `callbackFunction`.
 struct FunctionCallDialect: NamedCallbackDialect {
     func recognition(of message: ForeignMessage) -> Recognition { message.has(.funName) ? .certain : .none }
 

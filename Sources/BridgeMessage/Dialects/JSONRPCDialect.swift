@@ -1,8 +1,7 @@
 import BridgeJSON
 
-/// JSON-RPC 2.0, all of it, and two notifications as the Language Server Protocol has them: `$/cancelRequest` `{id}`
-/// and `$/progress` `{id, progress, sequence}`. Arrays are answered by arrays; that is the runtime's affair
-/// (`RPCBatch`).
+/// JSON-RPC 2.0, complete, and two notifications as in the Language Server Protocol: `$/cancelRequest` `{id}` and
+/// `$/progress` `{id, progress, sequence}`. The runtime (`RPCBatch`) answers arrays with arrays.
 ///
 /// Source: https://www.jsonrpc.org/specification
 struct JSONRPCDialect: Dialect {
@@ -35,7 +34,7 @@ struct JSONRPCDialect: Dialect {
         return try message.call(name, options, id: try id(of: message), isPositional: isPositional)
     }
 
-    /// A notification that is no call; nil: it is one.
+    /// Reads a notification that is not a call; nil if it is a call.
     private func notification(
         _ name: UnsafeRawBufferPointer, _ params: UnsafeRawBufferPointer, _ reader: ForeignReader
     ) throws(DialectMismatch) -> BridgeMessage? {
@@ -81,8 +80,8 @@ struct JSONRPCDialect: Dialect {
                 error: error.map { native($0, message.reader) }))
     }
 
-    /// A JSON-RPC error as the native one. What is none, or is too long to be read on the loop, is left as it is, and
-    /// found to be that.
+    /// Converts a JSON-RPC error to a native one. Other values, and values that are too long to be read on the loop,
+    /// are returned unchanged and refused later.
     private func native(_ error: UnsafeRawBufferPointer, _ reader: ForeignReader) -> UnsafeRawBufferPointer {
         guard error.count <= ForeignReader.maximumBytes, let json = try? JSON(parsing: error),
             let number = json["code"]?.int64Value, let message = json["message"]?.stringValue
@@ -137,7 +136,7 @@ struct JSONRPCDialect: Dialect {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(quoted: name)
         output.append(#","params":"#)
-        // Parameters are an object or an array.
+        // Parameters must be an object or an array.
         let isStructured = data.first == UInt8(ascii: "{") || data.first == UInt8(ascii: "[")
         if !isStructured { output.append(#"{"data":"#) }
         output.append(data)
@@ -168,7 +167,7 @@ struct JSONRPCDialect: Dialect {
     }
 }
 
-/// The numbers of errors in JSON-RPC. The specification has five; -32000 to -32099 are the server's own.
+/// The numbers of errors in JSON-RPC. The specification has five; -32000 to -32099 are reserved for the server.
 private enum RPCErrorNumber {
     static let notJSON: Int64 = -32700
     private static let other: Int64 = -32000

@@ -1,18 +1,18 @@
 import BridgeJSON
 
-/// Functions of a page that answers name: `"callback": "onCode"`, or `"callbackFunction"`, in a message or in a URL's
-/// query. The answer bears the same member. A message with such a name wants an answer also where it has no id.
+/// Answers that name a function of the page: `"callback": "onCode"`, or `"callbackFunction"`, in a message or in the
+/// query of a URL. The answer has the same member. A message with such a name requests an answer even without an id.
 enum NamedCallback {
     /// The names of the member.
     static let members: [StaticString] = ["callback", "callbackFunction"]
-    /// A longer name makes no message.
+    /// The maximum length of a function's name.
     private static let maximumBytes = 128
 
-    /// The id of a message that names a function: written as an object, whose members the answer bears.
+    /// Returns the id of a message that names a function: an object whose members become part of the answer.
     ///
     /// - Parameters:
-    ///   - id: the message's own id.
-    ///   - name: the function's name, as a JSON string.
+    ///   - id: The message's own id; nil if it has none.
+    ///   - name: The function's name, as a JSON string.
     static func id(
         _ id: CallbackID?, member: StaticString, name: UnsafeRawBufferPointer, _ reader: ForeignReader,
         _ dialect: DialectID
@@ -24,20 +24,20 @@ enum NamedCallback {
         var text = Array("{".utf8)
         if let id { text += Array(#""callbackId":"#.utf8) + id.text + [UInt8(ascii: ",")] }
         text += Array("\"\(member)\":".utf8) + name + [UInt8(ascii: "}")]
-        // Without an id of its own a message has one that no other has: pages name one function in many messages.
+        // Without an id of its own, a message gets a unique one: pages use the same function in many messages.
         let content = id?.content ?? reader.text(Array("\(reader.takeNumber()) \(member)".utf8))
         return CallbackID(
             text: reader.text(text), content: content, isString: id?.isString ?? true, dialect: dialect)
     }
 
-    /// The members of an id that was made here, with the brace before them; nil: it is an id of the usual form.
+    /// Returns the members of an id from this type, with the opening brace; nil for an id of the usual form.
     static func members(of id: UnsafeRawBufferPointer?) -> UnsafeRawBufferPointer? {
         guard let id, id.first == UInt8(ascii: "{") else { return nil }
         return id.slice(0, id.count - 1)
     }
 }
 
-/// A dialect whose answers are native ones, with the function's name that the message bore.
+/// A dialect with native answers that also contain the function's name from the message.
 protocol NamedCallbackDialect: Dialect {}
 
 extension NamedCallbackDialect {

@@ -1,7 +1,7 @@
 import BridgeJSON
 import CBridgeJSON
 
-/// The native dialect: an object's fields, read into a message.
+/// The native dialect: reads an object's fields into a message.
 ///
 /// | message  | recognized by its field                                     |
 /// | -------- | ----------------------------------------------------- |
@@ -11,17 +11,17 @@ import CBridgeJSON
 /// | cancel   | `cancel`                                              |
 /// | event    | `event`                                               |
 ///
-/// Unknown fields are ignored; a known one twice, or fields of two kinds together, make no message.
+/// Unknown fields are ignored. A known field that occurs twice, or fields of two kinds together, are errors.
 struct NativeDialect {
     private typealias Mismatch = DialectMismatch
 
     private let line: ParsedLine
-    /// Not retained: the decoder keeps it.
+    /// Not retained: the decoder owns it.
     private let memory: Unmanaged<DialectMemory>
     private let call: UnsafeMutablePointer<CallMessage>
     private let places: EnvelopePlaces
 
-    /// - Parameter memory: what the message is read into; kept by the caller.
+    /// - Parameter memory: The memory into which the message is read; the caller keeps it.
     @inline(__always)
     init(_ line: ParsedLine, _ memory: DialectMemory, _ scratch: inout EscapeScratch) {
         self.line = line
@@ -30,21 +30,21 @@ struct NativeDialect {
         places = EnvelopePlaces(line, memory.places, &scratch)
     }
 
-    /// The native fields that there are, a bit for each.
+    /// The native fields of the message, one bit for each.
     @inline(__always)
     private var present: UInt64 { places.present & EnvelopeField.nativeBits }
 
-    /// Those of them that stand there more than once.
+    /// The fields among them that occur more than once.
     @inline(__always)
     private var twice: UInt64 { places.twice & EnvelopeField.nativeBits }
 
-    /// Whether there are fields of other dialects.
+    /// Whether the message has fields of other dialects.
     @inline(__always)
     private var hasForeignFields: Bool { places.present & ~EnvelopeField.nativeBits != 0 }
 
     @inline(__always)
     func decode(_ scratch: inout EscapeScratch) -> DecodedItem {
-        // What only other dialects know is ignored in a native message, also where it occurs twice.
+        // Fields of other dialects are ignored in a native message, even if they occur twice.
         if hasForeignFields, let item = foreignMessage(&scratch) { return item }
         do throws(Mismatch) {
             if twice == 0, present & Self.kindBits == EnvelopeField.task.bit {
@@ -55,14 +55,14 @@ struct NativeDialect {
             let message = try otherMessage(&scratch)
             return memory._withUnsafeGuaranteedRef { $0.keep(message) }
         } catch {
-            // Of two ids it is not known which one is meant.
+            // If there are two ids, the intended one is unknown.
             let id = twice & EnvelopeField.callbackID.bit != 0 ? nil : readableID(&scratch)
             let problem = MessageProblem(error: BridgeError(.messageInvalid, error.reason), callbackID: id)
             return memory._withUnsafeGuaranteedRef { $0.keep(problem) }
         }
     }
 
-    /// The fields that say what a message is. Progress is asked for in a call, and reported without one.
+    /// The fields that determine the kind of a message. A call requests progress; other messages report it.
     static let kinds: [EnvelopeField] = [.task, .error, .event, .result, .cancel]
 
     private static var kindBits: UInt64 {
@@ -78,7 +78,7 @@ struct NativeDialect {
         throw Mismatch("the field \(field.name) occurs twice")
     }
 
-    /// A message that is no call.
+    /// Reads a message that is not a call.
     private func otherMessage(_ scratch: inout EscapeScratch) throws(Mismatch) -> BridgeMessage {
         if has(.task) { try refuse([.result, .error, .cancel, .event], beside: .task) }
         if has(.cancel) {
@@ -104,7 +104,7 @@ struct NativeDialect {
                 callbackID: try id(.callbackID, &scratch), result: value(.result), error: value(.error)))
     }
 
-    /// Looked for in events alone: in other messages the field means nothing.
+    /// Whether an event is retained. In other messages the field has no meaning.
     private var isRetained: Bool {
         line.members.contains { member in
             line.slice(member.key_start, member.key_length).elementsEqual("retained".utf8)
@@ -118,7 +118,7 @@ struct NativeDialect {
         }
     }
 
-    /// Writes the call's fields where the decoder keeps them.
+    /// Writes the call's fields into the decoder's memory.
     @inline(__always)
     private func readCall(_ scratch: inout EscapeScratch) throws(Mismatch) {
         call.pointee.task = try string(.task, &scratch)
@@ -190,7 +190,8 @@ struct NativeDialect {
         }
     }
 
-    /// An integer from 0 on; what does not fit into 64 bits counts as the largest that does.
+    /// Returns an integer of at least 0; nil if there is none. A number that does not fit into 64 bits becomes the
+    /// largest that does.
     private func natural(_ field: EnvelopeField) throws(Mismatch) -> UInt64? {
         guard let digits = value(field) else { return nil }
         guard let number = EnvelopeNumber.natural(digits) else {
@@ -203,7 +204,7 @@ struct NativeDialect {
 // MARK: Messages of other dialects
 
 extension NativeDialect {
-    /// The dialect of a message; nil: it is of none, or of several.
+    /// Returns the dialect of a message; nil if it has none or several.
     static func kind(of line: ParsedLine, _ memory: DialectMemory, _ scratch: inout EscapeScratch) -> DialectID? {
         let message = NativeDialect(line, memory, &scratch)
         if message.hasForeignFields {
@@ -216,7 +217,7 @@ extension NativeDialect {
         return message.present & (Self.kindBits | EnvelopeField.callbackID.bit) != 0 ? .native : nil
     }
 
-    /// The message, where it is none of the native dialect; nil: it is.
+    /// Reads the message if it is not a native one; nil if it is.
     private func foreignMessage(_ scratch: inout EscapeScratch) -> DecodedItem? {
         let memory = memory.takeUnretainedValue()
         let reader = memory.foreign

@@ -1,11 +1,11 @@
 import BridgeJSON
 
 /// A URL as a call, as pages navigate to it: `{"url": "jxaction://scan?method=aaa&x=%E5%BC%B9", "callbackId": "c1"}`.
-/// Host and path, joined by dots, name the task; the query's names and values are options, strings all of them. Only
-/// URLs of the schemes that the configuration lists are calls. It is answered in the native dialect, with the name of
-/// the function that `callback` or `callbackFunction` of the query has.
+/// Host and path, joined by dots, are the task's name. The query's names and values are the options; all are strings.
+/// Only URLs with a scheme that the configuration lists are calls. The answer is in the native dialect, with the
+/// function's name from `callback` or `callbackFunction` of the query.
 struct URLDialect: NamedCallbackDialect {
-    /// A URL is decoded byte by byte: longer options, and more of them, go into a message.
+    /// A URL is decoded byte by byte: longer or more options require a message.
     private static let maximumURLBytes = ForeignReader.maximumBytes
     private static let maximumQueryNames = 1024
 
@@ -22,7 +22,7 @@ struct URLDialect: NamedCallbackDialect {
             let known = names.isEmpty ? "none" : names.joined(separator: ", ")
             throw DialectMismatch(.url, "a URL of a scheme that dialects.url_schemes lists (\(known))")
         }
-        // What follows # is for the page itself.
+        // The part after # is for the page itself.
         let rest = text[afterScheme...].prefix { $0 != UInt8(ascii: "#") }
         var url = URLText(UnsafeRawBufferPointer(rebasing: rest), message.reader)
         guard let task = Self.task(&url) else { throw DialectMismatch(.url, "a URL whose host and path name a task") }
@@ -38,8 +38,8 @@ struct URLDialect: NamedCallbackDialect {
         return try message.call(task, message.reader.text(pairs.json()), id: id)
     }
 
-    /// Where the part behind `scheme:` or `scheme://` begins; nil: the scheme is none of these. Letters of a scheme are
-    /// of any case.
+    /// Returns the position after `scheme:` or `scheme://`; nil if the scheme is not in the list. The case of its
+    /// letters does not matter.
     private static func afterScheme(_ text: UnsafeRawBufferPointer, _ schemes: [[UInt8]]) -> Int? {
         for scheme in schemes where text.count > scheme.count && text[scheme.count] == UInt8(ascii: ":") {
             let isSame = scheme.indices.allSatisfy { index in
@@ -53,8 +53,8 @@ struct URLDialect: NamedCallbackDialect {
         return nil
     }
 
-    /// Host and path, up to `?`, joined by dots, however many slashes stand between names; nil: they name nothing that
-    /// can be decoded.
+    /// Reads host and path, up to `?`, joined by dots, with any number of slashes between names; nil if they contain no
+    /// name that can be decoded.
     private static func task(_ url: inout URLText) -> UnsafeRawBufferPointer? {
         var isBetweenNames = false
         while let byte = url.peek(), byte != UInt8(ascii: "?") {
@@ -71,7 +71,7 @@ struct URLDialect: NamedCallbackDialect {
         return name
     }
 
-    /// The names and values of a query, as `application/x-www-form-urlencoded` has them: `+` is a space.
+    /// Reads the names and values of a query in the form `application/x-www-form-urlencoded`: `+` is a space.
     private static func pairs(_ url: inout URLText) throws(DialectMismatch) -> QueryPairs {
         var pairs = QueryPairs()
         while let byte = url.peek() {
@@ -92,7 +92,7 @@ struct URLDialect: NamedCallbackDialect {
         return pairs
     }
 
-    /// The pair that comes next; nil: it cannot be decoded.
+    /// Reads the next pair; nil if it cannot be decoded.
     private static func pair(_ url: inout URLText) -> (name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
         guard let name = url.decodeForm(upTo: UInt8(ascii: "=")) else { return nil }
         if url.peek() == UInt8(ascii: "=") { url.skip() }
@@ -101,13 +101,13 @@ struct URLDialect: NamedCallbackDialect {
     }
 }
 
-/// The names and values of a URL's query, decoded. They lie in the memory of the message's reader.
+/// The decoded names and values of a URL's query, in the memory of the message's reader.
 private struct QueryPairs {
     private var pairs: [(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)] = []
-    /// Up to so many names are compared each with all, which costs less than their hashes.
+    /// Up to this number, names are compared with each other, which costs less than hashing.
     private static let maximumComparedNames = 8
-    /// The hashes of more: only a name whose hash is known is compared. The seed is the process's, and no client knows
-    /// it.
+    /// The hashes of more names: only a name with a known hash is compared. The process's seed, which no client knows,
+    /// is used.
     private var hashes: Set<Int> = []
 
     init() { pairs.reserveCapacity(Self.maximumComparedNames) }
@@ -116,7 +116,7 @@ private struct QueryPairs {
 
     /// Adds a pair.
     ///
-    /// - Returns: whether no earlier pair has the name.
+    /// - Returns: Whether no earlier pair has the name.
     mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         defer { pairs.append((name, value)) }
         if pairs.count >= Self.maximumComparedNames {
@@ -136,9 +136,9 @@ private struct QueryPairs {
         return hasher.finalize()
     }
 
-    /// Takes a pair out.
+    /// Removes a pair.
     ///
-    /// - Returns: its value, a JSON string; nil: there is none of that name.
+    /// - Returns: Its value as a JSON string; nil if there is no such name.
     mutating func takeValue(of name: StaticString) -> [UInt8]? {
         let wanted = UnsafeRawBufferPointer(name)
         guard let index = pairs.firstIndex(where: { Self.isSame($0.name, wanted) }) else { return nil }
@@ -147,7 +147,7 @@ private struct QueryPairs {
         return value
     }
 
-    /// The pairs as an object whose values are strings.
+    /// Returns the pairs as an object whose values are strings.
     func json() -> [UInt8] {
         var json: [UInt8] = []
         json.reserveCapacity(pairs.reduce(2) { $0 + $1.name.count + $1.value.count + 6 })
@@ -163,15 +163,16 @@ private struct QueryPairs {
     }
 }
 
-/// Decodes a URL from its scheme's end on, byte by byte, into the memory of a message's reader.
+/// Decodes a URL after its scheme, byte by byte, into the memory of a message's reader.
 private struct URLText {
     private let encoded: UnsafeRawBufferPointer
     private var index = 0
-    /// As long as what is encoded: nothing becomes longer.
+    /// As long as the encoded text: decoding never makes it longer.
     private let decoded: UnsafeMutableRawBufferPointer
-    /// How many bytes were made so far.
+    /// The number of decoded bytes so far.
     private(set) var written = 0
-    /// Whether one of them was encoded and is not ASCII. The message itself is UTF-8; what is encoded need not be.
+    /// Whether one of them was encoded and is not ASCII. The message itself is valid UTF-8; decoded bytes may be
+    /// invalid.
     private var hasEncodedText = false
 
     init(_ encoded: UnsafeRawBufferPointer, _ reader: ForeignReader) {
@@ -179,13 +180,13 @@ private struct URLText {
         decoded = reader.take(encoded.count)
     }
 
-    /// The next byte as it stands there; nil at the end.
+    /// Returns the next byte without decoding it; nil at the end.
     func peek() -> UInt8? { index < encoded.count ? encoded[index] : nil }
 
-    /// Leaves the next byte out.
+    /// Skips the next byte.
     mutating func skip() { index += 1 }
 
-    /// For each byte that is written, one was skipped or decoded.
+    /// Appends a byte. For each of them, at least one byte was skipped or decoded.
     @inline(__always)
     mutating func write(_ byte: UInt8) {
         decoded[written] = byte
@@ -194,7 +195,7 @@ private struct URLText {
 
     /// Decodes the next byte.
     ///
-    /// - Returns: false: `%` does not stand before two hexadecimal digits.
+    /// - Returns: False if `%` is not followed by two hexadecimal digits.
     @inline(__always)
     mutating func decode() -> Bool {
         let byte = encoded[index]
@@ -218,7 +219,7 @@ private struct URLText {
 
     /// Decodes a name or a value of a form, up to a byte or the pair's end.
     ///
-    /// - Returns: nil: it cannot be decoded, or is not UTF-8.
+    /// - Returns: The decoded bytes; nil if they cannot be decoded or are not UTF-8.
     mutating func decodeForm(upTo end: UInt8) -> UnsafeRawBufferPointer? {
         let start = written
         while let byte = peek(), byte != end, byte != UInt8(ascii: "&") {
@@ -232,7 +233,7 @@ private struct URLText {
         return part(from: start)
     }
 
-    /// What was written from an offset on; nil: it is not UTF-8.
+    /// Returns the bytes that were written from an offset on; nil if they are not UTF-8.
     func part(from start: Int) -> UnsafeRawBufferPointer? {
         let part = UnsafeRawBufferPointer(decoded).slice(start, written - start)
         return hasEncodedText && String(validating: part, as: UTF8.self) == nil ? nil : part

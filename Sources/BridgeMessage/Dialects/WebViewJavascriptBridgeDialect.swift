@@ -1,9 +1,9 @@
 import BridgeJSON
 
-/// WebViewJavascriptBridge, as pages in hybrid apps for iOS and Android speak it: `{"handlerName", "data",
-/// "callbackId"}` is a call, or an event where it has no id; `{"responseId", "responseData"}` ends one. The bridge
-/// itself has no errors: here one is a response of `{"error": {…}}` alone. Nor has it progress: `{"responseId",
-/// "progress", "sequence"}`.
+/// WebViewJavascriptBridge, the protocol of pages in hybrid apps for iOS and Android. `{"handlerName", "data",
+/// "callbackId"}` is a call, or an event without an id; `{"responseId", "responseData"}` ends a call. The bridge itself
+/// has no errors: here an error is a response that consists of `{"error": {…}}` only. It has no progress either:
+/// `{"responseId", "progress", "sequence"}`.
 ///
 /// Source of the form: https://github.com/marcuswestin/WebViewJavascriptBridge
 struct WebViewJavascriptBridgeDialect: Dialect {
@@ -13,7 +13,7 @@ struct WebViewJavascriptBridgeDialect: Dialect {
     }
 
     func read(_ message: ForeignMessage) throws(DialectMismatch) -> ForeignMeaning {
-        // Since 2016 a page's response bears the name of its handler, too.
+        // Since 2016 a page's response also contains the name of its handler.
         if message.has(.responseID) { return .other(try response(message)) }
         guard message.has(.handlerName), !message.has(.responseData) else {
             throw DialectMismatch("a message has the field handlerName, or responseId and responseData")
@@ -21,7 +21,7 @@ struct WebViewJavascriptBridgeDialect: Dialect {
         return try message.call(try message.string(.handlerName), data(of: message), id: try id(of: message))
     }
 
-    /// A page that calls a handler without data sends null.
+    /// Returns the options. A page that calls a handler without data sends null.
     private func data(of message: ForeignMessage) -> UnsafeRawBufferPointer {
         guard let data = message.value(.data), data.first != UInt8(ascii: "n") else { return DialectText.emptyObject }
         return data

@@ -3,21 +3,21 @@ import Glibc
 
 /// Writes messages of the native dialect, one line each.
 ///
-/// Results, options and data are complete JSON that has been checked; a line break that stands between their tokens
-/// is written as a space, so that a message is always one line.
+/// Results, options and data are complete JSON that has been checked. A line break between their tokens is written as a
+/// space, so that a message is always one line.
 public enum MessageEncoder {
-    /// The end of a call: its result.
+    /// Writes the end of a call: its result.
     ///
-    /// - Parameter isOneLine: whether the result is known to bear no line break, as a part of a line does.
+    /// - Parameter isOneLine: Whether the result is known to contain no line break, such as a part of a line.
     public static func callback(
         id: UnsafeRawBufferPointer, result: UnsafeRawBufferPointer, isOneLine: Bool = false, to output: OutputBuffer
     ) {
         onOneLine(result, isKnown: isOneLine) { output.append(#"{"callbackId":"#, id, #","result":"#, $0, "}\n") }
     }
 
-    /// The end of a call that the peer made under an integer id: its result.
+    /// Writes the end of a call that the peer made with an integer id: its result.
     ///
-    /// - Parameter isOneLine: whether the result is known to bear no line break.
+    /// - Parameter isOneLine: Whether the result is known to contain no line break.
     public static func callback(
         number: UInt64, result: UnsafeRawBufferPointer, isOneLine: Bool = false, to output: OutputBuffer
     ) {
@@ -30,7 +30,7 @@ public enum MessageEncoder {
         }
     }
 
-    /// The end of a call: an error. Without an id it is about a message, never about a call.
+    /// Writes the end of a call: an error. Without an id, the error is about a message, never about a call.
     public static func callback(id: UnsafeRawBufferPointer?, error: BridgeError, to output: OutputBuffer) {
         output.append(#"{"callbackId":"#)
         if let id { output.append(id) } else { output.append("null") }
@@ -39,7 +39,7 @@ public enum MessageEncoder {
         output.append("}\n")
     }
 
-    /// An intermediate result.
+    /// Writes an intermediate result.
     public static func progress(
         id: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, sequence: UInt64, to output: OutputBuffer
     ) {
@@ -52,9 +52,9 @@ public enum MessageEncoder {
         output.append("}\n")
     }
 
-    /// An event.
+    /// Writes an event.
     ///
-    /// - Parameter isRetained: Whether later subscribers get it as well.
+    /// - Parameter isRetained: Whether later subscribers also receive it.
     public static func event(
         name: String, data: UnsafeRawBufferPointer, isRetained: Bool = false, to output: OutputBuffer
     ) {
@@ -66,15 +66,15 @@ public enum MessageEncoder {
         output.append("}\n")
     }
 
-    /// A cancel of a call that this side made under an integer id.
+    /// Writes the cancellation of a call that this side made with an integer id.
     public static func cancel(id: UInt64, to output: OutputBuffer) {
         output.append(#"{"cancel":"#)
         output.append(decimal: id)
         output.append("}\n")
     }
 
-    /// A call that this side makes under an integer id. The options stand last: of a line that is too long for its
-    /// reader the beginning is kept, and with it the id under which it can be answered.
+    /// Writes a call that this side makes with an integer id. The options come last: the reader keeps the beginning of
+    /// a line that is too long, and with it the id for the answer.
     public static func call(_ call: OutgoingCall, to output: OutputBuffer) {
         output.append(#"{"task":"#)
         output.append(call.quotedTask)
@@ -88,8 +88,8 @@ public enum MessageEncoder {
         output.append("}\n")
     }
 
-    /// Lends JSON that has been checked, with a space for each line break that stands between its tokens: nearly always
-    /// the very bytes.
+    /// Passes JSON that has been checked to `body`, with a space for each line break between its tokens. The bytes are
+    /// nearly always passed unchanged.
     @inline(__always)
     static func onOneLine(
         _ json: UnsafeRawBufferPointer, isKnown: Bool = false, _ body: (UnsafeRawBufferPointer) -> Void
@@ -99,32 +99,32 @@ public enum MessageEncoder {
     }
 }
 
-/// What a call that this side makes consists of. Everything is borrowed.
+/// The parts of a call that this side makes. Everything is borrowed.
 public struct OutgoingCall {
     /// The task's name, as a JSON string.
     public var quotedTask: UnsafeRawBufferPointer
     /// Its options, JSON.
     public var options: UnsafeRawBufferPointer
-    /// Whether the options are known to bear no line break, as a part of a line does.
+    /// Whether the options are known to contain no line break, such as a part of a line.
     public var isOneLine = false
-    /// The id under which the callback shall come; nil: a one-way call.
+    /// The id for the callback; nil for a one-way call.
     public var id: UInt64?
-    /// How long the caller waits; nil: it does not say.
+    /// The time that the caller waits; nil if unspecified.
     public var timeoutNanoseconds: UInt64?
-    /// Whether intermediate callbacks are wanted.
+    /// Whether intermediate callbacks are requested.
     public var wantsProgress = false
-    /// Only a task that this session registered.
+    /// The session that must have registered the task; nil for any.
     public var session: UInt64?
-    /// Who calls, as a JSON object: written by the daemon alone.
+    /// The caller as a JSON object, which only the daemon writes; nil if unspecified.
     public var caller: UnsafeRawBufferPointer?
 
-    /// A call; what else there is to say is set afterwards.
+    /// Creates a call. The caller sets the other properties afterwards.
     public init(quotedTask: UnsafeRawBufferPointer, options: UnsafeRawBufferPointer) {
         self.quotedTask = quotedTask
         self.options = options
     }
 
-    /// Sets how long the caller waits, in whole nanoseconds, from zero to what 64 bits with a sign hold.
+    /// Sets the time that the caller waits, in whole nanoseconds, from 0 to the maximum of a signed 64-bit integer.
     public mutating func setTimeout(_ duration: Duration?) {
         timeoutNanoseconds = duration.map { duration in
             let (seconds, attoseconds) = duration.components

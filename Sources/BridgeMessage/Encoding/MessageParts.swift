@@ -1,9 +1,9 @@
 import BridgeJSON
 import Glibc
 
-// Parts that messages of all dialects consist of.
+// Parts of messages of all dialects.
 extension OutputBuffer {
-    /// Appends a message of the usual form: two values between what stands around them.
+    /// Appends a message of the usual form: two values between fixed parts.
     @inline(__always)
     func append(
         _ head: StaticString, _ id: UnsafeRawBufferPointer, _ middle: StaticString, _ value: UnsafeRawBufferPointer,
@@ -48,11 +48,11 @@ extension OutputBuffer {
         append(UInt8(ascii: "\""))
     }
 
-    /// Whether the bytes are ASCII that stands for itself in a string of JSON.
+    /// Whether the bytes are ASCII characters that need no escape in a JSON string.
     @inline(__always)
     static func needsNoEscape(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let start = text.baseAddress, text.count >= 8 else { return text.allSatisfy(isPlain) }
-        // Eight at a time; the last eight may be looked at twice.
+        // Eight bytes at a time; some of the last eight may be checked twice.
         for offset in stride(from: 0, to: text.count - 8, by: 8) {
             guard arePlain(start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) else { return false }
         }
@@ -64,7 +64,7 @@ extension OutputBuffer {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// ``isPlain`` for each byte of eight: a byte's highest bit is set in a sum where its other seven reach a value.
+    /// Does the same as ``isPlain`` for eight bytes: a sum sets a byte's highest bit if the lower seven reach a value.
     @inline(__always)
     private static func arePlain(_ bytes: UInt64) -> Bool {
         let each: UInt64 = 0x0101_0101_0101_0101
@@ -87,11 +87,12 @@ extension OutputBuffer {
     /// Appends a value.
     func append(json value: JSON) { value.bytes.withUnsafeBytes { append($0) } }
 
-    /// Appends what a call says beside its task, options and id, each with a comma before it: the same in all dialects.
+    /// Appends the fields of a call other than task, options and id, each with a leading comma: the same in all
+    /// dialects.
     func append(extrasOf call: OutgoingCall) {
         if let nanoseconds = call.timeoutNanoseconds {
             append(#","timeout":"#)
-            // Rounded up, at least one: a deadline must not become none, nor come early.
+            // Rounded up and at least 1: a deadline must not disappear or come early.
             append(decimal: max(1, nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0)))
         }
         if call.wantsProgress { append(#","progress":true"#) }
@@ -106,11 +107,11 @@ extension OutputBuffer {
     }
 }
 
-// Messages in the dialect of whom they are for.
+// Messages in the dialect of their receiver.
 extension MessageEncoder {
-    /// The end of a call: its result.
+    /// Writes the end of a call: its result.
     ///
-    /// - Parameter isOneLine: whether the result is known to bear no line break.
+    /// - Parameter isOneLine: Whether the result is known to contain no line break.
     @inline(__always)
     public static func callback(
         to address: CallbackAddress, result: UnsafeRawBufferPointer, isOneLine: Bool = false, _ output: OutputBuffer
@@ -122,7 +123,7 @@ extension MessageEncoder {
         }
     }
 
-    /// The end of a call: an error. Without an id it is about a message.
+    /// Writes the end of a call: an error. Without an id, the error is about a message.
     public static func callback(to address: CallbackAddress, error: BridgeError, _ output: OutputBuffer) {
         guard let dialect = address.dialect.translator else {
             return callback(id: address.id, error: error, to: output)
@@ -130,7 +131,7 @@ extension MessageEncoder {
         dialect.write(error: error, to: address, output)
     }
 
-    /// An intermediate result.
+    /// Writes an intermediate result.
     public static func progress(
         to address: CallbackAddress, value: UnsafeRawBufferPointer, sequence: UInt64, _ output: OutputBuffer
     ) {
@@ -140,7 +141,7 @@ extension MessageEncoder {
         onOneLine(value) { dialect.write(progress: $0, sequence: sequence, to: address, output) }
     }
 
-    /// An event. Only the native dialect says whether it is retained.
+    /// Writes an event. Only the native dialect states whether it is retained.
     public static func event(
         in dialect: DialectID, name: String, data: UnsafeRawBufferPointer, isRetained: Bool = false,
         to output: OutputBuffer
@@ -151,7 +152,7 @@ extension MessageEncoder {
         onOneLine(data) { dialect.writeEvent(name, data: $0, output) }
     }
 
-    /// A call of a task that a client provides.
+    /// Writes a call of a task that a client provides.
     @inline(__always)
     public static func call(_ outgoing: OutgoingCall, in dialect: DialectID, to output: OutputBuffer) {
         if dialect == .native { return call(outgoing, to: output) }
@@ -164,7 +165,7 @@ extension MessageEncoder {
         }
     }
 
-    /// That no one waits any longer for a call of a task that a client provides.
+    /// Writes the cancellation of a call of a task that a client provides.
     public static func cancel(id: UInt64, in dialect: DialectID, to output: OutputBuffer) {
         guard let dialect = dialect.translator else { return cancel(id: id, to: output) }
         dialect.writeCancel(id, output)

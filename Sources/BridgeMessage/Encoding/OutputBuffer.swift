@@ -1,27 +1,27 @@
 import Glibc
 
-/// Bytes on their way out: messages are appended at the end, the socket takes from the front.
+/// Output bytes: messages are appended at the end, and the socket takes bytes from the front.
 ///
-/// One allocation that grows by doubling and is given back when all has been taken, where it had grown beyond
-/// ``keptCapacityBytes``. From ``partBytes`` on it is put aside as a part and another one begun, so that no append
-/// copies more of what waits than that. Not thread-safe; lives with its owner.
+/// It is one allocation that grows by doubling. When it is empty, memory above ``keptCapacityBytes`` is released. From
+/// ``partBytes`` on, the allocation becomes a part and a new one begins, so that no append copies more waiting bytes
+/// than that. Not thread-safe; it has one owner.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// `@exclusivity(unchecked)`: docs/architecture.md explains the reason.
 public final class OutputBuffer {
-    /// A drained buffer keeps this much, so that a busy connection does not allocate for every turn.
+    /// The capacity that an empty buffer keeps, so that a busy connection does not allocate in every turn.
     public static let keptCapacityBytes = 16 * 1024
 
-    /// What waits is copied to grow up to this length.
+    /// The number of waiting bytes up to which growing copies them.
     static let partBytes = 128 * 1024
 
     @exclusivity(unchecked) @usableFromInline var storage: UnsafeMutableRawPointer?
     @exclusivity(unchecked) @usableFromInline var capacityBytes = 0
     @exclusivity(unchecked) @usableFromInline var startOffset = 0
     @exclusivity(unchecked) @usableFromInline var endOffset = 0
-    /// What goes ahead of the storage.
+    /// Bytes that are sent before the storage.
     private struct Part {
         let line: SharedLine
-        /// How much of it waits.
+        /// The number of its bytes that wait.
         var count: Int
 
         init(_ line: SharedLine) { (self.line, count) = (line, line.bytes.count) }
@@ -31,38 +31,38 @@ public final class OutputBuffer {
         }
     }
 
-    /// Lines that others hold too, and what was put aside, in their order.
+    /// Lines that are shared with others, and former storage, in their order.
     @exclusivity(unchecked) private var parts: [Part] = []
-    /// How much of all of them waits.
+    /// The number of waiting bytes in all parts.
     @exclusivity(unchecked) @usableFromInline var partsBytes = 0
 
-    /// Descriptors that go beside a byte, in their order, each with how many bytes wait before that.
+    /// Descriptors that are sent with a byte, in their order, each with the number of bytes that wait before it.
     @exclusivity(unchecked) private var passed: [(offset: Int, descriptor: PassedDescriptor)] = []
 
-    /// An empty buffer without memory.
+    /// Creates an empty buffer without memory.
     public init() {}
 
     deinit { free(storage) }
 
-    /// How many bytes were ever taken out.
+    /// The number of bytes that were ever removed.
     @exclusivity(unchecked) public private(set) var removedCount: UInt64 = 0
 
-    /// How many bytes wait.
+    /// The number of bytes that wait.
     @inlinable
     public var count: Int { endOffset - startOffset + partsBytes }
 
-    /// Whether nothing waits.
+    /// Whether no bytes wait.
     @inlinable
     public var isEmpty: Bool { endOffset == startOffset && partsBytes == 0 }
 
-    /// The bytes that are to be written next: all that wait, or the first part of them. Valid until the buffer changes.
+    /// The bytes to write next: all waiting bytes, or the first part of them. Valid until the buffer changes.
     public var bytes: UnsafeRawBufferPointer { partsBytes > 0 ? parts[0].bytes : storedBytes }
 
     private var storedBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: storage.map { $0 + startOffset }, count: endOffset - startOffset)
     }
 
-    /// All bytes that wait.
+    /// Returns all bytes that wait.
     public func copy() -> [UInt8] {
         var copy: [UInt8] = []
         copy.reserveCapacity(count)
@@ -70,7 +70,7 @@ public final class OutputBuffer {
         return copy + storedBytes
     }
 
-    /// Copies all bytes that wait to where there is room for them.
+    /// Copies all bytes that wait to memory with enough space.
     func copy(to destination: UnsafeMutableRawPointer) {
         var destination = destination
         for bytes in parts.map(\.bytes) + [storedBytes] {
@@ -80,7 +80,7 @@ public final class OutputBuffer {
         }
     }
 
-    /// Takes the first `count` bytes of ``bytes`` out, as written.
+    /// Removes the first `count` bytes of ``bytes`` after they have been written.
     public func removeFirst(_ count: Int) {
         removedCount &+= UInt64(count)
         if !passed.isEmpty { removePassed(count) }
@@ -92,7 +92,7 @@ public final class OutputBuffer {
         if capacityBytes > Self.keptCapacityBytes { releaseMemory() }
     }
 
-    /// Takes out all that waits.
+    /// Removes all waiting bytes.
     public func removeAll() {
         passed = []
         parts = []
@@ -107,19 +107,19 @@ public final class OutputBuffer {
         if parts[0].count == 0 { parts.removeFirst() }
     }
 
-    /// Takes out the byte that was appended last.
+    /// Removes the byte that was appended last.
     public func removeLast() { endOffset -= 1 }
 
     // MARK: Descriptors
 
-    /// How many descriptors wait.
+    /// The number of descriptors that wait.
     public var passedCount: Int { passed.count }
 
-    /// Has a descriptor go beside the byte that is appended next.
+    /// Sends a descriptor with the byte that is appended next.
     public func pass(_ descriptor: PassedDescriptor) { passed.append((count, descriptor)) }
 
-    /// The bytes that are to be written next, and the descriptor that goes beside the first of them: for a buffer in
-    /// which descriptors wait. Valid until the buffer changes.
+    /// The bytes to write next, and the descriptor that is sent with the first of them; nil if there is none. For a
+    /// buffer in which descriptors wait. Valid until the buffer changes.
     public var front: (bytes: UnsafeRawBufferPointer, descriptor: PassedDescriptor?) {
         let first = passed.first.flatMap { $0.offset == 0 ? $0.descriptor : nil }
         let end = passed.first { $0.offset > 0 }?.offset ?? .max
@@ -135,7 +135,7 @@ public final class OutputBuffer {
 
     /// Puts a line into an empty buffer without copying it.
     ///
-    /// - Parameter head: what stands in front of it.
+    /// - Parameter head: The bytes before it.
     public func lead(_ head: [UInt8] = [], with line: SharedLine) {
         precondition(isEmpty, "a shared line goes into an empty buffer")
         if !head.isEmpty {
@@ -145,8 +145,7 @@ public final class OutputBuffer {
         add(Part(line))
     }
 
-    /// Puts all that waits in another buffer behind what waits here, and leaves the other one empty. What is long is
-    /// not copied.
+    /// Moves all waiting bytes of another buffer to the end of this one. Long content is not copied.
     public func take(from other: OutputBuffer) {
         if other.count < Self.partBytes {
             for part in other.parts { append(part.bytes) }
@@ -165,7 +164,7 @@ public final class OutputBuffer {
         partsBytes += part.count
     }
 
-    /// Makes a part of what is in the storage, which is given up.
+    /// Turns the storage into a part.
     private func putAside() {
         guard let storage, endOffset > startOffset else { return }
         add(Part(SharedLine(adopting: storage, startOffset..<endOffset)))
@@ -175,7 +174,7 @@ public final class OutputBuffer {
         endOffset = 0
     }
 
-    /// Gives the memory back, where nothing waits.
+    /// Releases the memory if no bytes wait.
     public func releaseMemory() {
         guard isEmpty else { return }
         free(storage)
@@ -193,7 +192,7 @@ public final class OutputBuffer {
         endOffset += bytes.count
     }
 
-    /// Appends `count` bytes that `fill` writes, all of them.
+    /// Appends `count` bytes, all of which `fill` writes.
     @inline(__always)
     func append(count: Int, _ fill: (UnsafeMutableRawPointer) -> Void) {
         fill(reserve(count))
@@ -235,7 +234,7 @@ public final class OutputBuffer {
         endOffset += count
     }
 
-    /// The digits of 0 to 99, two of each.
+    /// The digits of 0 to 99, two for each number.
     private static var pairsOfDigits: StaticString {
         """
         00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354\
@@ -243,25 +242,25 @@ public final class OutputBuffer {
         """
     }
 
-    /// How many decimal digits a number has.
+    /// Returns the number of decimal digits of a number.
     @inline(__always)
     private static func decimalDigitCount(of number: UInt64) -> Int {
         var count = 1
         var bound: UInt64 = 10
         while number >= bound {
             count &+= 1
-            // The longest number has twenty digits: the next bound is beyond 64 bits.
+            // The longest number has twenty digits: the next bound would exceed 64 bits.
             if count == 20 { break }
             bound &*= 10
         }
         return count
     }
 
-    /// Room for `count` bytes behind the end.
+    /// Returns memory for `count` bytes after the end.
     @inline(__always)
     private func reserve(_ count: Int) -> UnsafeMutableRawPointer {
         if endOffset + count > capacityBytes { grow(by: count) }
-        // After `grow` there is storage, even for no bytes at all.
+        // After `grow` there is storage, even for zero bytes.
         return storage.unsafelyUnwrapped + endOffset
     }
 

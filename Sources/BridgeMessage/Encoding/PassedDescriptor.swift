@@ -1,27 +1,27 @@
 import Glibc
 
-/// A peer that descriptors are sent to, beside messages. Used on one thread.
+/// A peer that receives descriptors along with messages. Used on one thread.
 public protocol DescriptorReceiver: AnyObject {
-    /// How many were sent, or are to be, that the peer may not have received.
+    /// The number of descriptors that were sent, or wait, and that the peer may not have received.
     var unreadDescriptors: Int { get }
 
-    /// Has a descriptor go beside the message that is written next.
+    /// Sends a descriptor with the message that is written next.
     func pass(_ descriptor: PassedDescriptor)
 }
 
-/// A descriptor that goes beside a message, to a peer or from one. It is closed with this: once it has been sent, or
-/// where nobody wants it.
+/// A descriptor that is sent or received with a message. The object closes it when it is released: after sending, or if
+/// the descriptor is not used.
 public final class PassedDescriptor {
-    /// Valid as long as this lives.
+    /// Valid during the lifetime of this object.
     public let descriptor: Int32
     private var isOwned = true
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     public init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { if isOwned { close(descriptor) } }
 
-    /// Gives the descriptor to the caller, who closes it.
+    /// Passes the descriptor to the caller, which must close it.
     public func release() -> Int32 {
         isOwned = false
         return descriptor

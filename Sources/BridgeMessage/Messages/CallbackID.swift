@@ -1,20 +1,20 @@
 public import BridgeJSON
 
-/// The id of a call, borrowed from the line that bore it: a string of 1 to 128 bytes, or an integer.
+/// The id of a call, borrowed from its line: a string of 1 to 128 bytes, or an integer.
 ///
-/// It is handed back exactly as it came (``text``), but two ids are the same when they mean the same: `"a"` and
+/// It is returned exactly as it was received (``text``). Two ids are equal if their meaning is equal: `"a"` and
 /// `"\u0061"` are one id, `1` and `"1"` are two.
 public struct CallbackID {
-    /// Longest id in bytes, escapes resolved. Long enough for any UUID or counter, short enough to keep in flight.
+    /// The maximum length of an id in bytes, without escapes: enough for any UUID or counter, and cheap to store.
     public static let maximumBytes = 128
 
-    /// The id as it stood on the line, a string with its quotes.
+    /// The id as written on the line; a string includes its quotes.
     public let text: UnsafeRawBufferPointer
-    /// What the id means: a string's unescaped content, or the integer's digits.
+    /// The meaning of the id: a string's unescaped content, or the integer's digits.
     public let content: UnsafeRawBufferPointer
     /// Whether it is a string.
     public let isString: Bool
-    /// The dialect of its message: ids of different dialects are different ones.
+    /// The dialect of its message: ids of different dialects are different.
     public let dialect: DialectID
 
     init(text: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer, isString: Bool, dialect: DialectID) {
@@ -24,10 +24,10 @@ public struct CallbackID {
         self.dialect = dialect
     }
 
-    /// What an id has to be, as the end of a sentence.
+    /// The description of a valid id, as the end of a sentence.
     static let shape = "a string of 1 to \(maximumBytes) bytes, or an integer"
 
-    /// Borrows an id that a message has as a value.
+    /// Passes an id in the form of a value to `body`, borrowed.
     public static func withID<R>(_ json: JSON, in dialect: DialectID, _ body: (CallbackID) -> R) -> R {
         let text = json.bytes
         let content = json.stringValue.map { Array($0.utf8) } ?? text
@@ -38,15 +38,15 @@ public struct CallbackID {
         }
     }
 
-    /// A number for hash tables, the same for ids that are the same. FNV-1a, 64 bits, started from the kind.
+    /// A hash for tables, the same for equal ids. FNV-1a, 64 bits, with a start value for each kind.
     public var hash: UInt64 { Self.hash(of: content, isString: isString) }
 
-    /// The integer, where it is one of 64 bits without a sign.
+    /// The integer; nil if the id is not an unsigned integer of 64 bits.
     public var number: UInt64? {
         guard !isString, content.count <= 20 else { return nil }
         var number: UInt64 = 0
         if content.count < 20, content.first != UInt8(ascii: "-") {
-            // Digits all of them, as the dialect has seen to, and too few to go beyond 64 bits.
+            // The dialect has checked that all bytes are digits; they are too few to exceed 64 bits.
             for byte in content { number = number &* 10 &+ UInt64(byte &- UInt8(ascii: "0")) }
             return number
         }
@@ -60,19 +60,20 @@ public struct CallbackID {
         return number
     }
 
-    /// The hash of an id of this content and kind.
+    /// Returns the hash of an id with this content and kind.
     public static func hash(of content: UnsafeRawBufferPointer, isString: Bool) -> UInt64 {
         var hash: UInt64 = isString ? 0xcbf2_9ce4_8422_2325 : 0x9ae1_6a3b_2f90_404f
         for byte in content {
             hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
         }
-        // The halves folded: tables take the lower bits, which alone would not see all of every byte.
+        // Both halves are combined, because tables use the lower bits, which alone do not depend on all bits of every
+        // byte.
         return hash ^ hash >> 32
     }
 }
 
 extension CallbackID {
-    /// Reads an id from a JSON value whose grammar has been checked; nil where it is no id.
+    /// Reads an id from a JSON value whose grammar has been checked; nil if it is not an id.
     @inline(__always)
     init?(
         _ text: UnsafeRawBufferPointer, isEscaped: Bool, dialect: DialectID = .native, _ scratch: inout EscapeScratch
@@ -90,7 +91,8 @@ extension CallbackID {
         }
     }
 
-    /// Whether all of at least one byte are digits. Four at a time, the last of them twice where need be.
+    /// Whether all bytes are digits; there must be at least one. Tests four at a time; some of the last may be tested
+    /// twice.
     @inline(__always)
     private static func areDigits(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.count >= 4 else { return text.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 } }
@@ -102,13 +104,13 @@ extension CallbackID {
         return areFourDigits(text.loadUnaligned(fromByteOffset: text.count &- 4, as: UInt32.self))
     }
 
-    /// A digit has a 3 in the upper half of its byte, and still has with 6 more.
+    /// The upper half of a digit's byte is 3, also after 6 is added.
     @inline(__always)
     private static func areFourDigits(_ word: UInt32) -> Bool {
         word & 0xF0F0_F0F0 == 0x3030_3030 && (word &+ 0x0606_0606) & 0xF0F0_F0F0 == 0x3030_3030
     }
 
-    /// An id of JSON-RPC: a string, also an empty one, any number, or null.
+    /// Reads a JSON-RPC id: a string, which may be empty, any number, or null. Nil for any other value.
     init?(
         rpc text: UnsafeRawBufferPointer, isEscaped: Bool, dialect: DialectID, _ scratch: inout EscapeScratch
     ) {

@@ -1,4 +1,4 @@
-/// Which dialect a message came in, and what answers it goes out in. A plain number: it stands in every call.
+/// The dialect of a message and of the answers to it. A plain number, because every call contains it.
 public enum DialectID: UInt8, CaseIterable, Sendable {
     /// The native dialect.
     case native
@@ -13,7 +13,7 @@ public enum DialectID: UInt8, CaseIterable, Sendable {
     /// Capacitor.
     case capacitor
 
-    /// What the dialect is called.
+    /// The name of the dialect.
     public var name: String {
         switch self {
         case .native: "native"
@@ -25,7 +25,7 @@ public enum DialectID: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The dialect of this name, such as another version of the daemon knew it; nil: there is none here.
+    /// Creates the dialect from its name, which may be from another version of the daemon; nil if it is unknown.
     public init?(named name: String) {
         guard let known = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = known
@@ -34,22 +34,22 @@ public enum DialectID: UInt8, CaseIterable, Sendable {
     /// A bit for each dialect, for sets of them.
     public var bit: UInt32 { 1 &<< UInt32(rawValue) }
 
-    /// All but the native one.
+    /// All dialects except the native one.
     static let foreign = Array(allCases.dropFirst())
 }
 
-/// Where the answer to a call goes.
+/// The address of the answer to a call.
 public struct CallbackAddress {
     /// The dialect of the call.
     public var dialect: DialectID
-    /// Its id as it came; nil: the answer is about a message.
+    /// Its id as it was received; nil if the answer is about a message.
     public var id: UnsafeRawBufferPointer?
-    /// The task's name, where it is known; else empty.
+    /// The task's name; empty if unknown.
     public var task: UnsafeRawBufferPointer
-    /// Whether the message was not even JSON.
+    /// Whether the message was not JSON.
     public var isNotJSON = false
 
-    /// An address.
+    /// Creates an address.
     public init(_ dialect: DialectID, id: UnsafeRawBufferPointer?, task: UnsafeRawBufferPointer) {
         self.dialect = dialect
         self.id = id

@@ -1,6 +1,7 @@
 /// Constant parts of messages.
 enum DialectText {
-    // With the padding that every text has. Unsafe in form only: made once, never written again, never given back.
+    // With the padding that every text has. `nonisolated(unsafe)` is safe here: initialised once, never changed, never
+    // freed.
     nonisolated(unsafe) static let emptyObject = literal("{}")  // never written again
     nonisolated(unsafe) static let null = literal("null")  // never written again
     nonisolated(unsafe) static let nothing = UnsafeRawBufferPointer(start: nil, count: 0)  // has no memory

@@ -1,26 +1,26 @@
 import BridgeJSON
 
-/// What is known of a metric that a plugin publishes, before it has a value: the same for a plugin in the daemon's
-/// process and for one in a process of its own, which sends its metrics in messages.
+/// The description of a metric that a plugin publishes, before it has a value. It is the same for a plugin in the
+/// daemon's process and for one in a process of its own, which sends its metrics in messages.
 public struct MetricDeclaration: Sendable {
-    /// What a metric does.
+    /// The kind of a metric.
     public enum Kind: String, Sendable {
-        /// It goes up and down.
+        /// The value goes up and down.
         case gauge
-        /// It only grows, from 0 at the start of the plugin.
+        /// The value only grows, from 0 at the start of the plugin.
         case counter
     }
 
-    /// Small letters, digits and `_`, without the unit.
+    /// The name: lowercase letters, digits and `_`, without the unit.
     public var name: String
-    /// What it does.
+    /// The kind of the metric.
     public var kind: Kind
-    /// A base unit such as `bytes` or `seconds`; nil: it counts things.
+    /// A base unit such as `bytes` or `seconds`; nil for a plain count.
     public var unit: String?
     /// One sentence for a person.
     public var help: String
 
-    /// A declaration.
+    /// Creates a declaration.
     public init(name: String, kind: Kind, unit: String?, help: String) {
         self.name = name
         self.kind = kind
@@ -28,7 +28,7 @@ public struct MetricDeclaration: Sendable {
         self.help = help
     }
 
-    /// Names become parts of those that monitoring systems use, which bear the unit and `total` at their end.
+    /// Checks the words. Names become parts of names in monitoring systems, which end with the unit and `total`.
     fileprivate func check() throws(MetricRefusal) {
         for word in [name] + (unit.map { [$0] } ?? []) {
             let isWord =
@@ -48,26 +48,26 @@ public struct MetricDeclaration: Sendable {
     private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 }
 
-/// The metrics of a plugin: known by name and unit, and numbered from 1 on.
+/// The metrics of a plugin: identified by name and unit, and numbered from 1.
 public struct MetricDeclarations: Sendable {
-    /// How many a plugin may have: each is a line in every status.
+    /// The maximum number of metrics of a plugin: each is a line in every status.
     public static let capacity = 64
-    /// As long may a name or a unit be, in bytes.
+    /// The maximum length of a name or a unit, in bytes.
     static let maximumWordBytes = 64
-    /// As much of a metric's sentence as is shown, in bytes: it stands in every list of metrics.
+    /// The maximum length of a metric's sentence, in bytes: every list of metrics contains it.
     static let maximumHelpBytes = 256
 
-    /// All of them, in the order of their numbers.
+    /// All metrics, in the order of their numbers.
     public private(set) var all: [MetricDeclaration] = []
 
-    /// None.
+    /// Creates an empty list.
     public init() {}
 
-    /// Enters a metric, or finds the one of that name and unit.
+    /// Adds a metric, or finds the one with that name and unit.
     ///
-    /// - Returns: its number.
-    /// - Throws: ``MetricRefusal`` where the name or the unit is none, where the name stands for something else, or
-    ///   where there are too many.
+    /// - Returns: Its number.
+    /// - Throws: ``MetricRefusal`` if the name or the unit is invalid, if the name has another kind already, or if
+    ///   there are too many metrics.
     public mutating func declare(_ new: MetricDeclaration) throws(MetricRefusal) -> Int {
         try new.check()
         var new = new
@@ -87,9 +87,9 @@ public struct MetricDeclarations: Sendable {
     }
 }
 
-/// Why a metric cannot be published, as the end of a sentence.
+/// The reason why a metric cannot be published, as the end of a sentence.
 public struct MetricRefusal: Error, Sendable, CustomStringConvertible {
-    /// The sentence's end.
+    /// The reason as the end of a sentence.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -1,16 +1,16 @@
 import BridgeJSON
 
-/// Memory for strings whose escapes had to be resolved, given back together with the message they belong to.
+/// Memory for strings whose escapes were decoded. It is released together with the message that contains them.
 ///
-/// Most messages have no such string: then nothing is ever allocated.
+/// Most messages have no such string; then nothing is allocated.
 struct EscapeScratch: ~Copyable {
     private var blocks: [UnsafeMutableRawBufferPointer] = []
-    /// Room for so many is kept from one message to the next.
+    /// The number of blocks for which the list keeps its capacity.
     private static let maximumKeptBlocks = 16
 
     deinit { for block in blocks { block.deallocate() } }
 
-    /// Everything handed out so far is invalid from here on.
+    /// Invalidates everything that was handed out before.
     @inline(__always)
     mutating func reset() {
         if !blocks.isEmpty { release() }
@@ -22,7 +22,7 @@ struct EscapeScratch: ~Copyable {
         blocks.removeAll(keepingCapacity: blocks.count <= Self.maximumKeptBlocks)
     }
 
-    /// Memory for so many bytes, with the padding that every text has.
+    /// Returns memory for `count` bytes, with the padding that every text has.
     mutating func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let block = UnsafeMutableRawBufferPointer.allocate(
             byteCount: count + MessageSplitter.paddingBytes, alignment: 1)
@@ -31,10 +31,10 @@ struct EscapeScratch: ~Copyable {
         return UnsafeMutableRawBufferPointer(rebasing: block[..<count])
     }
 
-    /// The bytes that the content of a JSON string stands for. The content's grammar has been checked, so that
-    /// every escape is whole and every surrogate has its partner. They are never more than the content's.
+    /// Returns the decoded content of a JSON string, which is never longer. The grammar of the content has been
+    /// checked, so that every escape is complete and every surrogate has its partner.
     mutating func unescape(_ content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        // With its padding: those who read texts read ahead.
+        // With its padding, because readers of texts read ahead.
         let block = take(content.count)
         return UnsafeRawBufferPointer(rebasing: block[..<Escapes.resolve(content, into: block)])
     }

@@ -1,29 +1,29 @@
-/// Input that was read and has to wait for its turn. It is taken from the front, and the rest stays where it is: a turn
-/// costs what it takes, however much waits.
+/// Input that was read and waits for its turn. Bytes are taken from the front without moving the rest: the cost of a
+/// turn depends only on the bytes that it takes.
 public struct HeldInput: Sendable {
-    /// What waits, behind what has been taken, and padding.
+    /// The bytes that have been taken, those that wait, and padding.
     private var storage: [UInt8] = []
-    /// How much of it has been taken.
+    /// The number of bytes at the beginning that have been taken.
     private var takenCount = 0
 
-    /// None.
+    /// Creates an empty input.
     public init() {}
 
-    /// As much as is given.
+    /// Creates an input with these bytes.
     public init(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { append($0) }
     }
 
-    /// How many bytes wait.
+    /// The number of bytes that wait.
     public var count: Int { max(0, storage.count - MessageSplitter.paddingBytes - takenCount) }
 
-    /// Whether nothing waits.
+    /// Whether no bytes wait.
     public var isEmpty: Bool { storage.isEmpty }
 
-    /// A copy of what waits.
+    /// A copy of the waiting bytes.
     public var copy: [UInt8] { withBytes { Array($0) } }
 
-    /// Lets more bytes wait behind those that do.
+    /// Appends bytes after the waiting ones.
     public mutating func append(_ bytes: some Collection<UInt8>) {
         guard !bytes.isEmpty else { return }
         if !storage.isEmpty { storage.removeLast(MessageSplitter.paddingBytes) }
@@ -32,24 +32,24 @@ public struct HeldInput: Sendable {
         storage.append(contentsOf: repeatElement(0, count: MessageSplitter.paddingBytes))
     }
 
-    /// Calls `body` with what waits. ``MessageSplitter/paddingBytes`` bytes behind its end can be read.
+    /// Calls `body` with the waiting bytes. ``MessageSplitter/paddingBytes`` bytes after their end are readable.
     public func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[takenCount..<takenCount + count])) }
     }
 
-    /// Takes bytes from the front; all of them: gives the memory back.
+    /// Removes bytes from the front. Releases the memory if none are left.
     public mutating func removeFirst(_ count: Int) {
         takenCount += count
         if self.count == 0 { self = HeldInput() }
     }
 
-    /// Takes all that waits, and leaves none.
+    /// Returns all waiting bytes, and leaves none.
     public mutating func take() -> HeldInput {
         defer { self = HeldInput() }
         return self
     }
 
-    /// Lets what was taken wait again, before what has been appended meanwhile.
+    /// Puts the input from ``take()`` back, before bytes that have been appended meanwhile.
     public mutating func putBack(_ taken: consuming HeldInput) {
         withBytes { taken.append($0) }
         self = taken

@@ -1,23 +1,23 @@
 import BridgeJSON
 import CBridgeJSON
 
-/// Checks lines against the whole grammar of JSON and cuts them into the members of their top level.
+/// Checks lines against the whole grammar of JSON and splits them into the members of their top level.
 ///
-/// Owns the working memory of the C parser; one thread at a time. What it hands out borrows both the line and that
-/// memory: good until the next line.
+/// It owns the working memory of the C parser; one thread at a time. The result borrows both the line and that memory,
+/// and is valid until the next line.
 struct LineParser: ~Copyable {
-    /// Copies of up to this size are kept in memory for the next one.
+    /// The maximum size of a copy whose memory is kept for the next one.
     private static let keptCopyBytes = 64 * 1024
 
-    /// How deep a message may be nested, its envelope counting as one level.
+    /// The maximum nesting depth of a message; its envelope counts as one level.
     static let maximumDepth = 128
 
     private let parser: OpaquePointer
-    /// What it says of the text at hand.
+    /// The parser's result for the current text.
     private let text = UnsafeMutablePointer<bridge_json_text>.allocate(capacity: 1)
     private var copy = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// - Parameter names: what is looked for among the keys; kept by the caller.
+    /// - Parameter names: The names to look for among the keys; the caller keeps them.
     init(_ names: MemberNames? = nil) {
         guard let parser = bridge_json_parser_create(names.pointer) else {
             fatalError("no memory for a parser of messages")
@@ -31,7 +31,7 @@ struct LineParser: ~Copyable {
         copy.deallocate()
     }
 
-    /// Why the text is not JSON; nil where it is.
+    /// Returns the reason why the text is not JSON; nil if it is.
     mutating func fault(in text: UnsafeRawBufferPointer, maximumDepth: Int) -> GrammarError? {
         defer { if copy.count > Self.keptCopyBytes { releaseCopy() } }
         do throws(GrammarError) {
@@ -42,7 +42,7 @@ struct LineParser: ~Copyable {
         }
     }
 
-    /// The members of an object; see ``JSONCheck/cut(_:levelsAround:_:)``.
+    /// Splits an object into its members; see ``JSONCheck/cut(_:levelsAround:_:)``.
     mutating func cut(
         _ text: UnsafeRawBufferPointer, maximumDepth: Int,
         _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
@@ -50,14 +50,14 @@ struct LineParser: ~Copyable {
         defer { if copy.count > Self.keptCopyBytes { releaseCopy() } }
         do throws(GrammarError) {
             let parsed = try parse(inCopy(of: text), maximumDepth: maximumDepth)
-            // Of the text itself, which is there longer than the parser's copy of it.
+            // Parts of the text itself, which lives longer than the parser's copy of it.
             return ParsedLine(line: text, text: parsed.text).members(member)
         } catch {
             return error.reason
         }
     }
 
-    /// The text with what the parser asks for behind it: a line end, and bytes that may be read.
+    /// Returns a copy of the text, followed by what the parser requires: a line end and readable bytes.
     mutating func inCopy(of text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let neededBytes = text.count + MessageSplitter.paddingBytes
         if copy.count < neededBytes {
@@ -74,10 +74,10 @@ struct LineParser: ~Copyable {
         copy = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
-    /// The members of the text's top level: of an object, of an array, or none for any other value.
+    /// Returns the members of the text's top level: those of an object or an array; none for any other value.
     ///
-    /// - Parameter line: readable for ``MessageSplitter/paddingBytes`` past its end, with a line end or another control
-    ///   character right behind it.
+    /// - Parameter line: Readable for ``MessageSplitter/paddingBytes`` past its end, with a line end or another control
+    ///   character directly after it.
     @inline(__always)
     func parse(_ line: UnsafeRawBufferPointer, maximumDepth: Int = Self.maximumDepth) throws(GrammarError)
         -> ParsedLine
@@ -90,10 +90,10 @@ struct LineParser: ~Copyable {
     }
 }
 
-/// A good line, cut.
+/// A valid line, split into its members.
 struct ParsedLine {
     let line: UnsafeRawBufferPointer
-    /// What the parser says of it. Where it lies: a copy of it would be written in small parts and read in large ones.
+    /// The parser's result, not copied: a copy would be written in small parts and read in large ones.
     let text: UnsafePointer<bridge_json_text>
 
     /// The first byte of the value.
@@ -109,7 +109,7 @@ struct ParsedLine {
 
     @inline(__always)
     func slice(_ start: UInt32, _ length: UInt32) -> UnsafeRawBufferPointer {
-        // There is an address: something stands in the line.
+        // The line is not empty, so it has an address.
         UnsafeRawBufferPointer(start: line.baseAddress.unsafelyUnwrapped + Int(start), count: Int(length))
     }
 
@@ -118,10 +118,10 @@ struct ParsedLine {
     }
 }
 
-/// Why a text is not JSON.
+/// The reason why a text is not JSON.
 struct GrammarError: Error {
     let kind: Int32
-    /// Where it stops being JSON.
+    /// The position of the error.
     let offset: Int
 
     init(_ text: bridge_json_text) {
@@ -129,7 +129,7 @@ struct GrammarError: Error {
         offset = Int(text.error_offset)
     }
 
-    /// Whether it is nothing but nested too deep, as far as it was read.
+    /// Whether the only error is the nesting depth, in the part that was read.
     var isDepth: Bool { kind == Int32(BRIDGE_JSON_DEPTH) }
 
     /// The reason as the end of a sentence.
@@ -155,8 +155,8 @@ struct GrammarError: Error {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A part of these bytes, borrowed as they are. The caller knows that it lies within them: nothing is checked,
-    /// because this is done for every field of every message.
+    /// Returns a part of these bytes, borrowed. The caller ensures that it is within them: nothing is checked, because
+    /// this is called for every field of every message.
     @inline(__always)
     func slice(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: baseAddress.map { $0 + start }, count: count)

@@ -1,13 +1,13 @@
 import CBridgeJSON
 
-/// Names that are looked for among the keys of a line's top level, while its grammar is checked. Never changed once it
-/// is made, and so good for any thread.
+/// Names to look for among the keys of a line's top level, while its grammar is checked. Constant after its creation,
+/// and therefore usable on any thread.
 ///
 /// `@unchecked`: the table is constant.
 final class MemberNames: @unchecked Sendable {  // constant; see above
     fileprivate let table: OpaquePointer
 
-    /// - Parameter names: the number of each is its index.
+    /// - Parameter names: The number of each name is its index.
     init(_ names: [StaticString]) {
         guard let table = bridge_json_names_create() else { fatalError("no memory for a table of names") }
         self.table = table
@@ -25,6 +25,6 @@ final class MemberNames: @unchecked Sendable {  // constant; see above
 }
 
 extension MemberNames? {
-    /// The table, for the functions in C; nil: no names are looked for.
+    /// The table, for the functions in C; nil if no names are looked for.
     var pointer: OpaquePointer? { self?.table }
 }

@@ -1,47 +1,47 @@
 import CBridgeJSON
 
-/// Cuts a long object into its members, in steps: what ``JSONCheck/cut(_:levelsAround:_:)`` does in one step. One
+/// Splits a long object into its members in steps; ``JSONCheck/cut(_:levelsAround:_:)`` does the same in one step. One
 /// thread at a time.
 public final class MemberWalk {
-    /// An object of more bytes is better cut in steps.
+    /// The length above which an object should be split in steps.
     public static let longBytes = LineWalk.longBytes
-    /// How many bytes one step takes: some microseconds.
+    /// The number of bytes that one step checks, in some microseconds.
     private static let stepBytes = 4096
-    /// How many members one step hands out: some microseconds, where each is compared with a few names.
+    /// The number of members that one step hands out: some microseconds, if each is compared with a few names.
     private static let stepMembers = 128
 
     private let walk: LineWalk
-    /// How many members ``nextMembers(_:)`` has handed out.
+    /// The number of members that ``nextMembers(_:)`` has handed out.
     private var handedOut = 0
 
     /// - Parameters:
-    ///   - text: copied.
-    ///   - levelsAround: how many levels of a message's nesting the object has around it.
+    ///   - text: The object; it is copied.
+    ///   - levelsAround: The number of levels of a message that enclose the object.
     public init(_ text: UnsafeRawBufferPointer, levelsAround: Int = 1) {
         let copy = OwnedLine(copying: text, UnsafeRawBufferPointer(start: nil, count: 0))
         walk = LineWalk(copy, maximumDepth: LineParser.maximumDepth - levelsAround)
     }
 
-    /// Takes a step; true where it was the last one.
+    /// Takes a step. Returns true if it was the last one.
     public func step() -> Bool { walk.step(bytes: Self.stepBytes) }
 
     /// The copy.
     public var text: UnsafeRawBufferPointer { walk.bytes }
 
-    /// The members, in their order, behind the last step: each with its name as it stands between the quotes, and its
-    /// value. Both are parts of ``text``, valid as long as this is there.
+    /// Passes the members to `member`, in their order, after the last step. Each has its name as written between the
+    /// quotes, and its value. Both are parts of ``text``, valid during the lifetime of this object.
     ///
-    /// - Returns: why the text is no object, as the end of a sentence; nil: it is one.
+    /// - Returns: The reason why the text is not an object, as the end of a sentence; nil if it is one.
     public func members(
         _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
     ) -> String? {
         do throws(GrammarError) { return try walk.parsed().members(member) } catch { return error.reason }
     }
 
-    /// The same a few members at a time.
+    /// Passes the next few members to `member`.
     ///
-    /// - Returns: whether there are no more.
-    /// - Throws: where the text is no object.
+    /// - Returns: Whether there are no more.
+    /// - Throws: ``NoObject`` if the text is not an object.
     public func nextMembers(
         _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
     ) throws(NoObject) -> Bool {
@@ -52,14 +52,14 @@ public final class MemberWalk {
         return end == line.members.count
     }
 
-    /// The text is no object.
+    /// The text is not an object.
     public struct NoObject: Error {}
 }
 
 extension ParsedLine {
-    /// Hands out the members of an object.
+    /// Passes the members of an object to `member`.
     ///
-    /// - Returns: why it is none; nil: it is one.
+    /// - Returns: The reason why it is not an object; nil if it is one.
     func members(_ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) -> String? {
         guard isObject else { return "it is \(MessageDecoder.typeName(root)), and no object" }
         handOut(members.indices, member)

@@ -1,50 +1,51 @@
 import Glibc
 
-/// One line out of a stream of bytes, or word of one that was too long.
+/// One line of a stream of bytes, or a note about a line that was too long.
 public enum SplitLine {
-    /// A whole line without its end, which stands right behind it; readable for ``MessageSplitter/paddingBytes`` there.
+    /// A whole line without its end, which follows directly; readable for ``MessageSplitter/paddingBytes`` after the
+    /// line.
     case line(UnsafeRawBufferPointer)
-    /// A line longer than the limit has ended: its beginning (at most ``MessageSplitter/keptPrefixBytes``) and its
-    /// length.
+    /// A line above the limit has ended: its beginning (at most ``MessageSplitter/keptPrefixBytes``) and its length.
     case tooLarge(prefix: UnsafeRawBufferPointer, lineBytes: Int)
 }
 
-/// The beginning of a line whose end has not come.
+/// The beginning of a line whose end has not been received.
 public struct UnfinishedLine: Sendable, Equatable {
-    /// What is kept of it.
+    /// The bytes that are kept.
     public var bytes: [UInt8]
-    /// Its length so far, where it is longer than the limit and being discarded.
+    /// Its length so far if it is above the limit and being discarded; otherwise nil.
     public var discardedBytes: Int?
 
-    /// By default there is none.
+    /// Creates a beginning of a line; by default there is none.
     public init(bytes: [UInt8] = [], discardedBytes: Int? = nil) {
         self.bytes = bytes
         self.discardedBytes = discardedBytes
     }
 }
 
-/// Cuts a stream of bytes into lines, whatever the pieces in which it comes.
+/// Splits a stream of bytes into lines, whatever pieces it is received in.
 ///
-/// A line that lies whole in one piece is handed on where it lies; only unfinished lines are carried over. Memory
-/// stays bounded by the longest permitted line: a longer one is discarded as it arrives, but for its beginning.
+/// A line that is completely in one piece is passed on without copying; only unfinished lines are carried over. The
+/// memory is limited by the longest permitted line: a longer one is discarded on arrival, except for its beginning.
 public struct MessageSplitter: ~Copyable {
-    /// Bytes that must be readable behind a piece, and are readable behind every line (vector code reads ahead).
+    /// The number of bytes that must be readable after a piece, and are readable after every line (vector code reads
+    /// ahead).
     public static let paddingBytes = 64
-    /// How much of a line that is too long is kept, so that its callbackId can be found and answered.
+    /// The length of the beginning that is kept of a line that is too long, to find and answer its callbackId.
     public static let keptPrefixBytes = 64 * 1024
 
-    /// The longest line, its end not counted. Another bound holds for the line that is being read, too.
+    /// The maximum length of a line without its end. A new value also applies to the line that is being read.
     public var maximumLineBytes: Int
     private var carry: UnsafeMutableRawBufferPointer
     private var carriedBytes = 0
-    /// Whether the line at hand is longer than permitted already, though its end has not come.
+    /// Whether the current line already exceeds the limit, although its end has not been received.
     public var isDiscarding: Bool { discardedBytes != nil }
-    /// Bytes of the line being discarded, `nil` where the line is still within the limit.
+    /// The number of bytes of the line that is being discarded; nil if the line is within the limit.
     private var discardedBytes: Int?
-    /// The line that was carried over has been handed out: what holds it goes with the next call.
+    /// Whether the line that was carried over has been handed out; the next call releases its memory.
     private var hasHandedOutCarry = false
 
-    /// - Parameter maximumLineBytes: the longest line, its end not counted. At least 1.
+    /// - Parameter maximumLineBytes: The maximum length of a line without its end. At least 1.
     public init(maximumLineBytes: Int) {
         self.maximumLineBytes = maximumLineBytes
         carry = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -52,18 +53,19 @@ public struct MessageSplitter: ~Copyable {
 
     deinit { free(carry.baseAddress) }
 
-    /// How many bytes of an unfinished line are held.
+    /// The number of stored bytes of an unfinished line.
     public var heldBytes: Int { hasHandedOutCarry ? 0 : carriedBytes }
 
-    /// Whether bytes of an unfinished line are held.
+    /// Whether bytes of an unfinished line are stored.
     public var holdsPartOfLine: Bool { !hasHandedOutCarry && (carriedBytes > 0 || discardedBytes != nil) }
 
-    /// The next line that ends in `piece`; nil where none does: what is left of the piece has been carried over then.
+    /// Returns the next line that ends in `piece`; nil if there is none: the rest of the piece has then been carried
+    /// over.
     ///
     /// - Parameters:
-    ///   - piece: readable for ``paddingBytes`` past its end.
-    ///   - start: how much of it has been taken; moved on behind the line, or to the piece's end.
-    /// - Returns: a line that is good until the next call.
+    ///   - piece: Readable for ``paddingBytes`` past its end.
+    ///   - start: The number of its bytes that have been taken; moved after the line, or to the piece's end.
+    /// - Returns: A line that is valid until the next call.
     public mutating func nextLine(of piece: UnsafeRawBufferPointer, from start: inout Int) -> SplitLine? {
         if carriedBytes == 0, discardedBytes == nil, let line = wholeLine(of: piece, from: &start) {
             return .line(line)
@@ -71,7 +73,7 @@ public struct MessageSplitter: ~Copyable {
         return nextLineOrPart(of: piece, from: &start)
     }
 
-    /// The next line, where it lies whole in the piece and is neither empty nor too long, as is usual. Only where
+    /// Returns the next line in the usual case: it is completely in the piece and neither empty nor too long. Only if
     /// nothing was carried over.
     @inline(__always)
     private func wholeLine(of piece: UnsafeRawBufferPointer, from start: inout Int) -> UnsafeRawBufferPointer? {
@@ -99,17 +101,17 @@ public struct MessageSplitter: ~Copyable {
             let rest = UnsafeRawBufferPointer(start: base + start, count: UnsafeRawPointer(found) - (base + start))
             start += rest.count + 1
             if let line = carriedBytes == 0 && discardedBytes == nil ? whole(rest) : ending(rest) { return line }
-            // The CR of an empty line had been carried over: it is no part of the next one.
+            // The CR of an empty line had been carried over: it is not part of the next one.
             if hasHandedOutCarry { endCarried() }
         }
         return nil
     }
 
-    /// Hands every line that ends in `piece` to `handle`, in order, until `handle` returns false.
+    /// Passes every line that ends in `piece` to `handle`, in order, until `handle` returns false.
     ///
-    /// - Parameter piece: readable for ``paddingBytes`` past its end.
-    /// - Returns: how many bytes of `piece` were taken: all of them, unless `handle` asked to stop; the rest is to be
-    ///   given again, first.
+    /// - Parameter piece: Readable for ``paddingBytes`` past its end.
+    /// - Returns: The number of bytes of `piece` that were taken: all of them, unless `handle` returned false. The
+    ///   caller must then pass the rest again, before any other bytes.
     public mutating func consume(_ piece: UnsafeRawBufferPointer, _ handle: (SplitLine) -> Bool) -> Int {
         var start = 0
         while let line = nextLine(of: piece, from: &start) {
@@ -118,15 +120,15 @@ public struct MessageSplitter: ~Copyable {
         return start
     }
 
-    /// The input has ended: an unfinished line counts as one, so that the last line needs no end of its own.
+    /// Ends the input. An unfinished line counts as a line, so that the last line needs no end of its own.
     ///
-    /// - Returns: that line, good until the next call; nil: there is none.
+    /// - Returns: That line, valid until the next call; nil if there is none.
     public mutating func lastLine() -> SplitLine? {
         if hasHandedOutCarry { endCarried() }
         return holdsPartOfLine ? ending(UnsafeRawBufferPointer(start: nil, count: 0)) : nil
     }
 
-    /// Gives away the line that was handed out last, where it had been carried over; nil: it had not been.
+    /// Transfers the memory of the last line that was handed out; nil if it had not been carried over.
     mutating func takeCarried(_ line: UnsafeRawBufferPointer) -> OwnedLine? {
         guard hasHandedOutCarry, discardedBytes == nil, line.baseAddress == UnsafeRawPointer(carry.baseAddress) else {
             return nil
@@ -137,32 +139,32 @@ public struct MessageSplitter: ~Copyable {
         return taken
     }
 
-    /// Discards the line whose end has not come, but for its beginning: it will be one that was too large.
+    /// Discards the line whose end has not been received, except for its beginning: it will be reported as too large.
     public mutating func discardLine() {
         guard !hasHandedOutCarry, discardedBytes == nil, carriedBytes > 0 else { return }
         discardedBytes = carriedBytes
         carriedBytes = min(carriedBytes, Self.keptPrefixBytes)
         let capacity = carriedBytes + Self.paddingBytes
-        // Where it cannot be made smaller it stays as it is.
+        // If it cannot be made smaller, it stays as it is.
         if let smaller = realloc(carry.baseAddress, capacity) {
             carry = UnsafeMutableRawBufferPointer(start: smaller, count: capacity)
         }
     }
 
-    /// What is held of an unfinished line, for a splitter that goes on in another process.
+    /// The stored part of an unfinished line, for a splitter that continues in another process.
     public var unfinished: UnfinishedLine {
         guard holdsPartOfLine else { return UnfinishedLine() }
         return UnfinishedLine(bytes: Array(carry[..<carriedBytes]), discardedBytes: discardedBytes)
     }
 
-    /// Goes on with the unfinished line of another splitter. Before anything else.
+    /// Continues the unfinished line of another splitter. Call it before anything else.
     public mutating func resume(_ line: UnfinishedLine) {
         line.bytes.withUnsafeBytes { keep($0) }
-        // Where this splitter's limit is lower, it may have begun to discard the line by itself.
+        // If this splitter's limit is lower, it may already have begun to discard the line.
         if let discarded = line.discardedBytes { discardedBytes = max(discarded, discardedBytes ?? 0) }
     }
 
-    /// A line that lies whole in a piece; nil where it is empty.
+    /// Returns a line that is completely in a piece; nil if it is empty.
     private func whole(_ line: UnsafeRawBufferPointer) -> SplitLine? {
         guard let last = line.last else { return nil }
         let content = last == 0x0D ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
@@ -175,18 +177,18 @@ public struct MessageSplitter: ~Copyable {
         return .line(content)
     }
 
-    /// The line whose beginning was carried over and whose last part is `rest`.
+    /// Returns the line whose beginning was carried over and whose last part is `rest`.
     private mutating func ending(_ rest: UnsafeRawBufferPointer) -> SplitLine? {
         keep(rest)
         hasHandedOutCarry = true
         let carried = UnsafeRawBufferPointer(rebasing: carry[..<carriedBytes])
         if let discardedBytes { return .tooLarge(prefix: carried, lineBytes: discardedBytes) }
-        // The line's end, which was not carried over: those who read lines rely on one.
+        // The line's end, which was not carried over: readers of lines rely on it.
         carry[carriedBytes] = 0x0A
         return whole(carried)
     }
 
-    /// The carried line has been handled.
+    /// Ends the carried line after it has been handled.
     private mutating func endCarried() {
         hasHandedOutCarry = false
         carriedBytes = 0
@@ -194,7 +196,7 @@ public struct MessageSplitter: ~Copyable {
         release()
     }
 
-    /// Carries over the part of a line, or counts it where the line is beyond the limit.
+    /// Carries over a part of a line, or only counts it if the line exceeds the limit.
     private mutating func keep(_ part: UnsafeRawBufferPointer) {
         if let discarded = discardedBytes {
             discardedBytes = discarded + part.count
@@ -211,14 +213,14 @@ public struct MessageSplitter: ~Copyable {
         }
     }
 
-    /// Appends what fits below `limitBytes` of carried bytes. Grows by doubling, as bytes arrive and not ahead of them.
+    /// Appends a part, up to `limitBytes` of carried bytes. Grows by doubling, when bytes arrive and not in advance.
     private mutating func append(_ part: UnsafeRawBufferPointer, upTo limitBytes: Int) {
         let addedBytes = min(part.count, limitBytes - carriedBytes)
         guard addedBytes > 0 else { return }
         let neededBytes = carriedBytes + addedBytes + Self.paddingBytes
         if neededBytes > carry.count {
             let capacity = max(neededBytes, min(carry.count * 2, maximumLineBytes + 2 + Self.paddingBytes))
-            // Most often the block just becomes longer, and nothing is copied.
+            // The block is usually extended in place, and nothing is copied.
             guard let grown = realloc(carry.baseAddress, capacity) else { fatalError("no memory for a line") }
             carry = UnsafeMutableRawBufferPointer(start: grown, count: capacity)
         }
@@ -227,7 +229,7 @@ public struct MessageSplitter: ~Copyable {
         carriedBytes += addedBytes
     }
 
-    /// An idle connection holds no memory for lines: most of them never need any again.
+    /// Releases the memory for lines: most idle connections never need it again.
     private mutating func release() {
         free(carry.baseAddress)
         carry = UnsafeMutableRawBufferPointer(start: nil, count: 0)

@@ -1,20 +1,20 @@
 import Glibc
 
-/// A line with memory of its own, its end and ``MessageSplitter/paddingBytes`` behind it.
+/// A line with its own memory, followed by its end and ``MessageSplitter/paddingBytes``.
 struct OwnedLine: ~Copyable {
     /// Allocated by `malloc`.
     private let memory: UnsafeMutableRawBufferPointer
     private let count: Int
 
-    /// Takes over memory that `malloc` has allocated, of which the line takes up the beginning. There is room for the
-    /// line's end and the padding behind it.
+    /// Takes ownership of memory from `malloc` that begins with the line. It has space for the line's end and the
+    /// padding after it.
     init(taking memory: UnsafeMutableRawBufferPointer, count: Int) {
         self.memory = memory
         self.count = count
         memory[count] = 0x0A
     }
 
-    /// A copy of two parts, one behind the other.
+    /// Copies two parts, one after the other.
     init(copying head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer) {
         let count = head.count + tail.count
         let capacity = count + MessageSplitter.paddingBytes
@@ -27,9 +27,9 @@ struct OwnedLine: ~Copyable {
 
     deinit { free(memory.baseAddress) }
 
-    /// How much memory it takes.
+    /// The number of bytes of memory that it uses.
     var heldBytes: Int { memory.count }
 
-    /// The line without its end. Valid as long as this is there.
+    /// The line without its end. Valid during the lifetime of this value.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 }

@@ -1,13 +1,13 @@
-// Thirty-two digits at a time, in vectors that every processor has: the vector types of GCC and Clang become SSE2 on
-// x86-64 and NEON on ARM. A digit is found by arithmetic and not in a table: each range of digits (A to Z, a to z, 0 to
-// 9, + and /) has one difference between digit and number.
+// Converts 32 digits at a time, in vectors that every processor has: the vector types of GCC and Clang become SSE2 on
+// x86-64 and NEON on ARM. A digit is computed, not looked up in a table: within each range of digits (A to Z, a to z, 0
+// to 9, + and /) the difference between digit and number is constant.
 #include "base64.h"
 
 #include <string.h>
 
 #define always_inline static inline __attribute__((always_inline))
 
-// With AVX2 the same vectors take fewer instructions. The loader chooses, which it does with GNU's C library.
+// With AVX2 the same vectors take fewer instructions. The loader selects the variant, if the C library is GNU's.
 #if defined(__x86_64__) && defined(__GLIBC__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
 #else
@@ -17,14 +17,14 @@
 typedef uint8_t bytes32 __attribute__((vector_size(32)));
 typedef uint32_t words8 __attribute__((vector_size(32)));
 
-// Digits at a time, and the bytes that they stand for.
+// The number of digits in a block, and of the bytes that they represent.
 enum { BLOCK_DIGITS = 32, BLOCK_BYTES = 24 };
 
-// A comparison of vectors as ones where it holds.
+// A comparison of vectors: all bits of a byte are one where it holds.
 #define WHERE(condition) ((bytes32)(condition))
 
-// The functions below take vectors by their addresses: as arguments, wide ones would pass differently with and without
-// AVX. They are inlined, so that vectors stay in registers.
+// The functions below take vectors by address: by value, wide vectors would be passed differently with and without AVX.
+// The functions are inlined, so that vectors stay in registers.
 
 always_inline uint32_t little_endian(uint32_t word) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -40,7 +40,7 @@ always_inline void swap_words(words8 *words) {
 
 // MARK: To text
 
-// Makes the first 24 bytes eight words of three bytes each, the first of them the upper one.
+// Turns the first 24 bytes into eight words of three bytes each; the first byte is the most significant one.
 always_inline void make_words(bytes32 *bytes) {
     const bytes32 b = *bytes;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -52,7 +52,7 @@ always_inline void make_words(bytes32 *bytes) {
 #endif
 }
 
-// Makes each word four numbers of six bits.
+// Splits each word into four numbers of six bits.
 always_inline void split_words(bytes32 *block) {
     const words8 words = (words8)*block;
     words8 numbers =
@@ -61,14 +61,14 @@ always_inline void split_words(bytes32 *block) {
     *block = (bytes32)numbers;
 }
 
-// Makes each number below 64 its digit.
+// Replaces each number below 64 by its digit.
 always_inline void make_digits(bytes32 *numbers) {
     const bytes32 n = *numbers;
     *numbers = n + 'A' + (WHERE(n > 25) & ('a' - 26 - 'A')) - (WHERE(n > 51) & ('a' - 26 - '0' + 52))
         - (WHERE(n > 61) & ('0' - 52 - '+' + 62)) + (WHERE(n > 62) & ('/' - 63 - '+' + 62));
 }
 
-// Reads 32 bytes, of which the last eight do not matter.
+// Reads 32 bytes; the last eight are ignored.
 always_inline void encode_block(const uint8_t *bytes, uint8_t *text) {
     bytes32 block;
     memcpy(&block, bytes, sizeof block);
@@ -78,7 +78,7 @@ always_inline void encode_block(const uint8_t *bytes, uint8_t *text) {
     memcpy(text, &block, sizeof block);
 }
 
-// Up to the bytes of a block, without one too many.
+// Encodes at most the bytes of a block. Accesses no byte past the end.
 always_inline void encode_rest(const uint8_t *bytes, size_t count, uint8_t *text) {
     uint8_t padded[BLOCK_DIGITS] = {0}, digits[BLOCK_DIGITS];
     const size_t used = (count * 4 + 2) / 3;
@@ -101,7 +101,7 @@ void trestle_base64_encode(const uint8_t *bytes, size_t count, uint8_t *text) {
 
 // MARK: From text
 
-// Makes digits their numbers; ones in `wrong` where there is no digit.
+// Replaces digits by their numbers; sets the bits of `wrong` where there is no digit.
 always_inline void make_numbers(bytes32 *digits, bytes32 *wrong) {
     const bytes32 d = *digits;
     const bytes32 difference =
@@ -112,7 +112,7 @@ always_inline void make_numbers(bytes32 *digits, bytes32 *wrong) {
     *digits = d + difference;
 }
 
-// Makes the numbers of four digits one of 24 bits, in the upper bits of a word.
+// Combines the numbers of four digits into one of 24 bits, in the upper bits of a word.
 always_inline void make_groups(bytes32 *numbers) {
     words8 words = (words8)*numbers;
     swap_words(&words);
@@ -120,7 +120,7 @@ always_inline void make_groups(bytes32 *numbers) {
     *numbers = (bytes32)(pairs << 20 | (pairs >> 16) << 8);
 }
 
-// Puts the three bytes of each group side by side, the upper one first. The last eight bytes mean nothing.
+// Puts the three bytes of each group side by side, the most significant one first. The last eight bytes are undefined.
 always_inline void make_bytes(bytes32 *groups) {
     const bytes32 b = *groups;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -132,7 +132,7 @@ always_inline void make_bytes(bytes32 *groups) {
 #endif
 }
 
-// Writes 32 bytes, of which the last eight mean nothing.
+// Writes 32 bytes; the last eight are undefined.
 always_inline void decode_block(const uint8_t *text, uint8_t *bytes, bytes32 *wrong) {
     bytes32 block;
     memcpy(&block, text, sizeof block);
@@ -142,7 +142,8 @@ always_inline void decode_block(const uint8_t *text, uint8_t *bytes, bytes32 *wr
     memcpy(bytes, &block, sizeof block);
 }
 
-// Up to a block, without a byte too many. False where the last digit has bits that stand for no byte.
+// Decodes at most a block. Accesses no byte past the end. Returns false if the last digit has bits that belong to no
+// byte.
 always_inline bool decode_rest(const uint8_t *text, size_t digits, uint8_t *bytes, bytes32 *wrong) {
     uint8_t padded[BLOCK_DIGITS], decoded[BLOCK_DIGITS];
     const size_t count = digits * 3 / 4;
@@ -164,7 +165,7 @@ bool trestle_base64_decode(const uint8_t *text, size_t digits, uint8_t *bytes) {
     bytes32 wrong = {0};
     bool is_exact = true;
     if (digits % 4 == 1) return false;
-    // A block writes eight bytes too many: the digits behind it stand for nine at least.
+    // A block writes eight bytes too many: the digits after it represent at least nine.
     for (; digits >= BLOCK_DIGITS + 12; text += BLOCK_DIGITS, digits -= BLOCK_DIGITS, bytes += BLOCK_BYTES) {
         decode_block(text, bytes, &wrong);
     }

@@ -1,12 +1,12 @@
-// One pass over the text, without recursion. See bridge_json.h for what it is for.
+// Checks a text in one pass, without recursion. bridge_json.h describes the purpose.
 //
-// Where strings end is found in 64 bytes at a time, everything else byte by byte: a message is short, and most of its
-// bytes are in strings.
+// The ends of strings are found in 64 bytes at a time, everything else byte by byte: a message is short, and most of
+// its bytes are in strings.
 #include "json_tokens.h"
 
 // MARK: Scalars
 
-// The place behind the string whose content begins at `p`, where something else than plain characters stands at `at`.
+// Returns the position after a string whose first byte that is not a plain character is at `at`.
 __attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *parser, const uint8_t *at,
                                                             const uint8_t *end, bool *escaped) {
     window window = {at, marks_of(at)};
@@ -26,11 +26,11 @@ __attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *
     }
 }
 
-// The place behind the string whose opening quote is at `p`.
+// Returns the position after the string whose opening quote is at `p`.
 always_inline const uint8_t *string(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
                                     bool *escaped) {
     p = plain_end(window, p + 1);
-    // Not behind the end: what stands there stops the search first.
+    // `p` is not past the end: the control character there stops the search first.
     if (likely(*p == '"')) return p + 1;
     return string_rest(parser, p, end, escaped);
 }
@@ -40,7 +40,7 @@ always_inline const uint8_t *digits(const uint8_t *p) {
     return p;
 }
 
-// The place behind the number at `p`.
+// Returns the position after the number at `p`.
 always_inline const uint8_t *number(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end) {
     const uint8_t *first = p, *behind;
     if (*p == '-') p++;
@@ -61,7 +61,7 @@ always_inline const uint8_t *number(bridge_json_parser *parser, const uint8_t *p
     return likely(ends_scalar(p, end)) ? p : fail(parser, BRIDGE_JSON_NUMBER, first);
 }
 
-// The place behind the value at `p` that is neither object nor array.
+// Returns the position after the value at `p`, which is neither an object nor an array.
 always_inline const uint8_t *scalar(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
                                     bool *escaped) {
     if (*p == '"') return string(parser, window, p, end, escaped);
@@ -76,7 +76,7 @@ always_inline const uint8_t *scalar(bridge_json_parser *parser, window *window, 
 
 // MARK: Containers
 
-// The place of the value behind the key at `p`, white space passed.
+// Returns the position after the colon of the key at `p`.
 always_inline const uint8_t *key(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
                                  const uint8_t **behind_key, bool *escaped) {
     if (unlikely(*p != '"')) return fail(parser, BRIDGE_JSON_KEY, p);
@@ -90,10 +90,11 @@ always_inline const uint8_t *key(bridge_json_parser *parser, window *window, con
     return p + 1;
 }
 
-// The place behind the object or array whose bracket is at `p`. One bit a level says which of the two it is.
+// Returns the position after the object or array whose bracket is at `p`. One bit for each level stores which of the
+// two it is.
 //
-// `noinline`: the compiler looks for cold parts in all other functions, takes the whole of this one for cold, and makes
-// it small instead of fast.
+// `noinline`: the compiler looks for cold parts in all other functions, takes this whole function for cold, and
+// optimizes it for size instead of speed.
 __attribute__((noinline)) static const uint8_t *container(bridge_json_parser *parser, window window, const uint8_t *p,
                                                           const uint8_t *end, uint32_t level, uint32_t maximum_depth) {
     uint64_t kinds[deepest / 64 + 1];
@@ -116,7 +117,7 @@ open:
 member:
     p = key(parser, &window, p, end, &behind_key, &escaped);
     if (unlikely(p == NULL)) return NULL;
-    // What is most frequent in texts without white space is asked for first, here and below.
+    // The most frequent case in texts without white space is tested first, here and below.
     if (*p == '"') {
         p = string(parser, &window, p, end, &escaped);
     } else {
@@ -163,7 +164,7 @@ behind_element:
     goto behind_element;
 
 close:
-    // A bracket behind the end would be a mistake of the caller that broke the promise about the byte there.
+    // A bracket past the end means that the caller has broken the rule about the byte there.
     if (unlikely(p >= end)) return fail(parser, BRIDGE_JSON_VALUE, end);
     p++;
     if (level == outermost) return p;
@@ -180,7 +181,7 @@ always_inline const uint8_t *value(bridge_json_parser *parser, window *window, c
 
 // MARK: The top level
 
-// The place behind the object or array whose bracket is at `p`, its members noted.
+// Records the members of the object or array whose bracket is at `p`, and returns the position after it.
 always_inline const uint8_t *members(bridge_json_parser *parser, window *window, const uint8_t *start, const uint8_t *p,
                                      const uint8_t *end, uint32_t maximum_depth, uint32_t *count, bool is_object) {
     const uint8_t close = is_object ? '}' : ']', wrong = is_object ? BRIDGE_JSON_OBJECT_NEXT : BRIDGE_JSON_ARRAY_NEXT;
@@ -229,7 +230,7 @@ void bridge_json_parser_destroy(bridge_json_parser *parser) {
     free(parser);
 }
 
-// Behind the walk and not within it, where all registers are taken.
+// Runs after the walk and not during it, where all registers are in use.
 static void note_names(bridge_json_parser *parser, bridge_json_text *text, const uint8_t *start) {
     struct found_names found = {0};
     for (uint32_t index = 0, count = text->count; index < count; index++) {

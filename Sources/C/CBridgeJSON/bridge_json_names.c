@@ -1,4 +1,4 @@
-// The table of names that keys are compared with; json_names.h looks keys up in it.
+// The table of names with which keys are compared; json_names.h looks up keys in it.
 #include "json_names.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ bridge_json_names *bridge_json_names_create(void) {
 
 void bridge_json_names_destroy(bridge_json_names *names) { free(names); }
 
-// Where the next name of this length goes: behind those of the same length, or behind all.
+// Returns the index for the next name of this length: after those of the same length, or after all.
 static uint8_t place(bridge_json_names *names, size_t length) {
     if (names->first[length] == BRIDGE_JSON_NAMES) return names->first[length] = names->count;
     uint8_t last = names->first[length];

@@ -1,11 +1,11 @@
-// The walk of bridge_json.c, in steps: an automaton whose state is kept between two of them.
+// The walk of bridge_json.c in steps: an automaton whose state is kept between two steps.
 //
-// Each turn of the loop in `walk_on` reads one token, or a part of one: a string up to the next character that is not
-// plain, digits and white space up to the end of the step. So a step ends soon after its bytes, whatever the text looks
-// like. Inside what lies in the members' values, `walk_inside` goes on instead.
+// Each iteration of the loop in `walk_on` reads one token or a part of one: a string up to the next character that is
+// not plain, digits and white space up to the end of the step. A step therefore ends soon after its bytes, whatever the
+// text contains. Inside the members' values, `walk_inside` continues instead.
 #include "json_walk.h"
 
-// Of the automaton: a number begins at `p`; a value has ended.
+// Parts of the automaton: a number begins at `p`; a value has ended.
 static const uint8_t *open_number(bridge_json_walk *walk, const uint8_t *p);
 static void end_value(bridge_json_walk *walk, const uint8_t *behind);
 
@@ -39,7 +39,7 @@ uint32_t bridge_json_walk_depth(const bridge_json_walk *walk) { return walk->dee
 
 static bridge_json_member *member(bridge_json_walk *walk) { return &walk->parser.members[walk->count]; }
 
-// A key or an element begins in the outermost container; false where there is no room for it.
+// Begins a key or an element in the outermost container. Returns false if there is no memory for it.
 static bool begin_member(bridge_json_walk *walk) {
     if (walk->count == walk->parser.capacity && !grow(&walk->parser)) return false;
     *member(walk) = (bridge_json_member){.type = 0};
@@ -61,8 +61,8 @@ static void end_value(bridge_json_walk *walk, const uint8_t *behind) {
     walk->count++;
 }
 
-// MARK: Tokens. Each function gets the place of its token, and returns the one behind what it has read; NULL: it has
-// failed.
+// MARK: Tokens. Each function gets the position of its token, and returns the position after what it has read; NULL if
+// it has failed.
 
 static const uint8_t *open_container(bridge_json_walk *walk, const uint8_t *p) {
     if (walk->level == 0 && *p == '[') walk->maximum_depth += walk->batch_levels;
@@ -113,7 +113,7 @@ static const uint8_t *close_string(bridge_json_walk *walk, const uint8_t *quote)
     return quote + 1;
 }
 
-// On to the next character of a string that is not plain, and behind it.
+// Continues to the next character of a string that is not plain, and past it.
 static const uint8_t *string_part(bridge_json_walk *walk, const uint8_t *p) {
     window window = {p, marks_of(p)};
     p = plain_end(&window, p);
@@ -136,12 +136,12 @@ static const uint8_t *open_number(bridge_json_walk *walk, const uint8_t *p) {
     if (*p == '-') p++;
     if (!is_digit(*p)) return fail_number(walk);
     walk->state = IN_INTEGER;
-    // A zero stands alone: what follows has to end the integer.
+    // A leading zero is the only digit: the next byte must end the integer.
     if (*p == '0' && is_digit(p[1])) return fail_number(walk);
     return p + 1;
 }
 
-// On through digits, and behind what follows them.
+// Continues through digits, and past what follows them.
 static const uint8_t *number_part(bridge_json_walk *walk, const uint8_t *p, const uint8_t *stop) {
     while (p < stop && is_digit(*p)) p++;
     if (is_digit(*p)) return p;
@@ -187,7 +187,7 @@ static const uint8_t *colon(bridge_json_walk *walk, const uint8_t *p) {
     return p + 1;
 }
 
-// Reads the token at `p`, where no white space stands.
+// Reads the token at `p`, which is not white space.
 static const uint8_t *token(bridge_json_walk *walk, const uint8_t *p) {
     switch (walk->state) {
     case FIRST_ELEMENT: return *p == ']' ? close_container(walk, p) : open_value(walk, p);
@@ -208,7 +208,7 @@ static bool finish(bridge_json_walk *walk, bool has_failed) {
     return true;
 }
 
-// The text has ended where a token is expected: the character there is one that no token begins with.
+// The text has ended where a token is expected: no token begins with the character there.
 static bool finish_at_end(bridge_json_walk *walk) {
     if (walk->state == TRAILING) return finish(walk, false);
     if (walk->level == 0) (void)fail(&walk->parser, BRIDGE_JSON_EMPTY, walk->start);
@@ -240,7 +240,7 @@ bool bridge_json_walk_step(bridge_json_walk *walk, size_t bytes) {
     if (p == NULL) return finish(walk, true);
     walk->at = p;
     if (p < walk->end) return false;
-    // What is open at the end still has to be distinguished from what is not.
+    // A token that is open at the end must be distinguished from a complete text.
     switch (walk->state) {
     case IN_STRING: return finish(walk, string_part(walk, p) == NULL);
     case IN_INTEGER: case IN_FRACTION: case IN_EXPONENT:

@@ -1,15 +1,15 @@
-// What lies deep inside a text, walked over in steps: most of a long text. The automaton of bridge_json_walk.c keeps its
-// state in memory, token by token; here it is where the program stands, as in bridge_json.c, and is written down at the
-// end of a step.
+// Walks in steps over the containers inside the members' values: most of a long text. The automaton of
+// bridge_json_walk.c keeps its state in memory, token by token. Here the state is the position in the code, as in
+// bridge_json.c, and is stored at the end of a step.
 //
-// What may be long and slow is left to the automaton: strings in which not all characters are plain, and numbers that
-// are long or have an exponent. Part of bridge_json_walk.c; not for others.
+// The automaton handles the parts that may be long and slow: strings with characters that are not plain, and numbers
+// that are long or have an exponent. Only for bridge_json_walk.c.
 #ifndef TRESTLE_JSON_INNER_H
 #define TRESTLE_JSON_INNER_H
 
 #include "json_walk.h"
 
-// So many digits in a row are read in one go.
+// The maximum number of digits in a row that are read in one go.
 enum { short_digits = 20 };
 
 always_inline const uint8_t *leave(bridge_json_walk *walk, enum state state, uint32_t level, const uint8_t *p) {
@@ -30,7 +30,7 @@ always_inline const uint8_t *short_run(const uint8_t *p) {
     return p;
 }
 
-// The place behind the number at `p`; NULL: it is a long one, has an exponent, or is none.
+// Returns the position after the number at `p`; NULL if it is long, has an exponent, or is not a number.
 always_inline const uint8_t *short_number(const uint8_t *p, const uint8_t *end) {
     if (*p == '-') p++;
     const uint8_t *behind = *p == '0' ? p + 1 : short_run(p);
@@ -44,14 +44,14 @@ always_inline const uint8_t *short_number(const uint8_t *p, const uint8_t *end) 
     return likely(ends_scalar(p, end)) ? p : NULL;
 }
 
-// Passes white space, and ends the step where it has come to its end.
+// Skips white space, and ends the step if it has come to the end of the step.
 #define NEXT_TOKEN(here)                                                                                               \
     p = skip_space(p, stop);                                                                                           \
     if (unlikely(p >= stop)) return leave(walk, here, level, p)
 
-// Goes on inside the containers that lie in a member's value, until `stop` or the end of the outermost of them. The
-// walk is two levels deep at least and expects a token. Returns the place behind what it has read, with the walk's
-// state for what follows; NULL: it has failed.
+// Continues inside the containers of a member's value, until `stop` or the end of the outermost of them. The walk is at
+// least two levels deep and expects a token. Returns the position after what it has read, with the walk's state for
+// what follows; NULL if it has failed.
 static const uint8_t *walk_inside(bridge_json_walk *walk, const uint8_t *p, const uint8_t *stop) {
     window window = {p, marks_of(p)};
     uint32_t level = walk->level;

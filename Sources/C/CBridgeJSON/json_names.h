@@ -1,4 +1,4 @@
-// Which keys are among the names that a caller looks for. Part of bridge_json.c and bridge_json_walk.c; not for others.
+// Looks up keys among the names of a caller. Only for bridge_json.c and bridge_json_walk.c.
 #ifndef TRESTLE_JSON_NAMES_H
 #define TRESTLE_JSON_NAMES_H
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-// The bytes of a name, zeros behind them; the first byte is the lowest one.
+// The bytes of a name, padded with zeros; the first byte is the least significant one.
 struct name_words {
     uint64_t head, tail;
 };
@@ -16,19 +16,19 @@ struct name_words {
 struct name_entry {
     struct name_words words;
     uint32_t number;
-    bool is_last; // Of its length.
+    bool is_last; // Whether it is the last entry of its length.
 };
 
-// The names by their lengths: those of one length stand together, in the order in which they were added.
+// The names by length: names of the same length are adjacent, in the order in which they were added.
 struct bridge_json_names {
-    // The last one is the only one of the lengths that no name has: no key is like it.
+    // The last entry is for all lengths that no name has: its number means that no name was found.
     struct name_entry entries[BRIDGE_JSON_NAMES + 1];
-    // By length: the first entry.
+    // The index of the first entry, by length.
     uint8_t first[BRIDGE_JSON_NAME_BYTES + 1];
     uint8_t count;
 };
 
-// Ones where a name of so many bytes has some.
+// The masks of the bytes that a name has, by its length.
 static const struct name_words name_masks[BRIDGE_JSON_NAME_BYTES + 1] = {
 #define TRESTLE_MASK(count) (~(uint64_t)0 >> (64 - 8 * (count)))
     {0, 0},
@@ -49,13 +49,13 @@ always_inline uint64_t little_endian(const uint8_t *p) {
     return word;
 }
 
-// 16 bytes are read, however long the name is: a text has its padding.
+// Reads 16 bytes, however long the name is: a text has its padding.
 always_inline struct name_words words_of(const uint8_t *name, size_t length) {
     const struct name_words mask = name_masks[length];
     return (struct name_words){little_endian(name) & mask.head, little_endian(name + 8) & mask.tail};
 }
 
-// The number of a key; BRIDGE_JSON_NAMES: it is none of the names.
+// Returns the number of a key; BRIDGE_JSON_NAMES if it is none of the names.
 always_inline uint32_t name_number(const bridge_json_names *names, const uint8_t *key, size_t length) {
     if (unlikely(length > BRIDGE_JSON_NAME_BYTES)) return BRIDGE_JSON_NAMES;
     const struct name_words words = words_of(key, length);
@@ -70,7 +70,7 @@ struct found_names {
     bool has_escaped;
 };
 
-// Notes the key of a member of this index.
+// Records the key of the member with this index.
 always_inline void note_name(const bridge_json_names *names, struct found_names *found, uint32_t *places,
                              const uint8_t *key, size_t length, bool escaped, uint32_t index) {
     if (unlikely(escaped)) {

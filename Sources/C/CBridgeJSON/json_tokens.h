@@ -1,8 +1,8 @@
-// What both walks over a text read in one go: white space, escapes, characters, literals. Part of bridge_json.c and
-// bridge_json_walk.c; not for others.
+// The tokens that both walks over a text read in one go: white space, escapes, characters, literals. Only for
+// bridge_json.c and bridge_json_walk.c.
 //
-// The byte behind the text is a control character: every step stops there by itself, because no token contains one, and
-// so nothing asks at each byte whether the text has ended. Only white space is passed with an eye on the end.
+// The byte after the text is a control character. Every step stops there, because no token contains one; so no step
+// tests at each byte whether the text has ended. Only white space is skipped with a test for the end.
 #ifndef TRESTLE_JSON_TOKENS_H
 #define TRESTLE_JSON_TOKENS_H
 
@@ -14,21 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How deep a text may be at the most, whatever the caller asks for: the walk keeps one bit for each level.
+// The maximum depth of a text, whatever the caller requests: the walk keeps one bit for each level.
 enum { deepest = 1024 };
 
 struct bridge_json_parser {
     bridge_json_member *members;
     uint32_t capacity;
-    // What is looked for among the keys of the top level, and where it was found; see bridge_json_text.
+    // The names to look for among the keys of the top level, and their positions; see bridge_json_text.
     const bridge_json_names *names;
     uint32_t places[BRIDGE_JSON_NAMES];
-    // Why the text at hand is refused, and where; see `fail`.
+    // The error of the current text, and its position; see `fail`.
     uint8_t error;
     const uint8_t *error_place;
 };
 
-// Where a step failed, in place of the place behind what it read.
+// Records an error and its position. Returns NULL in place of the next position.
 __attribute__((noinline, cold)) static const uint8_t *fail(bridge_json_parser *parser, uint8_t error,
                                                            const uint8_t *place) {
     parser->error = error;
@@ -37,11 +37,11 @@ __attribute__((noinline, cold)) static const uint8_t *fail(bridge_json_parser *p
 }
 
 always_inline bool is_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-// '[' and '{' differ in one bit, and no other character is either without it.
+// '[' and '{' differ in one bit; with this bit set, no other character is '{'.
 always_inline bool is_bracket(uint8_t c) { return (c | 0x20) == '{'; }
 always_inline bool is_digit(uint8_t c) { return (uint8_t)(c - '0') < 10; }
 
-// The first byte from `p` on that is no white space, or the end of the text.
+// Returns the first byte from `p` on that is not white space, or the end of the text.
 always_inline const uint8_t *skip_space(const uint8_t *p, const uint8_t *end) {
     if (likely(*p > ' ')) return p;
     while (p < end && is_space(*p)) p++;
@@ -50,7 +50,7 @@ always_inline const uint8_t *skip_space(const uint8_t *p, const uint8_t *end) {
 
 // MARK: Parts of strings
 
-// The value of four hexadecimal digits, or -1.
+// Returns the value of four hexadecimal digits, or -1.
 static int32_t hex4(const uint8_t *p) {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
@@ -64,7 +64,7 @@ static int32_t hex4(const uint8_t *p) {
     return value;
 }
 
-// The place behind the escape at `p`, a surrogate's partner included.
+// Returns the position after the escape at `p`, including the second half of a surrogate pair.
 __attribute__((noinline)) static const uint8_t *escape(bridge_json_parser *parser, const uint8_t *p,
                                                        const uint8_t *end) {
     if (end - p < 2) return fail(parser, BRIDGE_JSON_UNCLOSED, end);
@@ -83,8 +83,8 @@ __attribute__((noinline)) static const uint8_t *escape(bridge_json_parser *parse
 
 always_inline bool continues(uint8_t c) { return (c & 0xC0) == 0x80; }
 
-// The place behind the character of several bytes at `p`. Table 3-7 of the Unicode standard, version 15: no overlong
-// forms, no surrogates, nothing above U+10FFFF.
+// Returns the position after the multi-byte character at `p`. Table 3-7 of the Unicode standard, version 15: no
+// overlong forms, no surrogates, nothing above U+10FFFF.
 __attribute__((noinline)) static const uint8_t *character(bridge_json_parser *parser, const uint8_t *p,
                                                           const uint8_t *end) {
     ptrdiff_t left = end - p;
@@ -101,12 +101,12 @@ __attribute__((noinline)) static const uint8_t *character(bridge_json_parser *pa
 
 // MARK: Scalars
 
-// What may follow a number or a literal.
+// Whether the byte at `p` may follow a number or a literal.
 always_inline bool ends_scalar(const uint8_t *p, const uint8_t *end) {
     return *p == ',' || *p == '}' || *p == ']' || *p <= ' ' || p >= end || *p == ':';
 }
 
-// The word may reach behind the text: its last letters do not, because the byte there is none.
+// The comparison may read past the text. It does not match there, because the byte after the text is not a letter.
 always_inline const uint8_t *literal(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end, const char *word,
                                      size_t size) {
     return memcmp(p, word, size) == 0 && ends_scalar(p + size, end) ? p + size : fail(parser, BRIDGE_JSON_LITERAL, p);
@@ -114,7 +114,7 @@ always_inline const uint8_t *literal(bridge_json_parser *parser, const uint8_t *
 
 // MARK: Members
 
-// Room for another member of the top level.
+// Makes room for another member of the top level.
 static bool grow(bridge_json_parser *parser) {
     uint32_t capacity = parser->capacity == 0 ? 16 : parser->capacity * 2;
     bridge_json_member *grown = realloc(parser->members, capacity * sizeof *grown);

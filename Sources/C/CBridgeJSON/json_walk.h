@@ -1,4 +1,4 @@
-// A walk of bridge_json_walk.c between two steps. Part of that and of json_inner.h; not for others.
+// The state of a walk of bridge_json_walk.c between two steps. Only for that file and json_inner.h.
 #ifndef TRESTLE_JSON_WALK_H
 #define TRESTLE_JSON_WALK_H
 
@@ -10,9 +10,9 @@ enum state {
     FIRST_KEY,     // A key begins, or an empty object ends.
     KEY,
     COLON,
-    NEXT,          // A comma, or the end of what encloses.
+    NEXT,          // A comma, or the end of the enclosing container.
     IN_STRING,
-    IN_INTEGER,    // These three: behind a digit at least.
+    IN_INTEGER,    // These three: after at least one digit.
     IN_FRACTION,
     IN_EXPONENT,
     TRAILING,      // The value has ended; white space may follow.
@@ -21,12 +21,12 @@ enum state {
 struct bridge_json_walk {
     bridge_json_parser parser;
     const uint8_t *start, *end, *at;
-    // Where the number at hand begins: an error names that place.
+    // The start of the current number: an error has that position.
     const uint8_t *number;
     uint32_t maximum_depth, batch_levels, level, deepest_level, count;
     enum state state;
     uint8_t root;
-    // The string at hand: whether it is a key, and bears a backslash.
+    // The current string: whether it is a key, and whether it contains a backslash.
     bool is_key, is_escaped;
     bool has_ended, has_failed;
     uint64_t kinds[deepest / 64 + 1];
@@ -37,7 +37,7 @@ always_inline bool is_object(const bridge_json_walk *walk, uint32_t level) {
     return walk->kinds[level / 64] >> level % 64 & 1;
 }
 
-// A bracket opens a container on this level; false: that is too deep.
+// Opens a container on this level. Returns false if that is too deep.
 always_inline bool open_level(bridge_json_walk *walk, uint32_t level, bool object) {
     if (unlikely(level > walk->maximum_depth || level > deepest)) return false;
     if (level > walk->deepest_level) walk->deepest_level = level;
@@ -47,7 +47,7 @@ always_inline bool open_level(bridge_json_walk *walk, uint32_t level, bool objec
     return true;
 }
 
-// The place behind the literal at `p`; NULL: there is none.
+// Returns the position after the literal at `p`; NULL if there is none.
 always_inline const uint8_t *any_literal(bridge_json_walk *walk, const uint8_t *p) {
     switch (*p) {
     case 't': return literal(&walk->parser, p, walk->end, "true", 4);

@@ -1,4 +1,4 @@
-// Where strings end, found for 64 bytes of a text at a time. Part of bridge_json.c; not for others.
+// Finds the ends of strings, for 64 bytes of a text at a time. Only for the files of this folder.
 #ifndef TRESTLE_STRING_MARKS_H
 #define TRESTLE_STRING_MARKS_H
 
@@ -13,10 +13,10 @@
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-// Where in 64 bytes of the text something stands that plain characters of a string are not: a quote, a backslash, a
-// control character (the one behind the text at last), a byte of several that are one character. One bit each. Such
-// marks are made block after block, without waiting for the walk to come there: what a string's end is found with then
-// is a shift, not a search that the next string has to wait for.
+// Marks the bytes among 64 bytes of the text that are not plain characters of a string, one bit each: a quote, a
+// backslash, a control character (such as the one after the text), a byte of a multi-byte character. The marks are
+// computed block by block, before the walk reaches the bytes. The end of a string is then found with a shift, not with
+// a search that the next string would have to wait for.
 typedef struct {
     const uint8_t *block;
     uint64_t marks;
@@ -30,7 +30,7 @@ always_inline uint64_t marks_of(const uint8_t *block) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(block + 16 * i));
         __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
         found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
-        // The bytes themselves: their highest bit is that of characters of several bytes.
+        // The bytes themselves: multi-byte characters have the highest bit.
         marks |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(found, bytes)) << 16 * i;
     }
     return marks;
@@ -46,7 +46,7 @@ always_inline uint64_t marks_of(const uint8_t *block) {
 }
 #endif
 
-// The first block from `block` on that bears a mark at `p` or behind; no other marks are left in it.
+// Returns the first block from `block` on with a mark at `p` or after it. Marks before `p` are removed.
 __attribute__((noinline)) static window advance(const uint8_t *block, const uint8_t *p) {
     if (p > block) block += (p - block) & ~(ptrdiff_t)63;
     uint64_t marks = marks_of(block);
@@ -58,7 +58,7 @@ __attribute__((noinline)) static window advance(const uint8_t *block, const uint
     return (window){block, marks};
 }
 
-// The first byte from `p` on that ends a string's run of plain characters.
+// Returns the first byte from `p` on that ends a run of plain characters of a string.
 always_inline const uint8_t *plain_end(window *window, const uint8_t *p) {
     size_t offset = (size_t)(p - window->block);
     const uint8_t *next = window->block;

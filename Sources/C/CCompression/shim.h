@@ -1,4 +1,4 @@
-/* The codings of bodies: zlib, brotli (decoding alone), zstd. */
+/* The codings of bodies: zlib, brotli (decoding only), zstd. */
 #ifndef TRESTLE_CCOMPRESSION_H
 #define TRESTLE_CCOMPRESSION_H
 
@@ -7,7 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* `window_bits` as of inflateInit2, which is a macro. */
+/* Calls inflateInit2, which is a macro. */
 static inline bool ccompression_inflate_start(z_stream *stream, int window_bits) {
     return inflateInit2(stream, window_bits) == Z_OK;
 }

@@ -1,5 +1,5 @@
-/* libcurl. Its functions that set and read options are variadic, which Swift cannot call: here is one function for each
-   type of value. */
+/* libcurl. Its functions that set and read options are variadic, which Swift cannot call. This header has one function
+   for each type of value. */
 #ifndef TRESTLE_CCURL_H
 #define TRESTLE_CCURL_H
 
@@ -16,7 +16,7 @@ typedef CURLcode (*ccurl_secure_function)(CURL *handle, void *tls, void *context
 typedef int (*ccurl_request_function)(
     void *context, char *remote_address, char *local_address, int remote_port, int local_port);
 
-/* Initializes the library: from one thread, once. */
+/* Initializes the library. Called once, on one thread. */
 static inline bool ccurl_start(void) { return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK; }
 
 static inline bool ccurl_set_long(CURL *handle, CURLoption option, long value) {
@@ -32,12 +32,12 @@ static inline bool ccurl_set_text(CURL *handle, CURLoption option, const char *v
     return curl_easy_setopt(handle, option, value) == CURLE_OK;
 }
 
-/* The library uses these until the transfer is over. */
+/* The library uses the URL until the transfer has ended. */
 static inline bool ccurl_set_url(CURL *handle, CURLU *url) {
     return curl_easy_setopt(handle, CURLOPT_CURLU, url) == CURLE_OK;
 }
 
-/* Whether a part of a URL, its port also where it is the scheme's own, is this text. */
+/* Whether a part of a URL equals this text. An omitted port is the default port of the scheme. */
 static inline bool ccurl_part_is(CURLU *url, CURLUPart part, const char *expected) {
     char *text = NULL;
     if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return false;
@@ -105,7 +105,7 @@ static inline bool ccurl_limit_connections(CURLM *multi, long of_host, long cach
         && curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX) == CURLM_OK;
 }
 
-/* The next transfer that is over; NULL: none. */
+/* Returns the next transfer that has ended; NULL if there is none. */
 static inline CURL *ccurl_next_done(CURLM *multi, CURLcode *result) {
     int left = 0;
     CURLMsg *message = NULL;
@@ -117,7 +117,7 @@ static inline CURL *ccurl_next_done(CURLM *multi, CURLcode *result) {
     return NULL;
 }
 
-/* What callbacks return; macros that Swift does not see. */
+/* The values that callbacks return; libcurl defines them as macros, which Swift does not import. */
 static const size_t ccurl_write_pause = CURL_WRITEFUNC_PAUSE;
 static const size_t ccurl_read_pause = CURL_READFUNC_PAUSE;
 static const size_t ccurl_read_abort = CURL_READFUNC_ABORT;

@@ -1,4 +1,4 @@
-/* libuv, and the few system calls beside it that Swift cannot import (macros, GNU extensions). */
+/* libuv, and the few other system calls that Swift cannot import (macros, GNU extensions). */
 #ifndef TRESTLE_CLIBUV_SHIM_H
 #define TRESTLE_CLIBUV_SHIM_H
 
@@ -18,27 +18,28 @@
 #include <unistd.h>
 #include <uv.h>
 
-/* GNU extensions: declared here because whether the system headers show them depends on the importer's macros. */
+/* GNU extensions. Declared here because the importer's macros decide whether the system headers declare them. */
 extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 extern long syscall(long number, ...);
 extern int pipe2(int descriptors[2], int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
-/* What SO_PEERCRED answers: the kernel's `struct ucred`. */
+/* The value of SO_PEERCRED: the kernel's `struct ucred`. */
 struct clibuv_peer {
     int32_t pid;
     uint32_t uid;
     uint32_t gid;
 };
 
-/* The peer's identity when it connected; 0, or -1 with errno. */
+/* Reads the peer's identity when it connected. Returns 0, or -1 with errno. */
 static inline int clibuv_peer_credentials(int fd, struct clibuv_peer *peer) {
     socklen_t length = sizeof *peer;
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
-/* All groups of the peer when it connected: `*bytes` is the buffer's size, then what they take. 0, or -1 with errno;
- * ERANGE where the buffer is too small. The option's number is here because older headers lack it. */
+/* Reads all groups of the peer when it connected. `*bytes` is the size of the buffer, then the size of the groups.
+ * Returns 0, or -1 with errno: ERANGE if the buffer is too small. The option's number is here because older headers
+ * lack it. */
 static inline int clibuv_peer_groups(int fd, uint32_t *groups, uint32_t *bytes) {
     socklen_t length = *bytes;
     int result = getsockopt(fd, SOL_SOCKET, 59 /* SO_PEERGROUPS, Linux 4.13 */, groups, &length);
@@ -46,8 +47,8 @@ static inline int clibuv_peer_groups(int fd, uint32_t *groups, uint32_t *bytes) 
     return result;
 }
 
-/* A descriptor of the peer's process, which names that process alone, also after its number has become another's; -1
- * with errno where the kernel knows none. The caller closes it. */
+/* Returns a descriptor of the peer's process, or -1 with errno if the kernel has none. It refers to that process only,
+ * even after another process has got its number. The caller closes it. */
 static inline int clibuv_peer_process(int fd) {
     int process = -1;
     socklen_t length = sizeof process;
@@ -70,7 +71,7 @@ static inline int clibuv_accept(int fd) {
     return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/* The longest path, without its terminating zero, that a Unix socket can be bound to. */
+/* The maximum length of a path that a Unix socket can be bound to, without its terminating zero. */
 static const int clibuv_path_limit = (int)sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
 
 /* Fills in an address; the caller has checked that `length` is within the limit. */
@@ -91,19 +92,19 @@ static inline int clibuv_local_address(int fd, struct sockaddr_un *address, sock
     return getsockname(fd, (struct sockaddr *)address, length);
 }
 
-/* As read, recv and send. The C library's functions are points where a thread may be cancelled, and in a process of
-   several threads they spend some of their time on that; no thread is cancelled here. */
+/* Like read, recv and send. The C library's functions are cancellation points, which takes time in a process with
+   several threads; no thread is cancelled here. */
 static inline ssize_t clibuv_read(int fd, void *bytes, size_t count) {
     return syscall(SYS_read, fd, bytes, count);
 }
 
-/* For a socket: the kernel takes a shorter way than from read, 5% of a read and a write of 150 bytes. Descriptors that
-   came with the bytes are lost, and it stops behind these bytes, though more may be there. */
+/* For a socket: the kernel takes a shorter path than for read, which saves 5% of a read and a write of 150 bytes.
+   Descriptors that came with the bytes are lost, and the read stops after these bytes even if more are available. */
 static inline ssize_t clibuv_receive(int fd, void *bytes, size_t count) {
     return syscall(SYS_recvfrom, fd, bytes, count, 0, NULL, NULL);
 }
 
-/* The same, and `*is_cut` is set where descriptors came. */
+/* The same; sets `*is_cut` to whether descriptors came with the bytes. */
 static inline ssize_t clibuv_receive_checked(int fd, void *bytes, size_t count, int *is_cut) {
     struct iovec vector = {.iov_base = bytes, .iov_len = count};
     struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
@@ -116,7 +117,7 @@ static inline ssize_t clibuv_send(int fd, const void *bytes, size_t count) {
     return syscall(SYS_sendto, fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
-/* Each is reported once, until the descriptor is watched anew. That the peer has sent all is reported with input. */
+/* Each event is reported once, until the descriptor is watched again. `input_end` is reported together with input. */
 static const uint32_t clibuv_epoll_once = EPOLLET;
 static const uint32_t clibuv_epoll_readable = EPOLLIN;
 static const uint32_t clibuv_epoll_input_end = EPOLLRDHUP;
@@ -124,24 +125,25 @@ static const uint32_t clibuv_epoll_writable = EPOLLOUT;
 static const uint32_t clibuv_epoll_hang_up = EPOLLHUP;
 static const uint32_t clibuv_epoll_failure = EPOLLERR;
 
-/* An empty epoll set, closed on exec; the descriptor, or -1 with errno. */
+/* Creates an empty epoll set, closed on exec. Returns the descriptor, or -1 with errno. */
 static inline int clibuv_epoll_create(void) {
     return epoll_create1(EPOLL_CLOEXEC);
 }
 
-/* EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL: 0, or -1 with errno. Events of the descriptor come with `data`. */
+/* Applies EPOLL_CTL_ADD, EPOLL_CTL_MOD or EPOLL_CTL_DEL. Returns 0, or -1 with errno. Events of the descriptor carry
+   `data`. */
 static inline int clibuv_epoll_change(int set, int operation, int fd, uint32_t events, void *data) {
     struct epoll_event event = {.events = events, .data = {.ptr = data}};
     return epoll_ctl(set, operation, fd, &event);
 }
 
-/* Waits for events, up to so many milliseconds, or without an end where that is negative: their number, or -1 with
-   errno. */
+/* Waits for events, up to the given number of milliseconds, or without a limit if that is negative. Returns the number
+   of events, or -1 with errno. */
 static inline int clibuv_epoll_wait(int set, struct epoll_event *events, int maximum, int milliseconds) {
     return (int)syscall(SYS_epoll_pwait, set, events, maximum, milliseconds, NULL, 0);
 }
 
-/* fcntl is variadic. */
+/* A wrapper because fcntl is variadic. */
 static inline int clibuv_set_nonblocking(int fd) {
     int flags = fcntl(fd, F_GETFL);
     return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
@@ -151,19 +153,19 @@ static inline int clibuv_set_close_on_exec(int fd) {
     return fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* A file in memory, closed on exec; the descriptor, or -1 with errno. */
+/* Creates a file in memory, closed on exec. Returns the descriptor, or -1 with errno. */
 static inline int clibuv_memory_file(const char *name) {
     int fd = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
-    /* Made with every permission: any process that can reach it by way of /proc could write it. */
+    /* Created with every permission: any process that can reach it through /proc could write it. */
     if (fd >= 0) (void)fchmod(fd, 0600);
     return fd;
 }
 
-/* As many descriptors as one message may carry: SCM_MAX_FD in the kernel. */
+/* The maximum number of descriptors in one message: SCM_MAX_FD in the kernel. */
 enum { clibuv_maximum_descriptors = 253 };
 
-/* Sends bytes, with copies of descriptors, clibuv_maximum_descriptors at most, beside the first of them. How many bytes
-   the socket has taken, or -1 with errno: then no descriptor was sent. */
+/* Sends bytes, and with the first of them copies of at most clibuv_maximum_descriptors descriptors. Returns the number
+   of bytes that the socket accepted, or -1 with errno: then no descriptor was sent. */
 static inline ssize_t clibuv_send_beside(
     int socket, const void *bytes, size_t byte_count, const int *descriptors, size_t count) {
     struct iovec vector = {.iov_base = (void *)bytes, .iov_len = byte_count};
@@ -182,14 +184,14 @@ static inline ssize_t clibuv_send_beside(
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Puts copies of descriptors into a socket's queue as one message; 0, or -1 with errno. */
+/* Puts copies of descriptors into a socket's queue as one message. Returns 0, or -1 with errno. */
 static inline int clibuv_send_descriptors(int socket, const int *descriptors, size_t count) {
     char byte = 0;
     return clibuv_send_beside(socket, &byte, 1, descriptors, count) < 0 ? -1 : 0;
 }
 
-/* Receives bytes, and the descriptors beside them, closed on exec, into room for clibuv_maximum_descriptors. How many
-   bytes came, or -1 with errno. */
+/* Receives bytes and the descriptors sent with them, closed on exec. `descriptors` must have space for
+   clibuv_maximum_descriptors. Returns the number of bytes, or -1 with errno. */
 static inline ssize_t clibuv_receive_beside(
     int socket, void *bytes, size_t byte_count, int *descriptors, int *descriptor_count) {
     struct iovec vector = {.iov_base = bytes, .iov_len = byte_count};
@@ -211,8 +213,8 @@ static inline ssize_t clibuv_receive_beside(
     return received;
 }
 
-/* Takes the descriptors of the next message that clibuv_send_descriptors has sent. Their number; 0 where nothing is
-   left; or -1 with errno. */
+/* Receives the descriptors of the next message of clibuv_send_descriptors. Returns their number, 0 if no message is
+   left, or -1 with errno. */
 static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
     char byte;
     int count = 0;
@@ -221,17 +223,16 @@ static inline int clibuv_receive_descriptors(int socket, int *descriptors) {
     return count;
 }
 
-/* How many bytes of what was sent the peer has not received, as the kernel counts them; 0: it has received all; or -1
-   with errno. */
+/* Returns the number of sent bytes that the peer has not received, as the kernel counts them, or -1 with errno. */
 static inline int clibuv_unreceived(int socket) {
     int count = 0;
     return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
-/* A descriptor that other threads make readable; or -1 with errno. */
+/* Creates a descriptor that other threads make readable. Returns -1 with errno on failure. */
 static inline int clibuv_make_bell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-/* Any thread. It fails only where it has been rung before and no one has listened. */
+/* Makes it readable. Any thread. Fails only if it is already readable. */
 static inline void clibuv_ring_bell(int bell) {
     const uint64_t one = 1;
     (void)!write(bell, &one, sizeof one);
@@ -243,14 +244,14 @@ static inline void clibuv_silence_bell(int bell) {
     (void)!read(bell, &count, sizeof count);
 }
 
-/* open is variadic. */
+/* A wrapper because open is variadic. */
 static inline int clibuv_open(const char *path, int flags, mode_t mode) {
     return open(path, flags | O_CLOEXEC, mode);
 }
 
-/* Names the calling thread and gives it a signal mask of its own: nothing blocked but SIGPIPE. A thread inherits the
-   mask of its creator, which may be a libdispatch worker that blocks every signal; and once the main thread has
-   gone into dispatchMain() the loop thread may be the only one left that takes signals at all. */
+/* Names the calling thread and gives it a signal mask of its own that blocks only SIGPIPE. A thread inherits the mask
+   of its creator, which may be a libdispatch worker that blocks every signal. After the main thread has entered
+   dispatchMain(), the loop thread may be the only one that receives signals. */
 static inline void clibuv_prepare_thread(const char *name) {
     sigset_t mask;
     sigemptyset(&mask);
@@ -273,8 +274,8 @@ static inline uint64_t clibuv_thread_cpu_ns(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Has two paths change places in one step, or gives the first the name of the second, where nothing may be. 0, or -1
-   with errno. */
+/* Exchanges two paths in one step, or renames the first one to the second, which must not exist. Returns 0, or -1 with
+   errno. */
 static inline int clibuv_rename(const char *from, const char *to, int exchanges) {
     /* RENAME_EXCHANGE, RENAME_NOREPLACE. */
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, exchanges ? 2u : 1u);

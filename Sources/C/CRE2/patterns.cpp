@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RE2, behind a C interface: see trestle_patterns.h for what it promises.
+// RE2 behind a C interface. trestle_patterns.h documents it.
 #include "trestle_patterns.h"
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 
 namespace {
 
-// What RE2 may use for one pattern: its program, and the automaton that grows as texts are matched. Most patterns fit
-// the smaller amount; a class of many characters needs the larger one.
+// The memory that RE2 may use for one pattern: its program, and the automaton that grows as texts are matched. The
+// smaller amount is sufficient for most patterns; a class of many characters needs the larger one.
 constexpr size_t small_bytes = 64 << 10;
 constexpr size_t large_bytes = 1 << 20;
-// Of all patterns together. The patterns that one schema may have fit at the same time.
+// The limit for all patterns together. The patterns of one schema fit at the same time.
 constexpr size_t cache_bytes = 16 << 20;
 
 std::unique_ptr<re2::RE2> compiled(std::string_view pattern, size_t bytes) {
@@ -34,7 +34,7 @@ std::unique_ptr<re2::RE2> compiled(std::string_view pattern, size_t bytes) {
     return std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
 }
 
-// A compiled pattern, which may be a broken one.
+// A compiled pattern, possibly an invalid one.
 struct Program {
     explicit Program(std::string_view pattern) : program(compiled(pattern, small_bytes)), bytes(small_bytes) {
         if (program->error_code() == re2::RE2::ErrorPatternTooLarge) {
@@ -43,17 +43,17 @@ struct Program {
         }
     }
 
-    // Held while it is matched: a thread that may not wait must not meet another one in the automaton, which locks
-    // itself for as long as a whole text takes.
+    // Locked during a match. RE2 locks the automaton for a whole text, so a thread that may not wait must not use it at
+    // the same time as another thread.
     std::mutex in_use;
     std::unique_ptr<re2::RE2> program;
     size_t bytes;
 };
 
-// Locked for as long as a look-up takes: patterns are compiled, matched and freed outside.
+// The mutex is locked only for a look-up: patterns are compiled, matched and freed without it.
 class Cache {
   public:
-    // Null: it is not here.
+    // Returns null if the pattern is not in the cache.
     std::shared_ptr<Program> find(std::string_view pattern) {
         const std::lock_guard<std::mutex> lock(mutex_);
         auto known = index_.find(pattern);
@@ -62,20 +62,20 @@ class Cache {
         return entries_.front();
     }
 
-    // The pattern; compiled where it is not here. A broken one is not kept.
+    // Returns the pattern, and compiles it if it is not in the cache. An invalid pattern is not stored.
     std::shared_ptr<Program> make(std::string_view pattern) {
         if (auto known = find(pattern)) return known;
         auto made = std::make_shared<Program>(pattern);
-        // Nobody matches a broken one, and RE2 does not bound what it keeps of it.
+        // An invalid pattern is never matched, and RE2 does not limit the memory that it keeps for it.
         if (!made->program->ok()) return made;
-        // What leaves the cache, freed behind the lock.
+        // The entries that leave the cache, freed after the mutex is unlocked.
         std::list<std::shared_ptr<Program>> left;
         const std::lock_guard<std::mutex> lock(mutex_);
         auto known = index_.find(pattern);
         if (known != index_.end()) return *known->second;
         entries_.push_front(made);
         try {
-            // The key is the text that the program itself keeps.
+            // The key is the text that the program itself stores.
             index_.emplace(made->program->pattern(), entries_.begin());
         } catch (...) {
             entries_.pop_front();
@@ -92,7 +92,7 @@ class Cache {
 
   private:
     std::mutex mutex_;
-    // The most recently used one first.
+    // The most recently used entry first.
     std::list<std::shared_ptr<Program>> entries_;
     std::unordered_map<std::string_view, std::list<std::shared_ptr<Program>>::iterator> index_;
     size_t bytes_ = 0;
@@ -113,7 +113,7 @@ extern "C" int32_t trestle_pattern_compile(const char *pattern, size_t size, cha
         if (made->program->ok()) return made->program->ProgramSize();
         said = made->program->error();
     } catch (const std::exception &) {
-        // Said above.
+        // `said` already contains the reason.
     }
     if (reason_size > 0) {
         const size_t count = std::min(said.size(), reason_size - 1);

@@ -1,6 +1,6 @@
-// The layout of the plugin interface, pinned: a change of any number below is a change of the ABI and needs a
-// new TRESTLE_ABI, because plugins that were built against the old header would read the wrong bytes. What is added at
-// the end of a struct changes its size alone; of the fields before it the offsets stay.
+// The memory layout of the plugin interface. A change of any number below changes the ABI and requires a new
+// TRESTLE_ABI, because plugins that were built against the old header would read the wrong bytes. The only exception is
+// a field that is added at the end of a struct: it changes the size, but no offset.
 #include "trestle_plugin.h"
 
 #if UINTPTR_MAX == UINT64_MAX

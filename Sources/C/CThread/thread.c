@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel's `struct sched_attr`, of which older systems have no header. */
+/* The kernel's `struct sched_attr`, which the headers of older systems lack. */
 struct scheduling {
     uint32_t size, policy;
     uint64_t flags;
@@ -26,9 +26,8 @@ void cthread_set_name(const char *name) {
     (void)pthread_setname_np(pthread_self(), start);
 }
 
-/* A third of the weight of a thread of the usual priority. With the same weight as the loop, which shares a core with
-   it where there is one core for both, a thread at work makes the loop wait for up to 2 ms once the loop has used its
-   half. */
+/* Gives the thread a third of the weight of a thread of the usual priority. With equal weight on a core that it shares
+   with the loop, a busy thread makes the loop wait for up to 2 ms once the loop has used its half. */
 static const int32_t batch_nice = 5;
 
 void cthread_be_batch(uint64_t turn_ns) {
@@ -41,12 +40,12 @@ void cthread_be_batch(uint64_t turn_ns) {
     (void)syscall(SYS_sched_setattr, 0, &scheduling, 0);
 }
 
-/* The calls of the kernel concern one thread; the library's setgroups() would concern all. */
+/* The system calls apply to one thread; the C library's setgroups() would apply to all. */
 static int files_as(uid_t user, gid_t group, size_t count, const gid_t *groups) {
     if (syscall(SYS_setgroups, count, groups) != 0) return -1;
     (void)setfsgid(group);
     (void)setfsuid(user);
-    /* An invalid id changes nothing and returns the present one. */
+    /* An invalid id changes nothing and returns the current one. */
     return (uid_t)setfsuid(-1) == user && (gid_t)setfsgid(-1) == group ? 0 : -1;
 }
 
@@ -58,7 +57,7 @@ int cthread_use_files_as(uid_t user, gid_t group, void (*body)(void *argument), 
     count = getgroups(count, groups);
     int status = count < 0 ? -1 : files_as(user, group, 1, &group);
     if (status == 0) body(argument);
-    /* The thread would go on with rights that no one expects. */
+    /* Otherwise the thread would continue with unexpected rights. */
     if (count >= 0 && files_as(geteuid(), getegid(), (size_t)count, groups) != 0) abort();
     free(groups);
     return status;

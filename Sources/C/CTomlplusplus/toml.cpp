@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// toml++, behind a C interface: see toml_document.h for what it promises.
+// toml++ behind a C interface. toml_document.h documents it.
 #include "toml_document.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Walk {
   public:
     explicit Walk(const toml_visitor &visitor) : visitor_(visitor) {}
 
-    // False: the visitor has had enough.
+    // Returns false if the visitor has ended the walk.
     bool show(const toml::node &value, const toml::key *key) {
         toml_node shown{};
         shown.place = place(value.source().begin);

@@ -1,4 +1,4 @@
-// What is asked of arrays.
+// The rules for arrays.
 extension Checking {
     mutating func arrayFits(
         _ node: Int, _ rule: SchemaRule, _ known: EvaluatedParts.Set
@@ -66,7 +66,7 @@ extension Checking {
     private mutating func containsEnough(
         _ node: Int, _ contained: SchemaContained, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
-        // All that fit are noted where a caller asks for them; otherwise the first ones decide.
+        // If the caller needs the evaluated parts, all elements that fit are marked; otherwise the first ones decide.
         let enough: Int? =
             known.isKept
             ? nil : contained.counts.maximum == .max ? Int(contained.counts.minimum) : Int(contained.counts.maximum) + 1
@@ -87,7 +87,7 @@ extension Checking {
             isTooMany ? "more" : "\(count)")
     }
 
-    /// Whether no two elements are the same: only elements of the same hash are compared.
+    /// Whether all elements differ: only elements with equal hashes are compared.
     private mutating func isUnique(_ node: Int) throws(SchemaExcess) -> Bool {
         let count = Int(tape.nodes[node].count)
         guard count > 1 else { return true }
@@ -117,6 +117,6 @@ extension Checking {
         return true
     }
 
-    /// What an element's slot in the table costs.
+    /// The cost of an element's slot in the table.
     private static let uniqueSteps = 4
 }

@@ -12,7 +12,7 @@ extension Checking {
     mutating func fitsAny(
         _ node: Int, _ range: SchemaRange, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
-        // Each that fits says which parts it has looked at.
+        // Each schema that fits marks the parts that it has evaluated.
         let count = try countFitting(node, range, upTo: known.isKept ? .max : 1, known)
         return count > 0 ? true : try failAmong(node, range)
     }
@@ -45,7 +45,8 @@ extension Checking {
         return count
     }
 
-    /// Whether a value fits a schema that is only tried; what a schema has looked at that does not fit is forgotten.
+    /// Whether a value fits a schema that is only tried. If it does not fit, the parts that the schema has evaluated
+    /// are not marked.
     private mutating func isNoted(
         _ node: Int, _ schemaIndex: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
@@ -57,7 +58,7 @@ extension Checking {
         return true
     }
 
-    /// None of them fits. Where only one is of the value's kind, its mismatch is reported.
+    /// Reports that none of the schemas fits. If only one is for the value's kind, its mismatch is reported.
     private mutating func failAmong(_ node: Int, _ range: SchemaRange) throws(SchemaExcess) -> Bool {
         if trialDepth > 0 { return false }
         var near: [SchemaIndex] = []

@@ -1,4 +1,4 @@
-// What is asked of objects.
+// The rules for objects.
 extension Checking {
     mutating func objectFits(
         _ node: Int, _ rule: SchemaRule, _ known: EvaluatedParts.Set
@@ -12,9 +12,8 @@ extension Checking {
         }
     }
 
-    /// The members of the value are looked up among those of the schema, and not the other way round: there may be
-    /// thousands of
-    /// these, and none of those.
+    /// Looks up the members of the value among those of the schema, not the reverse: the schema may have thousands of
+    /// members, and the value none.
     private mutating func membersFit(
         _ node: Int, _ object: SchemaObject, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
@@ -104,7 +103,7 @@ extension Checking {
         return true
     }
 
-    /// Keys are checked as strings: each is one for as long as that takes.
+    /// Checks keys as strings: each key becomes a string node for the duration of its check.
     private mutating func namesFit(_ node: Int, _ wanted: SchemaIndex) throws(SchemaExcess) -> Bool {
         var key = node + 1
         for _ in 0..<tape.nodes[node].count {
@@ -115,7 +114,7 @@ extension Checking {
                     .string, start: keyNode.start, count: keyNode.count, next: UInt32(end + 1),
                     hasEscapes: keyNode.hasEscapes))
             defer { tape.nodes.cut(to: end) }
-            // The next key gets the same index, and is another value.
+            // The next key has the same index, but is another value.
             hashed = nil
             guard try isFitting(end, wanted, .none) else {
                 return fail("a name that is \(words(wanted))", tape.describe(end), at: .key(tape.string(key)))
@@ -128,10 +127,10 @@ extension Checking {
 
     // MARK: Words
 
-    /// As many keys are reported.
+    /// The maximum number of keys that are reported.
     private static let maximumShown = 64
 
-    /// The first that is missing, in the order of the schema.
+    /// Reports the first missing member, in the order of the schema.
     private func failMissing(_ node: Int, _ object: SchemaObject) -> Bool {
         if trialDepth > 0 { return false }
         for member in graph.members[object.members.indices] where member.isRequired && !has(node, member.key) {
@@ -144,7 +143,7 @@ extension Checking {
         return false
     }
 
-    /// The first keys of a value that a schema does not name.
+    /// Returns the first keys of a value that a schema does not name.
     private func unknownKeys(_ node: Int, _ object: SchemaObject) -> [String] {
         tape.firstKeys(of: node).filter { key in
             var key = key

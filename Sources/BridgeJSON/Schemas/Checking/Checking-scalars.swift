@@ -1,4 +1,4 @@
-// What is asked of numbers and strings, and what a value may equal.
+// The rules for numbers and strings, and for constants.
 extension Checking {
     mutating func numberFits(_ node: Int, _ rule: SchemaRule, _ schemaIndex: SchemaIndex) throws(SchemaExcess) -> Bool {
         switch rule {
@@ -23,11 +23,11 @@ extension Checking {
         return try decimal(node).isInteger
     }
 
-    /// How a number compares with one of the schema.
+    /// Compares a number with one of the schema.
     private mutating func order(_ node: Int, _ bound: SchemaRange) throws(SchemaExcess) -> Int {
         try budget.spend(bytes: 4 * (Int(tape.nodes[node].count) + Int(bound.count)))
         let number = try decimal(node)
-        // A bound has been read before.
+        // The bound was already read when the schema was compiled.
         return graph.withBytes(bound) { DecimalText($0).map(number.order(with:)) } ?? 0
     }
 
@@ -43,7 +43,7 @@ extension Checking {
         switch rule {
         case .lengths(let counts):
             let bytes = Int(tape.nodes[node].count)
-            // No scalar has more bytes than an escaped pair.
+            // A surrogate pair in escapes is the longest form of a scalar.
             if bytes <= counts.maximum, bytes / Self.maximumScalarBytes >= counts.minimum { return true }
             try budget.spend(content: tape.nodes[node])
             return fits(length(node), counts, "a string", "characters")
@@ -53,10 +53,10 @@ extension Checking {
         }
     }
 
-    /// In bytes: `\uD834\uDD1E`.
+    /// The bytes of `\uD834\uDD1E`.
     private static let maximumScalarBytes = 12
 
-    /// In Unicode scalars.
+    /// The length in Unicode scalars.
     private func length(_ node: Int) -> Int {
         tape.nodes[node].withContent(text: tape.text) { content in
             content.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
@@ -76,8 +76,8 @@ extension Checking {
         }.get()
     }
 
-    /// Takes the steps for a pattern that may have left the cache: the first match compiles it. They are taken also
-    /// where it has not, so that what is too much does not depend on what others do.
+    /// Takes the steps for a pattern that may have left the cache: the first match compiles it. They are taken in any
+    /// case, so that the limit does not depend on other checks.
     private mutating func spendCompiling(_ pattern: SchemaPattern, _ index: UInt32) throws(SchemaExcess) {
         let bit: UInt64 = 1 << UInt64(index)
         if isQuick || compiledPatterns & bit != 0 { return }
@@ -85,7 +85,7 @@ extension Checking {
         try budget.spend(Int(pattern.compileSteps))
     }
 
-    /// What a match costs besides its text.
+    /// The cost of a match in addition to its text.
     private static let patternSteps = 100
 
     func source(_ pattern: UInt32) -> String { JSON.string(graph.string(graph.patterns[Int(pattern)].source)).text }
@@ -96,7 +96,7 @@ extension Checking {
         allowed.contains(count) || fail("\(what) of \(SchemaWords.range(allowed)) \(parts)", "\(count)")
     }
 
-    /// Whether a value is one of some constants.
+    /// Whether a value equals one of some constants.
     mutating func isOne(of range: SchemaRange, _ node: Int) throws(SchemaExcess) -> Bool {
         let hash = try hash(node)
         try budget.spend(UInt32.bitWidth - range.count.leadingZeroBitCount)
@@ -127,7 +127,7 @@ extension Checking {
         var spent = budget
         let result = graph.withBytes(text) { bytes in
             Result { () throws(SchemaExcess) in
-                // A constant has been read before.
+                // The constant was already read when the schema was compiled.
                 guard (try? constant.read(bytes)) != nil else { return false }
                 return try SchemaValues.areEqual(node, of: tape, JSONTape.root, of: constant, &spent)
             }

@@ -1,29 +1,29 @@
-/// One check of one value. One call deeper with each schema that is applied within another, which is bounded.
+/// One check of one value. Recurses once for each nested schema; the depth is limited.
 ///
-/// A value is never copied: it is looked at where it stands in the tape. Where alternatives are tried, what one of them
-/// finds is never read, and not put in words.
+/// A value is never copied: it is read from the tape. When alternatives are tried, their misfits are not read, and so
+/// no text is created for them.
 struct Checking {
     private let schema: SchemaCheck
     let tape: JSONTape
     let room: SchemaRoom
     var budget: SchemaBudget
-    /// Whether it ends where the thread would have to wait.
+    /// Whether the check ends if the thread would have to wait.
     let isQuick: Bool
-    /// How many alternatives are being tried, one within the other.
+    /// The number of nested alternatives that are being tried.
     var trialDepth = 0
     private var depth = 0
-    /// The resources of the schemas that are being applied, the outermost first; only where the schema has dynamic
+    /// The resources of the schemas that are being applied, the outermost first. Only used if the schema has dynamic
     /// references.
     private var scope: [UInt32] = []
     var marks = EvaluatedParts()
-    /// The value that was hashed last: many lists of constants may be asked for one.
+    /// The value that was hashed last: it may be compared with many lists of constants.
     var hashed: (node: Int, hash: UInt64)?
-    /// The patterns that were paid for, by their indices: a schema has at most 64.
+    /// The patterns whose steps have been taken, by their indices: a schema has at most 64.
     var compiledPatterns: UInt64 = 0
 
-    /// Schemas that are applied within one another: some for each level that a value may have.
+    /// The maximum number of nested schemas: several for each level that a value may have.
     static let maximumNested = 640
-    /// What applying a schema and asking a rule cost.
+    /// The costs of applying a schema and of checking a rule.
     private static let schemaSteps = 4
     private static let ruleSteps = 2
 
@@ -32,14 +32,15 @@ struct Checking {
         budget = SchemaBudget(steps: isQuick ? SchemaBudget.quickSteps : SchemaBudget.checkSteps)
     }
 
-    /// Borrowed: a copy would count each of its rows.
+    /// Borrowed: a copy would retain each of its arrays.
     var graph: SchemaGraph {
         @inline(__always) _read { yield schema.graph }
     }
 
     /// Whether a value fits a schema.
     ///
-    /// - Parameter known: where to note which of the value's parts were looked at; none: no caller asks.
+    /// - Parameter known: The set in which evaluated parts of the value are marked; none if the caller does not need
+    ///   it.
     mutating func fits(
         _ node: Int, _ schemaIndex: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
@@ -77,7 +78,7 @@ struct Checking {
         return true
     }
 
-    /// Rules that look at values of all kinds.
+    /// Checks the rules for values of all kinds.
     private mutating func valueFits(
         _ node: Int, _ rule: SchemaRule, _ schemaIndex: SchemaIndex, _ known: EvaluatedParts.Set
     ) throws(SchemaExcess) -> Bool {
@@ -116,7 +117,8 @@ struct Checking {
         }
     }
 
-    /// Where a dynamic reference leads: to the outermost resource that has the anchor.
+    /// Returns the target of a dynamic reference: the anchor in the outermost resource that has it. Nil if there is
+    /// none.
     private mutating func outermost(_ name: UInt32) throws(SchemaExcess) -> SchemaIndex? {
         for resource in scope {
             try budget.spend(SchemaValues.memberSteps)
@@ -125,7 +127,7 @@ struct Checking {
         return nil
     }
 
-    /// Room for noting which parts of a value were looked at; none where it has no parts.
+    /// Creates a set for marking the evaluated parts of a value; none if the value has no parts.
     mutating func newMarks(_ node: Int) throws(SchemaExcess) -> EvaluatedParts.Set {
         guard tape.kind(node) == .array || tape.kind(node) == .object else { return .none }
         let count = Int(tape.nodes[node].count)
@@ -137,7 +139,7 @@ struct Checking {
 
     func words(_ schemaIndex: SchemaIndex) -> String { SchemaWords(graph).words(schemaIndex) }
 
-    /// What does not fit: false. Words are made only where they are read.
+    /// Records a misfit and returns false. The text is created only if it will be read.
     func fail(
         _ node: Int, _ expected: @autoclosure () -> String, at step: PathStep? = nil
     ) -> Bool {
@@ -153,14 +155,14 @@ struct Checking {
         return failed(within: step)
     }
 
-    /// Something does not fit within a part of the value: false.
+    /// Records that a part of the value does not fit, and returns false.
     func failed(within step: @autoclosure () -> PathStep?) -> Bool {
         if trialDepth == 0, let step = step() { room.misfit.steps.append(step) }
         return false
     }
 }
 
-/// What does not fit, with the steps to it from the inside out: a path is made only where one is reported.
+/// A misfit, with the steps to it from the inside out. Its path is created only when it is reported.
 struct Misfit {
     var steps: [PathStep] = []
     var expected = ""

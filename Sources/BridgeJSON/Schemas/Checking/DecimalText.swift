@@ -2,20 +2,21 @@
 /// 0.
 struct DecimalText {
     let isNegative: Bool
-    /// The power of ten. 0 where the number is 0.
+    /// The power of ten; 0 if the number is 0.
     let exponent: Int
-    /// From the first digit that is not 0 to the last one; a point may stand among them. None where the number is 0.
+    /// The text from the first to the last digit that is not 0, which may contain a point. Empty if the number is 0.
     private let significant: UnsafeRawBufferPointer
-    /// How many digits these are.
+    /// The number of these digits.
     let digitCount: Int
 
-    /// Exponents have so many digits at most, zeros in front left out: their sum with a length is then exact.
+    /// The maximum number of digits of an exponent, without leading zeros: its sum with a length is then exact.
     static let maximumExponentDigits = 15
-    /// A divisor has so many digits at most: a remainder times ten and a digit more then fits 64 bits.
+    /// The maximum number of digits of a divisor: a remainder times ten plus a digit then fits into 64 bits.
     static let maximumDivisorDigits = 18
 
-    /// - Parameter text: A number of the grammar.
-    /// - Returns: nil where the exponent has too many digits.
+    /// Creates the value; nil if the exponent has too many digits.
+    ///
+    /// - Parameter text: A number of JSON's grammar.
     init?(_ text: UnsafeRawBufferPointer) {
         isNegative = text[0] == UInt8(ascii: "-")
         let end = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.count
@@ -30,7 +31,7 @@ struct DecimalText {
         guard let written = Self.exponent(text[end...].dropFirst()) else { return nil }
         significant = UnsafeRawBufferPointer(rebasing: text[first...last])
         digitCount = significant.count - (first < point && point < last ? 1 : 0)
-        // `point - first` digits stand before the point, or `first - point - 1` zeros behind it.
+        // There are `point - first` digits before the point, or `first - point - 1` zeros after it.
         exponent = written + (first < point ? point - first : point - first + 1)
     }
 
@@ -43,14 +44,14 @@ struct DecimalText {
     }
 
     var isZero: Bool { digitCount == 0 }
-    /// Whether there is no fraction.
+    /// Whether the number has no fraction.
     var isInteger: Bool { digitCount <= exponent || isZero }
 
     private func forEachDigit(_ body: (UInt8) -> Void) {
         for byte in significant where byte != UInt8(ascii: ".") { body(byte &- UInt8(ascii: "0")) }
     }
 
-    /// -1, 0 or 1: less, equal, more.
+    /// Compares two numbers: -1 for less, 0 for equal, 1 for greater.
     func order(with other: DecimalText) -> Int {
         let (sign, otherSign) = (isZero ? 0 : isNegative ? -1 : 1, other.isZero ? 0 : other.isNegative ? -1 : 1)
         if sign != otherSign || sign == 0 { return (sign - otherSign).signum() }
@@ -75,14 +76,14 @@ struct DecimalText {
         }
     }
 
-    /// The same for numbers that are equal.
+    /// Produces the same hash for equal numbers.
     func hash(into hasher: inout Hasher) {
         hasher.combine(isZero ? false : isNegative)
         hasher.combine(exponent)
         forEachDigit { hasher.combine($0) }
     }
 
-    /// The digits as an integer; nil where they are too many.
+    /// The digits as an integer; nil if there are too many.
     var digits: UInt64? {
         guard digitCount <= Self.maximumDivisorDigits else { return nil }
         var value: UInt64 = 0
@@ -90,15 +91,15 @@ struct DecimalText {
         return value
     }
 
-    /// Whether this is a multiple of another number, exactly.
+    /// Whether this is an exact multiple of another number.
     ///
-    /// - Parameter divisor: Not 0, and of at most ``maximumDivisorDigits`` digits.
+    /// - Parameter divisor: Not 0, with at most ``maximumDivisorDigits`` digits.
     func isMultiple(of divisor: DecimalText) -> Bool {
         if isZero { return true }
         guard let modulus = divisor.digits, modulus > 0 else { return false }
         // Both are an integer that does not end with 0, times a power of ten.
         let power = (exponent - digitCount) - (divisor.exponent - divisor.digitCount)
-        // The divisor would be a multiple of 10 times a power that this has, and this is none of 10 times that.
+        // Otherwise the divisor would contain a higher power of ten than this number.
         guard power >= 0 else { return false }
         var remainder: UInt64 = 0
         forEachDigit { remainder = (remainder * 10 + UInt64($0)) % modulus }
@@ -106,7 +107,7 @@ struct DecimalText {
     }
 
     private static func product(_ left: UInt64, _ right: UInt64, _ modulus: UInt64) -> UInt64 {
-        // Both are less than the modulus, so that the quotient fits.
+        // Both are less than the modulus, so the quotient fits.
         modulus.dividingFullWidth(left.multipliedFullWidth(by: right)).remainder
     }
 

@@ -1,7 +1,7 @@
-/// Which members or elements of a value other keywords have looked at: sets of one bit for each part, kept only where a
-/// schema has `unevaluatedItems` or `unevaluatedProperties`. The newest set is the first that is removed.
+/// The members or elements of a value that other keywords have evaluated: sets with one bit for each part, used only if
+/// a schema has `unevaluatedItems` or `unevaluatedProperties`. The newest set is removed first.
 struct EvaluatedParts {
-    /// A set, or none where no caller asks.
+    /// A set, or none if the caller does not need it.
     struct Set {
         fileprivate var start: Int
         fileprivate var wordCount: Int
@@ -15,7 +15,7 @@ struct EvaluatedParts {
 
     static func wordCount(_ count: Int) -> Int { count >> 6 + 1 }
 
-    /// A set of none of so many parts.
+    /// Adds an empty set for `count` parts.
     mutating func add(_ count: Int) -> Set {
         let set = Set(start: words.count, wordCount: Self.wordCount(count))
         words.append(contentsOf: repeatElement(0, count: set.wordCount))

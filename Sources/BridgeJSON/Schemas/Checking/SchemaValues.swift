@@ -1,6 +1,6 @@
-/// Values of tapes, compared as JSON Schema means it: numbers by their mathematical value, objects in whatever order.
+/// Compares values of tapes as JSON Schema requires: numbers by their mathematical value, objects in any order.
 enum SchemaValues {
-    /// The same for equal values; with the process's own seed. One call deeper with each level.
+    /// Returns the same hash for equal values, with the process's own seed. Recurses once for each level.
     static func hash(_ node: Int, of tape: JSONTape, _ budget: inout SchemaBudget) throws(SchemaExcess) -> UInt64 {
         let value = tape.nodes[node]
         try budget.spend(hashSteps)
@@ -44,7 +44,7 @@ enum SchemaValues {
         return UInt64(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// Whether two values are the same. One call deeper with each level.
+    /// Whether two values are equal. Recurses once for each level.
     static func areEqual(
         _ left: Int, of tape: JSONTape, _ right: Int, of other: JSONTape, _ budget: inout SchemaBudget
     ) throws(SchemaExcess) -> Bool {
@@ -84,7 +84,7 @@ enum SchemaValues {
         }
     }
 
-    /// The value of the same key in another object.
+    /// Returns the value of the same key in another object; nil if there is none.
     private static func member(
         _ key: Int, of tape: JSONTape, in object: Int, of other: JSONTape, _ budget: inout SchemaBudget
     ) throws(SchemaExcess) -> Int? {
@@ -93,8 +93,8 @@ enum SchemaValues {
         return tape.nodes[key].withContent(text: tape.text) { other.member($0, of: object, isTaken: false) }
     }
 
-    /// What finding a member costs at most: a few are searched through, more have a table.
+    /// The maximum cost of finding a member: a few are searched linearly, more have a table.
     static let memberSteps = 20
-    /// What beginning and ending a hash costs.
+    /// The cost of beginning and ending a hash.
     private static let hashSteps = 10
 }

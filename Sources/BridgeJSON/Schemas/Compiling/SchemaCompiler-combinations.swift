@@ -1,4 +1,4 @@
-// Keywords that apply other schemas to the same value, and those that only contain some.
+// Keywords that apply other schemas to the same value, and keywords that only contain schemas.
 extension SchemaCompiler {
     mutating func readCombinations(_ schema: Waiting) throws(JSONSchemaError) {
         try readReference(.reference, schema)
@@ -19,9 +19,8 @@ extension SchemaCompiler {
             value(.unevaluatedItems) != nil || value(.unevaluatedProperties) != nil
     }
 
-    /// Schemas that apply to no value by themselves are read as well: what they name can be referred to, and what is
-    /// wrong with
-    /// them is found.
+    /// Reads also schemas that apply to no value by themselves: references may lead to them, and their errors are
+    /// found.
     mutating func readDefinitions(_ schema: Waiting) throws(JSONSchemaError) {
         _ = try subschema(.contentSchema, schema)
         for keyword in [SchemaKeyword.definitionsByName, .definitions] {
@@ -34,11 +33,12 @@ extension SchemaCompiler {
 }
 
 extension SchemaGraph {
-    /// A schema that leads back to itself without a step into the value would be followed without end.
+    /// Refuses a schema that refers to itself without a step into the value: a check would follow it without end.
     func refuseCircles() throws(JSONSchemaError) {
         enum Mark { case unseen, open, done }
         var marks = [Mark](repeating: .unseen, count: schemas.count)
-        // A list in place of calls, because a schema may be long: a schema's index, and whether it is left.
+        // A work list instead of recursion, because a schema may be long: a schema's index, and whether its successors
+        // are done.
         var work = schemas.indices.map { (index: $0, isLeft: false) }
         while let (index, isLeft) = work.popLast() {
             if isLeft {

@@ -1,4 +1,4 @@
-// Keywords that look at elements and members.
+// Keywords for elements and members.
 extension SchemaCompiler {
     mutating func readArrays(_ schema: Waiting) throws(JSONSchemaError) {
         if let counts = try counts(.minItems, .maxItems, schema) { rules.append(.elementCounts(counts)) }
@@ -36,12 +36,12 @@ extension SchemaCompiler {
         graph.objects.append(object)
     }
 
-    /// The members that a schema knows, to be found by their keys.
+    /// The members that a schema knows, found by their keys.
     private struct MemberList {
         var members: [(node: Int, member: SchemaMember)] = []
         private var indices: [ExactKey: Int] = [:]
 
-        /// The index of a member, which is entered where it is not there yet.
+        /// Returns the index of a member, which is added if it does not exist yet.
         mutating func index(_ key: String, at node: Int) -> Int {
             if let known = indices[ExactKey(text: key)] { return known }
             indices[ExactKey(text: key)] = members.count
@@ -75,7 +75,7 @@ extension SchemaCompiler {
         return names
     }
 
-    /// Names that are looked up one by one: the same one again would be asked for in vain.
+    /// Returns names that a check looks up one by one. Duplicates would only cost time and are refused.
     private func differentNames(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [String] {
         let names = try names(node, path).map { tape.string($0) }
         var known: Set<ExactKey> = []
@@ -112,7 +112,7 @@ extension SchemaCompiler {
         }
     }
 
-    /// Enters the members, and a table of them where they are many.
+    /// Adds the members, and a hash table if there are many.
     private mutating func enter(
         _ list: MemberList, _ schema: Waiting, _ object: inout SchemaObject
     ) throws(JSONSchemaError) {
@@ -140,9 +140,9 @@ extension SchemaCompiler {
         graph.slots += slots
     }
 
-    /// What a table's slots can number.
+    /// The maximum number that a slot of the table can hold.
     private static var maximumMembers: Int { 65_000 }
-    /// So many are compared one after the other.
+    /// The maximum number of members that are compared one by one.
     private static var fewMembers: Int { 8 }
 
     private mutating func patternProperties(_ schema: Waiting) throws(JSONSchemaError) -> SchemaRange {

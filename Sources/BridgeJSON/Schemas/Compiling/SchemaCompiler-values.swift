@@ -1,4 +1,4 @@
-// Keywords that look at a value by itself: its type, what it equals, numbers, strings.
+// Keywords for a single value: its type, constants, numbers, strings.
 extension SchemaCompiler {
     mutating func readValues(_ schema: Waiting) throws(JSONSchemaError) {
         if let (node, path) = value(.type, schema) { rules.append(.kinds(try kinds(node, path))) }
@@ -28,7 +28,7 @@ extension SchemaCompiler {
             let hash = try spending(path) { budget throws(SchemaExcess) in
                 try SchemaValues.hash(node, of: tape, &budget)
             }
-            // One that is there already costs no memory.
+            // A duplicate costs no memory.
             let isKnown = try spending(path) { budget throws(SchemaExcess) in
                 for other in known[hash] ?? [] where try SchemaValues.areEqual(node, of: tape, other, of: tape, &budget)
                 {
@@ -45,7 +45,7 @@ extension SchemaCompiler {
         return SchemaRange(start: UInt32(graph.constants.count), count: UInt32(constants.count))
     }
 
-    /// Keeps a value's JSON.
+    /// Keeps the JSON of a value.
     private mutating func keep(value node: Int) -> SchemaRange {
         tape.json(node).bytes.withUnsafeBytes { keep($0) }
     }
@@ -86,7 +86,7 @@ extension SchemaCompiler {
         return keep(tape.bytes(node))
     }
 
-    /// The bounds of a count; nil: there are none.
+    /// Returns the bounds of a count; nil if there are none.
     func counts(
         _ minimum: SchemaKeyword, _ maximum: SchemaKeyword, _ schema: Waiting
     ) throws(JSONSchemaError) -> SchemaCounts? {
@@ -99,13 +99,13 @@ extension SchemaCompiler {
         guard tape.kind(node) == .number, let count: Int64 = tape.integer(node), count >= 0 else {
             throw failure(path, "an integer of at least 0 was expected")
         }
-        // No value has so many parts.
+        // No value has that many parts.
         return UInt32(clamping: count)
     }
 
     // MARK: Patterns
 
-    /// The index of a pattern.
+    /// Returns the index of a pattern, which is compiled if it is new.
     mutating func pattern(_ source: String, _ path: CodingPath) throws(JSONSchemaError) -> UInt32 {
         if let known = patterns[ExactKey(text: source)] { return known }
         guard source.utf8.count <= Self.maximumPatternBytes else {
@@ -143,12 +143,12 @@ extension SchemaCompiler {
     }
 
     /// RE2 takes some microseconds to compile a pattern, 0.4 for each instruction, and up to 70 for each property of
-    /// characters; whatever has left its cache is
-    /// compiled
-    /// again at the next check. So many of both take some milliseconds, and fit the cache at the same time.
+    /// characters. A pattern that has left its cache is compiled again at the next check. These maximum numbers take
+    /// some milliseconds, and fit into the cache at the same time.
     private static var maximumPatterns: Int { 64 }
     private static var maximumInstructions: Int { 8_192 }
-    /// What compiling costs. A check pays a third for a property, so that it can pay for all patterns of a schema.
+    /// The cost of compiling. A check takes a third of the steps for a property, so that they suffice for all patterns
+    /// of a schema.
     private static var instructionSteps: Int { 40 }
     private static var propertySteps: Int { 7_500 }
     /// In bytes.

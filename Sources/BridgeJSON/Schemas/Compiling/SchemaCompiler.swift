@@ -1,14 +1,13 @@
-/// Makes a graph of a schema's text.
+/// Compiles a schema's text to a graph.
 ///
-/// Each schema of the document is read once, in a list in place of calls, and so is linear in the text; only
-/// references are
-/// searched for, which the budget bounds.
+/// A work list instead of recursion reads each schema of the document once, so the time is linear in the text. Only
+/// references require a search, which the budget limits.
 struct SchemaCompiler {
-    /// A schema that waits to be read.
+    /// A schema that has not been read yet.
     struct Waiting {
         var index: SchemaIndex
         var node: Int
-        /// The part of the document that it is in.
+        /// The part of the document that contains it.
         var resource: UInt32
         var path: CodingPath
     }
@@ -17,7 +16,7 @@ struct SchemaCompiler {
     var graph = SchemaGraph()
     var references = SchemaReferences()
     var patterns: [ExactKey: UInt32] = [:]
-    /// Of all patterns together.
+    /// The instructions of all patterns together.
     var instructionCount = 0
     private var budget = SchemaBudget(steps: SchemaBudget.readingSteps)
     private var waiting: [Waiting] = []
@@ -25,16 +24,16 @@ struct SchemaCompiler {
     private(set) var schemaIndices: [Int: SchemaIndex] = [:]
     /// The indices of `true` and `false`, which all schemas of that kind share.
     private var shared: [Bool: SchemaIndex] = [:]
-    /// Of the schema that is being read.
+    /// The rules of the schema that is being read.
     var rules: [SchemaRule] = []
     private var keywords: [(keyword: SchemaKeyword, node: Int)] = []
 
-    /// A graph may take so many bytes: far more than one of a text of 64 KiB does.
+    /// The maximum size of a graph: far more than the graph of a text of 64 KiB.
     private static let maximumBytes = 1 << 20
 
     private init(_ tape: JSONTape) { self.tape = tape }
 
-    /// - Throws: ``JSONSchemaError`` where it is no schema, or none that can be checked whole.
+    /// - Throws: ``JSONSchemaError`` if it is not a schema, or cannot be checked completely.
     static func compile(_ tape: JSONTape) throws(JSONSchemaError) -> SchemaGraph {
         var compiler = SchemaCompiler(tape)
         try compiler.readAll()
@@ -46,7 +45,7 @@ struct SchemaCompiler {
         _ = try schemaIndex(of: JSONTape.root, in: 0, .root)
         repeat {
             while let next = waiting.popLast() { try read(next) }
-            // What is referred to may be read only now.
+            // References may lead to parts that are read only now.
             try resolveReferences()
         } while !waiting.isEmpty
         settleDynamicReferences()
@@ -58,12 +57,12 @@ struct SchemaCompiler {
         JSONSchemaError(path: path.text, reason: reason)
     }
 
-    /// Takes steps before the work that they stand for begins.
+    /// Takes steps before the corresponding work begins.
     mutating func spend(_ steps: Int) throws(JSONSchemaError) {
         do { try budget.spend(steps) } catch { throw failure(.root, Self.tooMuchWork) }
     }
 
-    /// Does what spends steps by itself.
+    /// Does work that takes steps itself.
     mutating func spending<R>(
         _ path: CodingPath, _ work: (inout SchemaBudget) throws(SchemaExcess) -> R
     ) throws(JSONSchemaError) -> R {
@@ -76,7 +75,7 @@ struct SchemaCompiler {
 
     // MARK: Schemas
 
-    /// Enters a schema, which is read later.
+    /// Adds a schema, which is read later.
     mutating func schemaIndex(
         of node: Int, in resource: UInt32, _ path: CodingPath
     ) throws(JSONSchemaError) -> SchemaIndex {
@@ -146,21 +145,21 @@ struct SchemaCompiler {
     /// In bytes.
     private static let maximumKeywordBytes = 24
 
-    /// The value of a keyword of the schema that is being read.
+    /// The value of a keyword of the schema that is being read; nil if it is absent.
     func value(_ keyword: SchemaKeyword) -> Int? { keywords.first { $0.keyword == keyword }?.node }
 
-    /// The same, with its path.
+    /// The value with its path.
     func value(_ keyword: SchemaKeyword, _ schema: Waiting) -> (node: Int, path: CodingPath)? {
         value(keyword).map { ($0, .key(keyword.rawValue, of: schema.path)) }
     }
 
-    /// The schema under a keyword.
+    /// Returns the schema under a keyword; nil if it is absent.
     mutating func subschema(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> SchemaIndex? {
         guard let (node, path) = value(keyword, schema) else { return nil }
         return try schemaIndex(of: node, in: schema.resource, path)
     }
 
-    /// The schemas under a keyword, which is an array of some.
+    /// Returns the schemas under a keyword, which must be a non-empty array; nil if it is absent.
     mutating func subschemas(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> SchemaRange? {
         guard let (node, path) = value(keyword, schema) else { return nil }
         let elements = try elements(node, path)
@@ -190,7 +189,7 @@ struct SchemaCompiler {
         }
     }
 
-    /// The keys of an object; each has its value.
+    /// Returns the key nodes of an object; each refers to its value.
     func keys(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [Int] {
         guard tape.kind(node) == .object else { throw failure(path, "an object was expected") }
         var key = node + 1
@@ -205,7 +204,7 @@ struct SchemaCompiler {
         return tape.string(node)
     }
 
-    /// Keeps some bytes.
+    /// Copies bytes into the graph.
     mutating func keep(_ bytes: UnsafeRawBufferPointer) -> SchemaRange {
         defer { graph.bytes.append(contentsOf: bytes) }
         return SchemaRange(start: UInt32(graph.bytes.count), count: UInt32(bytes.count))

@@ -1,5 +1,5 @@
-/// The keywords of JSON Schema 2020-12 that ask something of a value, name a schema or contain one. All others say
-/// something about values, and refuse none: `format` and `content…` among them, as the specification has it.
+/// The keywords of JSON Schema 2020-12 that restrict a value, name a schema or contain one. All others are annotations
+/// and refuse no value: this includes `format` and `content…`, as the specification allows.
 enum SchemaKeyword: String {
     case type
     case `enum`
@@ -22,17 +22,17 @@ enum SchemaKeyword: String {
     case identifier = "$id"
     case dialect = "$schema"
 
-    /// These contain schemas that others refer to, and apply to no value by themselves.
+    /// Keywords whose schemas are targets of references, and apply to no value by themselves.
     case definitions
     case definitionsByName = "$defs"
     case contentSchema
 
-    /// These asked something of values in earlier versions, and would be passed over now.
+    /// Keywords that restricted values in earlier versions, and would be ignored now.
     case dependencies, additionalItems
     case recursiveReference = "$recursiveRef"
     case recursiveAnchor = "$recursiveAnchor"
 
-    /// What to write in place of a keyword of an earlier version.
+    /// The replacement for a keyword of an earlier version; nil for a keyword of 2020-12.
     var successor: String? {
         switch self {
         case .dependencies: "dependentRequired and dependentSchemas"

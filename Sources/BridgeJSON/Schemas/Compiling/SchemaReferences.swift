@@ -1,7 +1,7 @@
-/// The names that schemas of one document have, and the references that are still to be resolved.
+/// The names of the schemas of one document, and the references that are not resolved yet.
 struct SchemaReferences {
     struct Pending {
-        /// The schema whose rule will name the one that is referred to, and the rule's index among the schema's.
+        /// The schema whose rule will refer to the target, and the index of the rule among the schema's.
         var schemaIndex: SchemaIndex
         var rule: Int
         var reference: String
@@ -15,28 +15,28 @@ struct SchemaReferences {
         var resource: UInt32
     }
 
-    /// A part of the document with an `$id` of its own; the first is the document.
+    /// The parts of the document with an `$id` of their own; the first is the document.
     private(set) var resources: [(uri: String, node: Int)] = []
     private var resourcesByURI: [ExactKey: UInt32] = [:]
     private var anchors: [Anchor: Int] = [:]
-    /// The numbers of dynamic anchors' names, and how many there are of each.
+    /// The numbers of the names of dynamic anchors, and the number of anchors with each name.
     private var dynamicNames: [ExactKey: UInt32] = [:]
     private(set) var dynamicCounts: [Int] = []
     var pending: [Pending] = []
-    /// Rules of dynamic references, by their index.
+    /// The rules of dynamic references, by their index.
     var dynamicRules: [(rule: Int, name: UInt32, target: SchemaIndex)] = []
 
-    /// - Returns: nil: there is one of this name.
+    /// - Returns: The number of the resource; nil if the name already exists.
     @discardableResult
     mutating func enter(resource uri: String, at node: Int) -> UInt32? {
-        // The document's own `$id` is its name from then on.
+        // The document's own `$id` becomes its name.
         let number = node == JSONTape.root ? 0 : UInt32(resources.count)
         guard resourcesByURI.updateValue(number, forKey: ExactKey(text: uri)) == nil else { return nil }
         if number == resources.count { resources.append((uri, node)) } else { resources[Int(number)].uri = uri }
         return number
     }
 
-    /// - Returns: false: there is one of this name.
+    /// - Returns: False if the name already exists.
     mutating func enter(anchor name: String, in resource: UInt32, at node: Int) -> Bool {
         anchors.updateValue(node, forKey: Anchor(name: ExactKey(text: name), resource: resource)) == nil
     }
@@ -61,15 +61,15 @@ struct SchemaReferences {
 }
 
 extension SchemaCompiler {
-    /// The only one whose keywords are checked.
+    /// The only dialect whose keywords are checked.
     private static let dialect = "https://json-schema.org/draft/2020-12/schema"
 
-    /// As much of a name as an error shows.
+    /// Returns the part of a name that an error shows.
     static func shown(_ name: String) -> String {
         name.unicodeScalars.count > 128 ? String(name.unicodeScalars.prefix(128)) + "…" : name
     }
 
-    /// Enters the names that a schema gives itself. Returns the resource that it is in.
+    /// Adds the names that a schema declares. Returns the resource that contains it.
     mutating func enterNames(_ schema: Waiting) throws(JSONSchemaError) -> UInt32 {
         var resource = schema.resource
         if let (node, path) = value(.dialect, schema) {
@@ -127,7 +127,7 @@ extension SchemaCompiler {
 
     // MARK: References
 
-    /// Enters the rule of a reference, which is resolved when all of the document has been read.
+    /// Adds the rule of a reference, which is resolved after the whole document has been read.
     mutating func readReference(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) {
         guard let (node, path) = value(keyword, schema) else { return }
         references.pending.append(
@@ -164,7 +164,7 @@ extension SchemaCompiler {
     private mutating func target(
         _ fragment: String, in resource: UInt32, _ reference: SchemaReferences.Pending
     ) throws(JSONSchemaError) -> SchemaIndex {
-        // Written out where one is missing: the path has the keys of the schemas around it.
+        // Created only if the target is missing: the path contains the keys of the enclosing schemas.
         func missing() -> JSONSchemaError {
             failure(reference.path, "there is no \(Self.shown(reference.reference))")
         }
@@ -173,7 +173,7 @@ extension SchemaCompiler {
             for key in pointer.keys {
                 guard let next = try step(from: node, to: key) else { throw missing() }
                 node = next
-                // On the way may be a schema with an `$id` of its own.
+                // The path may lead through a schema with an `$id` of its own.
                 if let index = schemaIndices[node] { resource = graph.schemas[Int(index)].resource }
             }
         } else {
@@ -183,7 +183,7 @@ extension SchemaCompiler {
         return try schemaIndex(of: node, in: resource, reference.path)
     }
 
-    /// One step of a JSON pointer.
+    /// Follows one step of a JSON pointer; nil if there is no such part.
     private mutating func step(from node: Int, to key: String) throws(JSONSchemaError) -> Int? {
         try spend(SchemaValues.memberSteps + key.utf8.count)
         switch tape.kind(node) {
@@ -196,8 +196,8 @@ extension SchemaCompiler {
         }
     }
 
-    /// A dynamic reference whose target is a dynamic anchor leads to the outermost one of that name, where there are
-    /// several.
+    /// Completes dynamic references whose target is a dynamic anchor: if several anchors have that name, the outermost
+    /// one counts.
     mutating func settleDynamicReferences() {
         var isDynamic = false
         for (rule, name, target) in references.dynamicRules where references.dynamicCounts[Int(name)] > 1 {

@@ -1,4 +1,4 @@
-/// A reference to a document, resolved as RFC 3986 has it.
+/// References to documents, resolved as in RFC 3986.
 enum SchemaURI {
     private struct Parts {
         var scheme: Substring?
@@ -37,7 +37,7 @@ enum SchemaURI {
         }
     }
 
-    /// A reference without a fragment, resolved against a base.
+    /// Resolves a reference without a fragment against a base.
     static func resolve(_ reference: Substring, against base: String) -> String {
         var parts = Parts(reference)
         if parts.scheme != nil { return parts.text(path: withoutDots(parts.path)) }
@@ -56,7 +56,7 @@ enum SchemaURI {
     }
 
     private static func withoutDots(_ path: Substring) -> String {
-        // By bytes: in characters a combining mark behind a slash is one with it.
+        // By bytes: in terms of characters, a combining mark after a slash is one character with it.
         var kept: [Substring] = []
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
         let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -73,13 +73,13 @@ enum SchemaURI {
         return kept.joined(separator: "/")
     }
 
-    /// A reference's document and its fragment; nil: it has none.
+    /// Splits a reference into its document and its fragment; the fragment is nil if there is none.
     static func split(_ reference: String) -> (document: Substring, fragment: String?) {
         guard let mark = reference.utf8.firstIndex(of: UInt8(ascii: "#")) else { return (reference[...], nil) }
         return (reference[..<mark], unescaped(reference[reference.utf8.index(after: mark)...]))
     }
 
-    /// `%20` and its like, turned back into what they stand for.
+    /// Decodes percent-encoding such as `%20`.
     private static func unescaped(_ text: Substring) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// RE2, by way of libTrestlePatterns.so, which is loaded when the first pattern is compiled.
+/// RE2 in libTrestlePatterns.so, which is loaded when the first pattern is compiled.
 enum PatternEngine {
     /// The functions of Sources/C/CRE2/include/trestle_patterns.h.
     private struct Functions: Sendable {
@@ -16,7 +16,7 @@ enum PatternEngine {
     private static let loaded: Result<Functions, PatternError> = load()
     private static let maximumReasonBytes = 256
 
-    /// The loader looks beside the program: its run path names the directory.
+    /// The loader searches the directory of the program, which its run path names.
     private static func load() -> Result<Functions, PatternError> {
         guard let handle = dlopen(library, RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? library
@@ -25,7 +25,7 @@ enum PatternEngine {
         guard let compile = dlsym(handle, "trestle_pattern_compile"),
             let match = dlsym(handle, "trestle_pattern_match")
         else { return .failure(PatternError("patterns cannot be checked here: \(library) is of another version")) }
-        // The header of the library declares these types.
+        // These types match the declarations in the library's header.
         return .success(
             Functions(
                 compile: unsafeBitCast(compile, to: Functions.Compile.self),
@@ -34,7 +34,7 @@ enum PatternEngine {
 
     /// Compiles a pattern in RE2's syntax.
     ///
-    /// - Returns: the number of instructions of its program.
+    /// - Returns: The number of instructions of its program.
     static func compile(_ pattern: String) throws(PatternError) -> Int {
         let functions = try loaded.get()
         var reason = [CChar](repeating: 0, count: maximumReasonBytes)
@@ -48,9 +48,9 @@ enum PatternEngine {
     /// Whether a text (UTF-8) contains a match.
     ///
     /// - Parameters:
-    ///   - pattern: One that has been compiled.
-    ///   - atOnce: Whether the thread may not wait: a pattern that has left the cache is not compiled, and one that
-    ///     another thread matches is not waited for.
+    ///   - pattern: A pattern that has been compiled before.
+    ///   - atOnce: Whether the thread must not wait: it does not compile a pattern that has left the cache, and
+    ///     does not wait for a pattern that another thread matches.
     static func matches(
         _ pattern: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer, atOnce: Bool
     ) throws(SchemaExcess) -> Bool {
@@ -64,9 +64,9 @@ enum PatternEngine {
     }
 }
 
-/// Why a pattern is refused.
+/// The reason why a pattern is refused.
 struct PatternError: Error, Equatable {
-    /// The end of a sentence.
+    /// The reason as the end of a sentence.
     let reason: String
 
     init(_ reason: String) { self.reason = reason }

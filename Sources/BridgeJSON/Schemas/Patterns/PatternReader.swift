@@ -1,11 +1,11 @@
-/// Goes through the characters of a regular expression.
+/// Reads the characters of a regular expression.
 struct PatternReader {
     private let scalars: [Unicode.Scalar]
     private var position = 0
 
     init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
 
-    /// The next character; nil at the end.
+    /// Returns the next character; nil at the end.
     mutating func next() -> Unicode.Scalar? {
         guard position < scalars.count else { return nil }
         position += 1
@@ -14,21 +14,21 @@ struct PatternReader {
 
     func isAt(_ scalar: Unicode.Scalar) -> Bool { position < scalars.count && scalars[position] == scalar }
 
-    /// Goes behind a character, where it is the next one.
+    /// Skips a character if it is the next one. Returns whether it was.
     mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
         guard isAt(scalar) else { return false }
         position += 1
         return true
     }
 
-    /// Goes behind the next such character.
+    /// Skips everything up to and including the next such character. Returns false if there is none.
     mutating func skip(through scalar: Unicode.Scalar) -> Bool {
         guard let index = scalars[position...].firstIndex(of: scalar) else { return false }
         position = index + 1
         return true
     }
 
-    /// The characters up to the next `}`, which are between braces.
+    /// Returns the characters between braces; nil, without reading, if there are no braces.
     mutating func inBraces() -> String? {
         guard isAt("{"), let end = scalars[position...].firstIndex(of: "}") else { return nil }
         defer { position = end + 1 }
@@ -37,7 +37,7 @@ struct PatternReader {
         return text
     }
 
-    /// A number of exactly so many hexadecimal digits; nil, and nothing is read, where these are none.
+    /// Reads a number of exactly `count` hexadecimal digits; nil, without reading, if these are not digits.
     mutating func hex(_ count: Int) -> UInt32? {
         guard position + count <= scalars.count else { return nil }
         var value: UInt32 = 0
@@ -58,9 +58,8 @@ struct PatternReader {
         }
     }
 
-    /// The bounds of a quantifier, behind its opening brace; nil, and nothing is read, where it is none. The second
-    /// one is
-    /// nil where there is no bound. Numbers that are too large come out as larger than any that is allowed.
+    /// Reads the bounds of a quantifier, after its opening brace; nil, without reading, if it is not a quantifier. The
+    /// second bound is nil if there is no maximum. Numbers that are too large become larger than any allowed number.
     mutating func bounds() -> (low: Int, high: Int?)? {
         let start = position
         if let low = number() {

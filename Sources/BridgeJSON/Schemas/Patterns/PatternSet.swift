@@ -1,10 +1,10 @@
-/// A set of characters in RE2's syntax: what stands between the brackets of a class.
+/// A set of characters in RE2's syntax: the content of the brackets of a class.
 struct PatternSet {
     private(set) var content: String
     private(set) var isNegated: Bool
-    /// What it adds to the weight of a pattern: classes of many characters are many alternatives of bytes.
+    /// Its contribution to the weight of a pattern: classes of many characters are many alternatives of bytes.
     private(set) var weight: Int
-    /// How many properties of characters it names: to RE2 each is hundreds of ranges.
+    /// The number of character properties in the set: in RE2 each consists of hundreds of ranges.
     private(set) var propertyCount: Int
 
     static let anyWeight = 4
@@ -15,13 +15,13 @@ struct PatternSet {
         self.propertyCount = propertyCount
     }
 
-    /// The set by itself.
+    /// The set as an expression of its own.
     var expression: String {
         if content.isEmpty { return isNegated ? #"[\x{0}-\x{10FFFF}]"# : #"[^\x{0}-\x{10FFFF}]"# }
         return "[\(isNegated ? "^" : "")\(content)]"
     }
 
-    /// A character, in a class or out of it.
+    /// Returns a character in RE2's syntax, in a class or outside of one.
     static func literal(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "0"..."9", "a"..."z", "A"..."Z": String(scalar)
@@ -31,7 +31,7 @@ struct PatternSet {
 
     private static let space =
         #"\t\n\v\f\r\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}"#
-    /// All characters but those.
+    /// All characters except those.
     private static let noSpace =
         #"\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}"#
         + #"\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}"#
@@ -43,7 +43,7 @@ struct PatternSet {
         case set(PatternSet)
     }
 
-    /// What follows a backslash; `b` and `B`, which differ in and out of a class, are the caller's.
+    /// Reads the escape after a backslash. The caller handles `b` and `B`, which differ inside and outside of a class.
     static func readEscape(_ reader: inout PatternReader) throws(PatternError) -> Escape {
         guard let scalar = reader.next() else { throw PatternError("a \\ ends it") }
         switch scalar {
@@ -69,7 +69,7 @@ struct PatternSet {
         }
     }
 
-    /// A character by its code.
+    /// Reads a character given by its code.
     private static func readCode(
         _ kind: Unicode.Scalar, _ reader: inout PatternReader
     ) throws(PatternError) -> Unicode.Scalar {
@@ -103,7 +103,7 @@ struct PatternSet {
 
     // MARK: Classes
 
-    /// A class, behind its opening bracket.
+    /// Reads a class, after its opening bracket.
     static func readClass(_ reader: inout PatternReader) throws(PatternError) -> PatternSet {
         var set = PatternSet("", isNegated: reader.skip("^"))
         if set.isNegated { set.weight = unicodeWeight }
@@ -120,7 +120,7 @@ struct PatternSet {
                 guard low <= high else { throw PatternError("the range \(low)-\(high) is in the wrong order") }
                 set.add(low, high)
             } else {
-                // `[a-\d]`: no range.
+                // `[a-\d]` is not a range.
                 set.add(low, low)
                 set.add("-", "-")
             }
@@ -133,7 +133,7 @@ struct PatternSet {
         if !high.isASCII { weight = Self.unicodeWeight }
     }
 
-    /// Reads one item of a class. A set is added, a character returned.
+    /// Reads one item of a class. Adds a set and returns nil; returns a character.
     private mutating func addItem(_ reader: inout PatternReader) throws(PatternError) -> Escape? {
         guard let scalar = reader.next() else { throw PatternError("a class does not end") }
         guard scalar == "\\" else { return .scalar(scalar) }

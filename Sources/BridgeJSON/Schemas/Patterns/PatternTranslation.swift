@@ -1,31 +1,30 @@
-/// A regular expression of ECMA-262 (with the flag `u`, as JSON Schema means it) in the syntax of RE2.
+/// Translates a regular expression of ECMA-262 (with the flag `u`, as JSON Schema requires) to the syntax of RE2.
 ///
-/// What RE2 understands in another way is written in another way: `$`, `.`, `\s`, `\b` in a class, escapes, names of
-/// categories. What it cannot do, such as lookaheads and backreferences, is refused.
+/// Syntax that RE2 interprets differently is rewritten: `$`, `.`, `\s`, `\b` in a class, escapes, names of categories.
+/// Features that RE2 lacks, such as lookaheads and backreferences, are refused.
 struct PatternTranslation {
     /// The pattern in RE2's syntax.
     private(set) var text = ""
-    /// How much work one byte of text may be at most, in steps of a ``SchemaBudget``: RE2 follows all alternatives at
-    /// once,
-    /// and this is how many there are.
+    /// The maximum work for one byte of text, in steps of a ``SchemaBudget``: RE2 follows all alternatives at once, and
+    /// this is their number.
     private(set) var weight = 0
-    /// How many properties of characters it names.
+    /// The number of character properties in the pattern.
     private(set) var propertyCount = 0
 
     private var reader: PatternReader
-    /// The weights of what stands before each open group.
+    /// The weights of the parts before each open group.
     private var outer: [Int] = []
-    /// The weight of what a quantifier would repeat; nil: there is nothing to repeat.
+    /// The weight of the part that a quantifier would repeat; nil if there is nothing to repeat.
     private var repeatable: Int?
     private var hasNonBoundary = false
 
-    /// No pattern is worth more.
+    /// The maximum weight of a pattern.
     private static let heaviest = 1_000_000
-    /// RE2 repeats an expression so many times.
+    /// The maximum number of repetitions in RE2.
     private static let maximumRepetitions = 1_000
-    /// RE2 takes up to 70 µs to read one, before anything bounds what it does.
+    /// RE2 takes up to 70 µs to read one, before any limit applies.
     private static let maximumProperties = 64
-    /// RE2 and this reader both accept so many groups within one another.
+    /// The maximum number of nested groups that both RE2 and this reader accept.
     private static let deepest = 200
 
     init(_ pattern: String) throws(PatternError) {
@@ -36,7 +35,7 @@ struct PatternTranslation {
             throw PatternError("more than \(Self.maximumProperties) properties of characters")
         }
         if hasNonBoundary {
-            // RE2 would also find `\B` between the bytes of one character: so whole characters are skipped.
+            // RE2 would also find `\B` between the bytes of one character, so whole characters are skipped.
             text = #"\A(?s:.)*?(?:\#(text))"#
             weight += PatternSet.anyWeight
         }
@@ -61,7 +60,7 @@ struct PatternTranslation {
         }
     }
 
-    /// What consumes no text, and cannot be repeated.
+    /// Appends a part that consumes no text and cannot be repeated.
     private mutating func emit(_ piece: String) {
         text += piece
         repeatable = nil
@@ -119,7 +118,7 @@ struct PatternTranslation {
         repeatable = nil
     }
 
-    /// `{2}`, `{2,}`, `{2,5}`; braces around anything else stand for themselves.
+    /// Reads `{2}`, `{2,}` or `{2,5}`; braces around anything else are literal.
     private mutating func braces() throws(PatternError) {
         guard let (low, high) = reader.bounds() else { return literal("{") }
         guard max(low, high ?? 0) <= Self.maximumRepetitions else {

@@ -1,13 +1,13 @@
-/// Properties of characters as ECMA-262 names them, in RE2's names.
+/// Translates the names of character properties from ECMA-262 to RE2.
 enum UnicodeProperty {
-    /// What follows `\p` or `\P`.
+    /// Reads the name after `\p` or `\P`.
     static func read(_ reader: inout PatternReader, isNegated: Bool) throws(PatternError) -> PatternSet {
         guard let name = reader.inBraces() else { throw PatternError("a name in braces is to follow \\p and \\P") }
         let sign = isNegated ? "P" : "p"
         if let value = value(of: ["Script", "sc"], in: name) {
-            // A ^ would be the opposite to RE2.
+            // RE2 would read a ^ as a negation.
             guard value.utf8.allSatisfy(isLetter) else { throw unknown(name) }
-            // RE2 refuses a script that it does not know. Two letters and less would be a category to it.
+            // RE2 refuses an unknown script. It would interpret a name of two letters or fewer as a category.
             guard value.utf8.count > 2, value != "Any" else { throw unknown(name) }
             return PatternSet(#"\\#(sign){\#(value)}"#, weight: PatternSet.unicodeWeight, propertyCount: 1)
         }
@@ -29,7 +29,7 @@ enum UnicodeProperty {
         }
     }
 
-    /// Of the names of scripts.
+    /// Whether the byte may be part of the name of a script.
     private static func isLetter(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "_")
     }
@@ -49,7 +49,7 @@ enum UnicodeProperty {
         categories.first { $0.0 == category || $0.1 == category }?.0
     }
 
-    /// Without `C` and `Cn`: to RE2 they are other characters than to ECMA-262.
+    /// Without `C` and `Cn`, which contain other characters in RE2 than in ECMA-262.
     private static let categories = [
         ("L", "Letter"), ("Lu", "Uppercase_Letter"), ("Ll", "Lowercase_Letter"), ("Lt", "Titlecase_Letter"),
         ("Lm", "Modifier_Letter"), ("Lo", "Other_Letter"), ("M", "Mark"), ("M", "Combining_Mark"),

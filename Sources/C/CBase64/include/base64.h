@@ -1,5 +1,5 @@
-/* Base 64 as RFC 4648, section 4 has it: the bytes of streams in messages. The way in for Swift is Base64Coding of
-   BridgeJSON, which sees to lengths. Any thread. */
+/* Base 64 as in RFC 4648, section 4: the bytes of streams in messages. Swift code uses Base64Coding of BridgeJSON,
+   which manages the lengths. Any thread. */
 #ifndef TRESTLE_BASE64_H
 #define TRESTLE_BASE64_H
 
@@ -11,11 +11,12 @@
 extern "C" {
 #endif
 
-/* Writes the text of bytes, with its padding: (count + 2) / 3 * 4 bytes. */
+/* Writes the text of the bytes, with padding: (count + 2) / 3 * 4 bytes. */
 void trestle_base64_encode(const uint8_t *bytes, size_t count, uint8_t *text);
 
-/* Writes the bytes of so many digits, padding not among them: digits * 3 / 4 bytes. False where one is no digit, where
-   the last one has bits that stand for no byte, or where it is alone; what was written then means nothing. */
+/* Writes the bytes of `digits` digits without padding: digits * 3 / 4 bytes. Returns false if a character is not a
+   digit, if the last digit has bits that belong to no byte, or if it is a single digit after the last group of four.
+   The output is then undefined. */
 bool trestle_base64_decode(const uint8_t *text, size_t digits, uint8_t *bytes);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trestle_json.h: members of flat JSON objects, such as a task's options, for plugins in C and C++.
+ * trestle_json.h: reads members of flat JSON objects, such as a task's options, for plugins in C and C++.
  *
  *   char who[100];
  *   int64_t times = 1;
@@ -8,10 +8,10 @@
  *   if (trestle_json_has(request->options, "times") &&
  *       !trestle_json_int(request->options, "times", &times)) ...
  *
- * Every function takes any bytes, valid JSON or not, and reads none behind their end. Nothing is allocated. A function
- * that returns false has written nothing to a number or a bool; the content of a buffer is undefined then. Of members
- * with the same name the last one counts. Each call walks through the text: use a library for nested objects and for
- * objects with many members. The functions need no library of their own, and may be called from any thread.
+ * Every function accepts any bytes, valid JSON or not, and reads no byte after their end. Nothing is allocated. A
+ * function that returns false has not changed a number or a bool; the content of a buffer is then undefined. If several
+ * members have the same name, the last one counts. Each call walks through the text: use a library for nested objects
+ * and for objects with many members. The functions need no library of their own, and may be called on any thread.
  */
 #ifndef TRESTLE_JSON_H
 #define TRESTLE_JSON_H
@@ -28,9 +28,9 @@
 extern "C" {
 #endif
 
-/* What a value is. */
+/* The kinds of a value. */
 typedef enum trestle_json_kind {
-    TRESTLE_JSON_ABSENT = 0, /* There is no such member, or the text is no object. */
+    TRESTLE_JSON_ABSENT = 0, /* There is no such member, or the text is not an object. */
     TRESTLE_JSON_NULL = 1,
     TRESTLE_JSON_BOOL = 2,
     TRESTLE_JSON_NUMBER = 3,
@@ -39,7 +39,7 @@ typedef enum trestle_json_kind {
     TRESTLE_JSON_OBJECT = 6,
 } trestle_json_kind;
 
-/* Whether this is one value of JSON, with nothing but white space around it. */
+/* Whether the text is one JSON value, with nothing but white space around it. */
 static inline bool trestle_json_valid(trestle_bytes text) {
     if (!text.data) return false;
     const char *const end = text.data + text.size;
@@ -47,8 +47,8 @@ static inline bool trestle_json_valid(trestle_bytes text) {
     return at && trestle_json__space(at, end) == end;
 }
 
-/* The text of a member's value, without white space around it; of no bytes where there is none, or where the text is no
-   valid object. `name` is UTF-8. */
+/* Returns the text of a member's value, without white space around it. It is empty if there is no such member, or the
+   text is not a valid object. `name` is UTF-8. */
 static inline trestle_bytes trestle_json_member(trestle_bytes object, const char *name) {
     const trestle_bytes none = {NULL, 0};
     trestle_bytes found = none;
@@ -72,7 +72,7 @@ static inline trestle_bytes trestle_json_member(trestle_bytes object, const char
     return found;
 }
 
-/* What a member is. */
+/* Returns the kind of a member. */
 static inline trestle_json_kind trestle_json_kind_of(trestle_bytes object, const char *name) {
     const trestle_bytes value = trestle_json_member(object, name);
     switch (value.size ? value.data[0] : 0) {
@@ -87,14 +87,14 @@ static inline trestle_json_kind trestle_json_kind_of(trestle_bytes object, const
     }
 }
 
-/* Whether there is a member, be it null. */
+/* Whether there is such a member; its value may be null. */
 static inline bool trestle_json_has(trestle_bytes object, const char *name) {
     return trestle_json_member(object, name).size > 0;
 }
 
-/* Writes a member that is a string to `buffer`, escapes decoded, with a zero byte behind it. False: it is no string, or
-   it has not got room, of which it needs at most as many bytes as its text has. `length`: its bytes without the zero;
-   NULL: the plugin takes a string that ends at the first zero byte, and one with a zero byte in it is refused. */
+/* Writes a string member to `buffer`, with decoded escapes and a terminating zero. Returns false if it is not a string
+   or does not fit; a buffer as long as the text of the value is always sufficient. `length` gets the number of bytes
+   without the zero. If `length` is NULL, a string that contains a zero byte is refused, because it would appear cut. */
 static inline bool trestle_json_string(
     trestle_bytes object, const char *name, char *buffer, size_t size, size_t *length) {
     const trestle_bytes value = trestle_json_member(object, name);
@@ -114,14 +114,14 @@ static inline bool trestle_json_string(
     return true;
 }
 
-/* A member that is a whole number in the range, in whatever form: 100, 100.0 and 1e2 are the same. */
+/* Reads a member that is a whole number in the range, in any notation: 100, 100.0 and 1e2 are the same. */
 static inline bool trestle_json_int(trestle_bytes object, const char *name, int64_t *number) {
     const trestle_bytes value = trestle_json_member(object, name);
     if (value.size == 0 || (value.data[0] != '-' && (value.data[0] < '0' || value.data[0] > '9'))) return false;
     const char *at = value.data, *const end = value.data + value.size;
     const bool isNegative = *at == '-';
     uint64_t digits = 0;
-    /* The number is digits * 10^(zeros + exponent): zeros at the end are counted, and not multiplied in. */
+    /* The number is digits * 10^(zeros + exponent): trailing zeros are counted, not multiplied in. */
     int64_t zeros = 0, exponent = 0, written = 0;
     bool isBehindPoint = false;
     if (isNegative) at++;
@@ -162,15 +162,15 @@ static inline bool trestle_json_int(trestle_bytes object, const char *name, int6
     return true;
 }
 
-/* A member that is a number, as near as a double comes. False also where it is greater than a double can be. */
+/* Reads a member that is a number, as the nearest double. Returns false also if it is too large for a double. */
 static inline bool trestle_json_double(trestle_bytes object, const char *name, double *number) {
     const trestle_bytes value = trestle_json_member(object, name);
     if (value.size == 0 || (value.data[0] != '-' && (value.data[0] < '0' || value.data[0] > '9'))) return false;
-    /* What stands behind a number in an object ends it for strtod, too. */
+    /* In an object, the byte after a number also ends it for strtod. */
     char *end;
     double read = strtod(value.data, &end);
     if (end != value.data + value.size) {
-        /* The program has a locale with another decimal point. */
+        /* The locale of the program has another decimal point. */
         char copy[512];
         const char *const point = localeconv()->decimal_point;
         if (value.size >= sizeof copy || strlen(point) != 1) return false;
@@ -186,7 +186,7 @@ static inline bool trestle_json_double(trestle_bytes object, const char *name, d
     return true;
 }
 
-/* A member that is true or false. */
+/* Reads a member that is true or false. */
 static inline bool trestle_json_bool(trestle_bytes object, const char *name, bool *truth) {
     const trestle_bytes value = trestle_json_member(object, name);
     if (value.size == 0 || (value.data[0] != 't' && value.data[0] != 'f')) return false;
@@ -194,9 +194,9 @@ static inline bool trestle_json_bool(trestle_bytes object, const char *name, boo
     return true;
 }
 
-/* Writes text as a JSON string to `buffer`, with its quotes and a zero byte behind them: for results. Returns its bytes
-   without the zero; 0: there was no room, of which it needs at most 6 times the text's bytes and 3. The text is to be
-   UTF-8. */
+/* Writes text as a JSON string to `buffer`, with its quotes and a terminating zero: for results. Returns the number of
+   bytes without the zero; 0 if the buffer is too small. 6 times the text's bytes plus 3 are always sufficient. The text
+   must be UTF-8. */
 static inline size_t trestle_json_quote(trestle_bytes text, char *buffer, size_t size) {
     static const char hex[] = "0123456789abcdef";
     size_t used = 0;
@@ -204,7 +204,7 @@ static inline size_t trestle_json_quote(trestle_bytes text, char *buffer, size_t
     buffer[used++] = '"';
     for (size_t i = 0; i < text.size; i++) {
         const unsigned char c = (unsigned char)text.data[i];
-        /* Room for the longest form, the quote and the zero. */
+        /* Space for the longest form, the quote and the zero. */
         if (size - used < 8 && size - used < (c == '"' || c == '\\' ? 4u : c < 0x20 ? 8u : 3u)) return 0;
         if (c == '"' || c == '\\') buffer[used++] = '\\';
         if (c >= 0x20) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * toml_document.h: a C interface to toml++, as narrow as TOMLDocument needs it.
+ * toml_document.h: a C interface to toml++, limited to what TOMLDocument needs.
  *
- * One function reads a whole document and calls a visitor with what it finds. Nothing is handed out that the caller
- * would have to free: what toml++ allocates is gone when `toml_read` returns. No C++ exception leaves it.
+ * One function reads a whole document and reports its values to a visitor. The caller has nothing to free: memory that
+ * toml++ allocates is freed when `toml_read` returns. It throws no C++ exception.
  */
 #ifndef TOML_DOCUMENT_H
 #define TOML_DOCUMENT_H
@@ -22,7 +22,7 @@ typedef struct toml_text {
     size_t size;
 } toml_text;
 
-/* Where something stands, counted from 1; columns count characters. 0, 0: not known. */
+/* A position in the document, counted from 1; columns count characters. 0, 0 if unknown. */
 typedef struct toml_place {
     uint32_t line;
     uint32_t column;
@@ -40,29 +40,29 @@ typedef enum toml_kind {
 
 typedef struct toml_node {
     toml_kind kind;
-    bool has_key;         /* In a table; false for the root and for an array's items. */
+    bool has_key;         /* Whether it is in a table; false for the root and for an array's items. */
     bool boolean;         /* BOOLEAN */
     int64_t integer;      /* INTEGER */
     double real;          /* FLOAT */
     toml_text text;       /* STRING, DATE */
-    toml_text key;        /* Where `has_key`. */
-    toml_place key_place; /* Where `has_key`. */
+    toml_text key;        /* If `has_key`. */
+    toml_place key_place; /* If `has_key`. */
     toml_place place;
 } toml_node;
 
 typedef struct toml_visitor {
     void *context;
-    /* One value; an array or a table is followed by its items, then by `leave`. A table's keys come in the order in
-       which the document has them. False ends the walk. */
+    /* Receives one value. After an array or a table come its items, then `leave`. A table's keys are in document order.
+       Returns false to end the walk. */
     bool (*enter)(void *context, const toml_node *node);
-    /* The end of the array or table entered last. */
+    /* Receives the end of the array or table that was entered last. */
     void (*leave)(void *context);
-    /* The document is not TOML, or memory ran out. Called at most once, and then last. */
+    /* The document is not TOML, or memory ran out. Called at most once, as the last call. */
     void (*fail)(void *context, toml_place place, toml_text reason);
 } toml_visitor;
 
-/* Reads `text` and shows it to the visitor, its root table first. Recurses as deep as the document is nested: its
-   caller bounds that. */
+/* Reads `text` and reports it to the visitor, beginning with the root table. Recurses as deep as the document is
+   nested; the caller limits this depth. */
 void toml_read(toml_text text, const toml_visitor *visitor);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trestle/json_walk.h: the walk through a JSON text, for trestle_json.h; no part of the interface. Each function takes
- * the next byte and the end, and returns the byte behind what it has read; NULL: it is not what it should be.
+ * trestle/json_walk.h: the walk through a JSON text, for trestle_json.h; not part of the interface. Each function takes
+ * the next byte and the end. It returns the byte after what it has read, or NULL if the text is not as expected.
  */
 #ifndef TRESTLE_JSON_WALK_H
 #define TRESTLE_JSON_WALK_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* A text that is nested deeper is taken for invalid. */
+/* A text that is nested more deeply is treated as invalid. */
 #define TRESTLE_JSON_DEPTH 128u
 
 static inline const char *trestle_json__space(const char *at, const char *end) {
@@ -30,7 +30,7 @@ static inline int trestle_json__hex(char c) {
     return -1;
 }
 
-/* Four hexadecimal digits. */
+/* Reads four hexadecimal digits. */
 static inline const char *trestle_json__unit(const char *at, const char *end, uint32_t *unit) {
     *unit = 0;
     if (end - at < 4) return NULL;
@@ -42,7 +42,7 @@ static inline const char *trestle_json__unit(const char *at, const char *end, ui
     return at;
 }
 
-/* A character as UTF-8; returns how many bytes it has. */
+/* Writes a character as UTF-8; returns its number of bytes. */
 static inline size_t trestle_json__utf8(uint32_t c, char out[4]) {
     if (c < 0x80) {
         out[0] = (char)c;
@@ -66,7 +66,7 @@ static inline size_t trestle_json__utf8(uint32_t c, char out[4]) {
     return 4;
 }
 
-/* What stands behind a backslash. Half of a surrogate pair is no character. */
+/* Reads an escape after its backslash. Half of a surrogate pair is invalid. */
 static inline const char *trestle_json__escape(const char *at, const char *end, char out[4], size_t *count) {
     uint32_t c, low;
     if (at == end) return NULL;
@@ -95,7 +95,8 @@ static inline const char *trestle_json__escape(const char *at, const char *end, 
     return at;
 }
 
-/* One character of a string, behind its opening quote: at most 4 bytes to `out`, 0 where the string ends. */
+/* Reads one character of a string, after its opening quote: writes at most 4 bytes to `out`, 0 at the end of the
+   string. */
 static inline const char *trestle_json__next(const char *at, const char *end, char out[4], size_t *count) {
     if (at == end) return NULL;
     const unsigned char c = (unsigned char)*at;
@@ -109,7 +110,7 @@ static inline const char *trestle_json__next(const char *at, const char *end, ch
     for (size_t i = 1; i < size; i++)
         if (((unsigned char)at[i] & 0xC0) != 0x80) return NULL;
     if (size > 2) {
-        /* Neither a longer form than needed, nor a surrogate, nor behind the last character. */
+        /* Neither an overlong form, nor a surrogate, nor a value above U+10FFFF. */
         const unsigned char second = (unsigned char)at[1];
         if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) || (c == 0xF0 && second < 0x90) ||
             (c == 0xF4 && second > 0x8F))
@@ -120,7 +121,7 @@ static inline const char *trestle_json__next(const char *at, const char *end, ch
     return at + size;
 }
 
-/* A string, from its opening quote. */
+/* Reads a string, from its opening quote. */
 static inline const char *trestle_json__string(const char *at, const char *end) {
     char out[4];
     size_t count;
@@ -157,7 +158,7 @@ static inline const char *trestle_json__word(const char *at, const char *end, co
     return (size_t)(end - at) >= size && memcmp(at, word, size) == 0 ? at + size : NULL;
 }
 
-/* A value that is neither an array nor an object. */
+/* Reads a value that is neither an array nor an object. */
 static inline const char *trestle_json__scalar(const char *at, const char *end) {
     switch (at < end ? *at : 0) {
     case '"': return trestle_json__string(at, end);
@@ -168,7 +169,7 @@ static inline const char *trestle_json__scalar(const char *at, const char *end) 
     }
 }
 
-/* A member's name, and the colon. */
+/* Reads a member's name, and the colon. */
 static inline const char *trestle_json__name(const char *at, const char *end) {
     at = trestle_json__string(at, end);
     if (!at) return NULL;
@@ -176,7 +177,7 @@ static inline const char *trestle_json__name(const char *at, const char *end) {
     return at < end && *at == ':' ? trestle_json__space(at + 1, end) : NULL;
 }
 
-/* Any value, from its first byte. */
+/* Reads any value, from its first byte. */
 static inline const char *trestle_json__value(const char *at, const char *end) {
     char closing[TRESTLE_JSON_DEPTH];
     unsigned depth = 0;
@@ -213,7 +214,7 @@ static inline const char *trestle_json__value(const char *at, const char *end) {
     }
 }
 
-/* Whether a name, from its opening quote and valid, is this one. */
+/* Whether a valid name, from its opening quote, equals `name`. */
 static inline bool trestle_json__is(const char *at, const char *end, const char *name) {
     char out[4];
     size_t count, left = strlen(name);
