@@ -1,17 +1,17 @@
-// BridgeClient: the bridge from the other end, for Swift programs: call tasks, provide tasks, listen to events.
+// BridgeClient: the client library for Swift programs. Calls tasks, provides tasks, subscribes to events.
 //
-//   Connection/  one socket: lines in, bounded output, the loop thread; and what outlives it
-//   Reconnecting/  one connection after the other: pauses, states
-//   Calls/       calls that this end makes
-//   Providing/   tasks that this end provides
+//   Connection/  one socket: input lines, bounded output, timers; and the mailboxes between loop and Swift tasks
+//   Reconnecting/  reconnecting: pauses, states
+//   Calls/       calls that this client makes
+//   Providing/   tasks that this client provides
 //   Streams/     bytes of any size
-//   Events/      what this end listens to
+//   Events/      subscriptions of this client
 //
-// What a program holds (Bridge, CallProgress, EventStream, Registration, IncomingCall) may be used from any thread;
-// everything behind it lives on the loop thread. Tables of calls, tasks and subscriptions belong to the session, not to
-// the socket.
+// The objects that a program holds (Bridge, CallProgress, EventStream, Registration, IncomingCall) may be used from any
+// thread. Everything behind them runs on the loop thread. The tables of calls, tasks and subscriptions belong to the
+// session, not to the socket.
 
-// The ends of streams stand in the signatures of this module; see TaskKit.swift.
+// The signatures of this module contain the ends of streams; see TaskKit.swift.
 @_exported import ByteStreams
 import BridgeJSON
 import EventLoop
@@ -19,17 +19,17 @@ import Synchronization
 
 /// A connection to the daemon.
 ///
-/// It lasts until `close()`, or until the bridge and all that came from it are no longer held. `withBridge` closes it
+/// It lasts until `close()`, or until the bridge and every object that it returned are released. `withBridge` closes it
 /// at the end of a closure.
 ///
-/// When the connection is lost, every call that has been made ends with `session.closed`. `started` of the error is
-/// false where nothing of the call had left this process, and true where the call may have had its effect. The bridge
-/// then connects again, after pauses that grow, unless `Configuration.reconnect` is nil. What it provides and listens
-/// to is restored before anything else is sent; handlers and streams of events stay. Calls that are made meanwhile
-/// wait, within their timeouts, and so do those that a stopping daemon has refused without beginning them. What is
-/// published meanwhile is missed: each stream of events then gets one `bridge.events_dropped` whose `count` is null. A
-/// new connection is a new session: a login, and watches of tables, are to be made again when `states` reports a new
-/// one. A session that `closeWeb` ends is not made again.
+/// When the connection is lost, every call in flight ends with `session.closed`. `started` of the error is
+/// false if no byte of the call had left this process, and true if the call may have had its effect. The bridge then
+/// reconnects after growing pauses, unless `Configuration.reconnect` is `nil`. It restores its tasks and subscriptions
+/// before it sends anything else; handlers and event streams remain valid. Calls that are made meanwhile wait, within
+/// their timeouts. So do calls that a stopping daemon has refused without beginning them. Events that are published
+/// meanwhile are missed: each event stream then gets one `bridge.events_dropped` whose `count` is null. A new
+/// connection is a new session: when `states` reports one, the program must log in again and renew its watches of
+/// tables. After `closeWeb` has ended a session, the bridge does not reconnect.
 public final class Bridge: Sendable {
     let session: ClientSession
 
@@ -44,14 +44,13 @@ public final class Bridge: Sendable {
     /// Connects to the daemon's socket and introduces this program.
     ///
     /// - Parameters:
-    ///   - socket: The socket's path, at most 107 bytes. Nil: the one that the environment's `TRESTLE_SOCKET` names,
-    ///     else the user's own where there is one, else the machine's.
-    ///   - configuration: What the program says of itself, and whether it connects again. This first connection is
-    ///     waited for only where `waitForDaemon` says so.
-    /// - Throws: `daemon.unreachable` where no one listens there, or no answer comes within ten seconds;
-    ///   `connection.denied` where this user may not open the socket; what the daemon says where it does not take the
-    ///   program for what it says it is; `call.cancelled` where the Swift task is cancelled while it waits for a
-    ///   daemon.
+    ///   - socket: The socket's path, at most 107 bytes. If `nil`, the path in the environment variable
+    ///     `TRESTLE_SOCKET`, else the user's own socket if it exists, else the system's socket.
+    ///   - configuration: The program's description of itself, and whether it reconnects. This method retries the first
+    ///     connection only if `waitForDaemon` is true.
+    /// - Throws: `daemon.unreachable` if no daemon listens there, or no answer arrives within ten seconds;
+    ///   `connection.denied` if this user may not open the socket; the daemon's error if it refuses this program's
+    ///   description of itself; `call.cancelled` if the Swift task is cancelled while it waits for a daemon.
     @LoopActor
     public static func connect(
         socket: String? = nil, configuration: Configuration = .init()
@@ -61,7 +60,7 @@ public final class Bridge: Sendable {
             random: { Double.random(in: 0...1) })
     }
 
-    /// As the public one; with a clock and with chances that tests move.
+    /// Connects like the public method, with a clock and random numbers that tests control.
     @LoopActor
     static func connect(
         to path: String, _ configuration: Configuration, timers: any ClientTimers,
@@ -75,12 +74,12 @@ public final class Bridge: Sendable {
 
     // MARK: The connection
 
-    /// What the daemon of the present session, or of the last one, said of itself. Nil where it does not let this
-    /// program ask.
+    /// The daemon's description of itself for the current session, or for the last one. `nil` if the daemon does not
+    /// let this program request it.
     public var daemon: DaemonInfo? { session.daemon.withLock { $0 } }
 
-    /// Whether there is a connection: how it is now, and then each change, until the bridge has ended. Any number of
-    /// readers, each with a sequence of its own. The sequence does not keep the bridge alive.
+    /// The states of the connection: first the current one, then each change, until the bridge has ended. There may be
+    /// any number of readers; each one uses a sequence of its own. The sequence does not keep the bridge alive.
     public var states: some AsyncSequence<ConnectionState, Never> & Sendable { stateStream }
 
     var stateStream: AsyncStream<ConnectionState> {
@@ -92,44 +91,44 @@ public final class Bridge: Sendable {
 
     // MARK: The end
 
-    /// Waits until the bridge has ended: returns where it was closed here. Where the Swift task is cancelled, it closes
-    /// the bridge and returns. For groups of services; nothing depends on it, since the bridge works from `connect` on.
+    /// Waits until the bridge has ended; returns normally if `close()` ended it. If the Swift task is cancelled, closes
+    /// the bridge and returns. For service groups. Calling it is optional: the bridge works from `connect` on.
     ///
-    /// - Throws: Why there will be no other connection.
+    /// - Throws: The reason why there will be no other connection.
     public func run() async throws(BridgeError) {
         let reason = await session.link.ended()
         if Task.isCancelled {
-            // What was sent is to reach the daemon, though this Swift task is cancelled.
+            // Sent messages must reach the daemon although this Swift task is cancelled.
             return await Task { [session] in await session.close() }.value
         }
         if reason != .closedHere { throw reason }
     }
 
-    /// Ends the bridge: calls in flight are cancelled, and end with `session.closed` as those do that wait for a
-    /// connection; what has been sent is still delivered. Returns when the daemon has closed its end too, after a
-    /// second at the latest; immediately where there is no connection.
+    /// Ends the bridge. Cancels the calls in flight; they and the calls that wait for a connection end with
+    /// `session.closed`. Messages that have been sent are still delivered. Returns when the daemon has closed its end
+    /// too, after at most one second; immediately if there is no connection.
     public func close() async {
         await session.close()
     }
 
-    /// Ends the bridge after the calls of its tasks: those that have come are answered, and the daemon has taken the
-    /// answers when this returns; further ones get `provider.closed`. Then as `close()`, also where the Swift task is
-    /// cancelled: what waits for the calls does so no longer.
+    /// Ends the bridge after the calls of its tasks. Calls that have arrived are answered, and the daemon has received
+    /// the answers when this returns. Later calls get `provider.closed`. Then closes the bridge like `close()`. If the
+    /// Swift task is cancelled, it stops waiting for the calls and closes the bridge.
     public func finish() async {
         await session.provided.finish()
         await closeUncancelled()
     }
 }
 
-/// Connects, runs `body` with the bridge and closes it, also where `body` throws or its Swift task is cancelled.
+/// Connects, runs `body` with the bridge and closes it, also if `body` throws or its Swift task is cancelled.
 ///
 /// - Parameters:
 ///   - socket: As for `Bridge.connect`.
 ///   - configuration: As for `Bridge.connect`.
-///   - isolation: Where `body` runs: where the caller does.
-///   - body: The work. The bridge is closed once it returns or throws.
-/// - Returns: What `body` returns.
-/// - Throws: What `Bridge.connect` throws, a `BridgeError`; what `body` throws.
+///   - isolation: The actor on which `body` runs; by default the caller's.
+///   - body: The work. The bridge is closed after it returns or throws.
+/// - Returns: The result of `body`.
+/// - Throws: A `BridgeError` from `Bridge.connect`; any error from `body`.
 public func withBridge<R>(
     socket: String? = nil, configuration: Bridge.Configuration = .init(),
     isolation: isolated (any Actor)? = #isolation, _ body: (Bridge) async throws -> sending R
@@ -147,7 +146,7 @@ public func withBridge<R>(
 }
 
 extension Bridge {
-    /// Closes it, also where the Swift task is cancelled: what was sent is to reach the daemon.
+    /// Closes the bridge, also if the Swift task is cancelled: sent messages must reach the daemon.
     fileprivate func closeUncancelled() async {
         await Task { [session] in await session.close() }.value
     }

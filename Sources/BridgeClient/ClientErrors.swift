@@ -1,4 +1,4 @@
-// The errors that come from this library and not from the daemon.
+// The errors that this library makes, as opposed to those of the daemon.
 
 import BridgeJSON
 
@@ -8,7 +8,7 @@ extension BridgeError {
             .daemonUnreachable, "no daemon at \(path): \(reason)", data: ["path": .string(path)], isTransient: true)
     }
 
-    /// The socket is there, and not open to all users.
+    /// Returns the error for a socket that exists but that this user may not open.
     static func closedToUs(_ path: String) -> BridgeError {
         BridgeError(
             .connectionDenied,
@@ -16,7 +16,7 @@ extension BridgeError {
             data: ["path": .string(path)])
     }
 
-    /// The daemon closed the connection immediately, and said why.
+    /// Returns the error for a connection that the daemon closed immediately with a reason.
     static func turnedAway(_ path: String, _ reason: BridgeError) -> BridgeError {
         var error = reason
         var data = error.data?.objectValue ?? [:]
@@ -25,27 +25,27 @@ extension BridgeError {
         return error
     }
 
-    /// The end that this program wanted.
+    /// The error if this program closed the connection.
     static let closedHere = BridgeError(.sessionClosed, "the connection to the daemon was closed here")
 
-    /// The connection is gone, and no one wanted that.
+    /// Returns the error for a connection that was lost unintentionally.
     static func lost(_ how: String) -> BridgeError {
         BridgeError(.sessionClosed, "the connection to the daemon was lost (\(how))", isTransient: true)
     }
 
-    /// The end that `closeWeb` brings: there shall be no other session.
+    /// Returns the error for a session that `closeWeb` ended: the client must not reconnect.
     static func closedOnPurpose(info: JSON) -> BridgeError {
         BridgeError(.sessionClosed, "the daemon closed this session on purpose (closeWeb)", data: ["info": info])
     }
 
-    /// A call that ended here because its Swift task was cancelled.
+    /// Returns the error for a call that ended here because its Swift task was cancelled.
     static func cancelledHere(_ task: String, started: Bool?) -> BridgeError {
         BridgeError(
             .callCancelled, "the call of \(task) was cancelled here",
             data: started.map { ["started": .bool($0)] })
     }
 
-    /// What a call ends with that is ended by this error: whether its task may have begun is known.
+    /// Returns the error of a call that ends because of this error. `started` is whether its task may have begun.
     func ending(_ task: String, started: Bool) -> BridgeError {
         var error = self
         var data = data?.objectValue ?? [:]
@@ -56,6 +56,6 @@ extension BridgeError {
         return error
     }
 
-    /// Whether the daemon stops and has not begun the call.
+    /// Whether the daemon is stopping and has not begun the call.
     var isRefusalOfStoppingDaemon: Bool { code == .daemonStopping && started == false }
 }

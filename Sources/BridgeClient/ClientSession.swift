@@ -3,11 +3,11 @@ import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// What lives as long as a bridge, however many connections it has: its calls, the tasks that it provides, its
+/// The state that lasts as long as a bridge, over all its connections: its calls, the tasks that it provides, its
 /// subscriptions.
 @LoopActor
 final class ClientSession {
-    /// How long a daemon may take to answer what a new connection begins with.
+    /// How long the daemon may take to answer each call with which a new connection begins.
     static let helloTimeout = Duration.seconds(10)
 
     let link: Link
@@ -15,9 +15,10 @@ final class ClientSession {
     let provided: ProvidedTasks
     let events: Subscriptions
     let states = StateReaders()
-    /// What the daemon of the present connection, or of the last one, said of itself.
+    /// The daemon's description of itself for the current connection, or for the last one.
     nonisolated let daemon = Mutex<DaemonInfo?>(nil)
-    /// Makes the readers of the options of a call that a handler works on, or of a result, where they are decoded.
+    /// Makes the stream readers for the options of a call that a handler works on, or for a result, when these are
+    /// decoded.
     let streamReaders: StreamReadersMaker
 
     init(_ link: Link) {
@@ -31,7 +32,7 @@ final class ClientSession {
 
     // MARK: A new connection
 
-    /// Says who this is. Where the daemon does not let this peer say so, it may still let it call.
+    /// Sends `bridge.hello`. If the daemon refuses it to this peer, it may still accept calls.
     func introduce(over connection: ClientConnection) async throws(BridgeError) {
         let configuration = link.configuration
         var options: JSONObject = ["client": .string(configuration.client)]
@@ -47,7 +48,7 @@ final class ClientSession {
                 throw .turnedAway(link.path, rejection)
             }
             switch error.code {
-            // An origin other than the wanted one would be another client.
+            // Without its origin this program would act as another client.
             case .permissionDenied where configuration.origin == nil, .taskNotFound where configuration.origin == nil:
                 daemon.withLock { $0 = nil }
             case .callTimeout, .sessionClosed:
@@ -58,7 +59,8 @@ final class ClientSession {
         }
     }
 
-    /// Provides and listens to what the last daemon knew of. Returns what this one refuses to have provided.
+    /// Registers and subscribes again what the last daemon had accepted. Returns the registrations that this one
+    /// refuses.
     func restore(over connection: ClientConnection) async throws(BridgeError) -> [RefusedRegistration] {
         let refused = try await provided.restore(over: connection)
         try await events.restore(over: connection)
@@ -71,7 +73,7 @@ final class ClientSession {
         states.notify(.open(daemon.withLock { $0 }, isNew: isNew, refused: refused))
     }
 
-    // MARK: What comes
+    // MARK: Incoming messages
 
     func receive(_ message: BridgeMessage, from connection: ClientConnection) {
         switch message {
@@ -79,15 +81,16 @@ final class ClientSession {
         case .callback(let callback): calls.receive(callback, from: connection)
         case .progress(let progress): calls.receive(progress)
         case .event(let event):
-            // Where the program listens to that, no call need be refused to know of it.
+            // If the program subscribes to this event, calls can wait before one has been refused.
             if event.isNamed("daemon.draining") { _ = link.hold() }
             events.receive(event)
-        // A client says that, not a daemon.
+        // Clients send this, daemons do not.
         case .listening: break
         }
     }
 
-    /// A line that is no message. Where it bears the id of a call of ours, that call ends: nothing better will come.
+    /// Handles a line that is not a message. If it contains the id of an open call, that call ends: no valid answer
+    /// will follow.
     func receive(_ problem: MessageProblem) {
         guard let id = problem.callbackID else { return }
         let code: ErrorCode = problem.error.code == .messageTooLarge ? .resultTooLarge : .replyInvalid
@@ -105,14 +108,14 @@ final class ClientSession {
         await link.close()
     }
 
-    /// A connection has ended, and what went over it with it.
+    /// Ends everything that used a connection that has ended.
     func connectionEnded(_ connection: ClientConnection, _ reason: BridgeError) {
         calls.lost(connection, reason)
         provided.cancelAll()
         link.lost(connection, reason)
     }
 
-    /// There will be no other connection.
+    /// Ends everything: there will be no other connection.
     func ended(_ reason: BridgeError) {
         calls.endWaiting(reason)
         events.end(reason == .closedHere ? .success(()) : .failure(reason))

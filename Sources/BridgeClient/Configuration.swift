@@ -1,31 +1,31 @@
 import BridgeJSON
 
 extension Bridge {
-    /// What a program says of itself to every daemon that it connects to, and how its bridge works.
+    /// A program's description of itself, sent to every daemon that it connects to, and the settings of its bridge.
     public struct Configuration: Sendable, Hashable {
-        /// What the daemon calls this program in its lists, at most 256 bytes.
+        /// The name that the daemon shows for this program in its lists, at most 256 bytes.
         public var client: String
-        /// This program's version, at most 256 bytes.
+        /// This program's version, at most 256 bytes; `nil` for none.
         public var version: String?
-        /// What this program speaks for, such as `https://example.org`; nil: `local`.
+        /// The origin that this program represents, such as `https://example.org`; `nil` for `local`.
         public var origin: String?
-        /// How to connect again when the connection is lost; nil: not at all, the bridge ends then.
+        /// How to reconnect when the connection is lost; if `nil`, the bridge ends then.
         public var reconnect: Reconnection?
-        /// Whether `connect` tries again, after pauses that grow, where no daemon answers or it is busy: until one
-        /// takes the program, or the Swift task is cancelled.
+        /// Whether `connect` retries, after growing pauses, if no daemon answers or the daemon is busy: until a daemon
+        /// accepts the program, or the Swift task is cancelled.
         public var waitForDaemon: Bool
-        /// How much the bridge keeps.
+        /// The limits of the bridge's queues.
         public var limits: Limits
 
-        /// A configuration; see the properties.
+        /// Creates a configuration; see the properties.
         ///
         /// - Parameters:
-        ///   - client: The program's name; nil: the name of its file.
-        ///   - version: The program's version.
-        ///   - origin: What the program speaks for.
-        ///   - reconnect: How to connect again; nil: not at all.
+        ///   - client: The program's name; if `nil`, the name of its executable file.
+        ///   - version: The program's version; `nil` for none.
+        ///   - origin: The origin that the program represents; `nil` for `local`.
+        ///   - reconnect: How to reconnect; `nil` for not at all.
         ///   - waitForDaemon: Whether `connect` waits for a daemon.
-        ///   - limits: How much the bridge keeps.
+        ///   - limits: The limits of the bridge's queues.
         public init(
             client: String? = nil, version: String? = nil, origin: String? = nil,
             reconnect: Reconnection? = Reconnection(), waitForDaemon: Bool = false, limits: Limits = Limits()
@@ -38,30 +38,33 @@ extension Bridge {
             self.limits = limits
         }
 
-        /// A file's name is any bytes, and the daemon takes text of a bounded length.
+        /// A file name may have any bytes and length; the daemon requires text of a bounded length.
         private static var programName: String {
             let path = CommandLine.arguments.first ?? ""
             return (path.split(separator: "/").last.map(String.init) ?? "swift").cut(toBytes: 250)
         }
     }
 
-    /// Bounds, each with a default that suits most programs. How much may wait for a connection is bounded by
-    /// `Reconnection`.
+    /// The limits of a bridge's queues. The defaults suit most programs. `Reconnection` limits how much may wait for a
+    /// connection.
     public struct Limits: Sendable, Hashable {
-        /// Bytes of messages that the daemon has not read yet; beyond, calls wait for room, and progress is not taken.
+        /// The number of message bytes that the daemon has not read yet. Beyond it, calls wait for room, and progress
+        /// is refused.
         public var maximumQueuedBytes: Int
-        /// The longest line that is taken from the daemon. What the daemon sends is bounded by its own configuration;
-        /// this only keeps a peer that is no daemon from filling the memory.
+        /// The maximum length of a line from the daemon. The daemon's own configuration limits what it sends; this only
+        /// prevents another program at the socket from filling the memory.
         public var maximumLineBytes: Int
-        /// Events that wait for a slow reader; beyond, the oldest are dropped, and the reader is informed.
+        /// The number of events that may wait for a slow reader. Beyond it, the oldest are dropped, and the reader is
+        /// informed.
         public var maximumQueuedEvents: Int
-        /// Intermediate results of one call that are not taken; beyond this number, the oldest are dropped.
+        /// The number of intermediate results of one call that may wait for the reader. Beyond it, the oldest are
+        /// dropped.
         public var maximumQueuedProgress: Int
-        /// Calls of provided tasks that run in parallel; one more is answered `busy`. Each is a Swift task with its
-        /// options in memory.
+        /// The number of calls of provided tasks that may run in parallel; the next one is answered with `busy`. Each
+        /// call is a Swift task with its options in memory.
         public var maximumRunningCalls: Int
 
-        /// The defaults, unless others are given.
+        /// Creates limits; each parameter has a default.
         public init(
             maximumQueuedBytes: Int = 4 << 20, maximumLineBytes: Int = 256 << 20, maximumQueuedEvents: Int = 1_024,
             maximumQueuedProgress: Int = 256, maximumRunningCalls: Int = 1_024

@@ -1,33 +1,33 @@
 public import BridgeJSON
 
-/// What a daemon says of itself when a session begins.
+/// A daemon's description of itself, received when a session begins.
 public struct DaemonInfo: Sendable, Hashable {
-    /// What a session may have.
+    /// The limits of a session.
     public struct Limits: Sendable, Hashable {
-        /// The longest message that the daemon takes, without its line end.
+        /// The maximum length of a message that the daemon accepts, without its line end.
         public var messageBytes: Int
-        /// How many calls of a session may be in flight; nil where the daemon does not say.
+        /// How many calls of a session may be in flight; `nil` if the daemon does not specify it.
         public var callsInFlight: Int?
-        /// How long a call without any other timeout may take; nil where the daemon does not say.
+        /// How long a call without any other timeout may take; `nil` if the daemon does not specify it.
         public var callTimeout: Duration?
     }
 
-    /// The version of the protocol.
+    /// The protocol version.
     public let protocolVersion: Int
-    /// The number of this session; another one after each new connection.
+    /// The number of this session; each new connection has another one.
     public let session: SessionID
     /// The name of the daemon's program.
     public let name: String
     /// The daemon's version.
     public let version: String
-    /// What the daemon can do, such as `progress`.
+    /// The features that the daemon supports, such as `progress`.
     public let features: [String]
-    /// What this session may have.
+    /// The limits of this session.
     public let limits: Limits
-    /// All that the daemon said, as it came.
+    /// The complete answer of the daemon, unchanged.
     public let json: JSON
 
-    /// Reads the result of `bridge.hello`; nil where it names no session or no daemon.
+    /// Reads the result of `bridge.hello`; `nil` if it names no session or no daemon.
     init?(_ json: JSON) {
         guard let session = SessionID(json["session"]),
             let name = json["daemon"]?["name"]?.stringValue, let version = json["daemon"]?["version"]?.stringValue
@@ -45,6 +45,6 @@ public struct DaemonInfo: Sendable, Hashable {
             callTimeout: limits?["callTimeoutMs"]?.int64Value.map { .milliseconds($0) })
     }
 
-    /// What a daemon takes that is not configured otherwise.
+    /// The maximum message length of a daemon with the default configuration.
     static let defaultMessageBytes = 1 << 20
 }

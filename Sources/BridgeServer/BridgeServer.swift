@@ -1,5 +1,5 @@
-// BridgeServer: the Unix socket. Accepts connections, feeds what they send to the runtime, and writes what the runtime
-// leaves in their sessions' output: once for each turn of the loop.
+// BridgeServer: the Unix socket. Accepts connections, passes their input to the runtime, and writes the output of their
+// sessions once in each turn of the loop.
 import BridgeJSON
 import BridgeMessage
 public import EventLoop
@@ -7,28 +7,29 @@ import Glibc
 public import Logging
 public import TaskRuntime
 
-/// Bounds of the server, beside those of the runtime.
+/// The limits of the server, besides those of the runtime.
 public struct ServerLimits: Sendable {
-    /// Connections at a time. Each costs a descriptor and about 1 KiB.
+    /// The maximum number of open connections. Each uses a descriptor and about 1 KiB.
     public var sessions = 10_000
-    /// How long a client that does not read may keep more unread replies than its bound, or a closing connection open.
+    /// How long a client that does not read may have more unread output than its limit, or may keep a closing
+    /// connection open.
     public var stalled = Duration.seconds(30)
 
-    /// The bounds of the protocol.
+    /// Creates the protocol's default limits.
     public init() {}
 }
 
-/// Listens at Unix sockets and serves those who connect.
+/// Listens on Unix sockets and serves the clients that connect.
 @LoopActor
 public final class BridgeServer {
     let runtime: TaskRuntime
     private(set) var limits: ServerLimits
     let log: Logger
-    /// One decoder for all: a line is decoded and handled before the next one is looked at.
+    /// One decoder for all connections: a line is decoded and handled before the next one is read.
     let decoder = MessageDecoder()
     let memory: MemoryTrimmer
 
-    /// Shares the loop between users. Plugins' processes take part.
+    /// Shares the loop between users. Plugin processes take part.
     public let scheduler: FairScheduler
     private var listeners: [UnixListener] = []
     var connections: [ObjectIdentifier: Connection] = [:]
@@ -36,17 +37,17 @@ public final class BridgeServer {
     private var sweepTimer: LoopTimer?
     private var onEmpty: (@LoopActor () -> Void)?
 
-    /// A server that does not listen yet.
+    /// Creates a server that does not listen yet.
     public init(runtime: TaskRuntime, limits: ServerLimits, log: Logger) {
         self.runtime = runtime
         self.limits = limits
         self.log = log
         memory = MemoryTrimmer { runtime.trimMemory() }
         turnEnd = EventLoop.atTurnEnd { runtime.writeOutput() }
-        // Its hook comes behind that one: what was read together is answered together.
+        // The scheduler's hook runs after that one: input that was read together is answered together.
         let scheduler = FairScheduler()
         self.scheduler = scheduler
-        // Passed, not captured: a captured one would be an allocation for each turn.
+        // Passed, not captured: a captured scheduler would cost an allocation in each turn.
         runtime.turnShare = { LoopActor.assumeIsolated(passing: scheduler) { $0.share } }
         runtime.onSteps = { account in
             LoopActor.assumeIsolated(passing: account) { StepTurns(runtime, $0, scheduler).wait() }
@@ -60,36 +61,36 @@ public final class BridgeServer {
         runtime.loopLag = { LoopActor.assumeIsolated { EventLoop.lag } }
     }
 
-    /// The schemes of URLs that are calls, in small letters.
+    /// The URL schemes that are calls, in lower case.
     public var urlSchemes: Set<String> {
         get { decoder.urlSchemes }
         set { decoder.urlSchemes = newValue }
     }
 
-    /// Goes by other bounds from now on, also by those that the runtime has been given before, and for living
-    /// connections too. Where there are more than there may be, they stay.
+    /// Applies other limits from now on, including those that the runtime has been given before, also to open
+    /// connections. If more connections are open than allowed, they stay open.
     public func apply(_ limits: ServerLimits) {
         self.limits = limits
-        // A copy: a connection that goes on may end.
+        // A copy: a connection that resumes may close.
         for connection in Array(connections.values) { connection.limitsChanged() }
         sweepTimer?.schedule(after: limits.stalled / 4)
     }
 
     // MARK: Listening
 
-    /// Listens at a path.
+    /// Listens on a path.
     ///
-    /// - Parameter mode: the socket's permissions, such as 0o600.
-    /// - Throws: ``SystemError`` where a daemon listens there already, or where the path cannot be used.
+    /// - Parameter mode: The socket's permissions, such as 0o600.
+    /// - Throws: ``SystemError`` if a daemon already listens there, or the path cannot be used.
     public func listen(path: String, mode: UInt32) throws(SystemError) {
         start(try UnixListener.bind(path: path, mode: mode))
     }
 
-    /// Takes over a socket that listens already; who has connected before is served like all others. Its path and
-    /// permissions are left as they are.
+    /// Takes over a listening socket. Clients that connected before are served like all others. Its path and
+    /// permissions stay unchanged.
     ///
-    /// - Returns: where it listens.
-    /// - Throws: ``SystemError`` where it is not a Unix stream socket that listens.
+    /// - Returns: The socket's path.
+    /// - Throws: ``SystemError`` if it is not a listening Unix stream socket.
     public func listen(adopting socket: consuming UnixSocket) throws(SystemError) -> String {
         let listener = try UnixListener(adopting: socket)
         start(listener)
@@ -97,9 +98,9 @@ public final class BridgeServer {
     }
 
     private func start(_ listener: UnixListener) {
-        // From here on a client may wait. Not weak: a weak reference would make every other use of the runtime slower.
+        // From here on clients may wait. Not weak: a weak reference would make every other use of the runtime slower.
         EventLoop.onSlowTurn = { [runtime] in runtime.noteSlowTurn(cpuTime: $0.cpuTime) }
-        // Strong, until the listener closes, for the same reason.
+        // Strong until the listener closes, for the same reason.
         listener.onAccept = { [self] socket, peer in accept(socket, peer) }
         listener.share = { [scheduler] in scheduler.share }
         listener.rejection = Connection.rejection(
@@ -113,18 +114,18 @@ public final class BridgeServer {
         listeners.append(listener)
     }
 
-    /// Whether it listens at sockets that it has made itself.
+    /// Whether it listens, and only on sockets that it has created itself.
     public var ownsSocket: Bool { !listeners.isEmpty && !listeners.contains { $0.isAdopted } }
 
-    /// Gives its own sockets other permissions; who is connected stays so.
+    /// Changes the permissions of its sockets; clients stay connected.
     ///
-    /// - Throws: ``SystemError`` where a socket's path is no longer its own.
+    /// - Throws: ``SystemError`` if a socket's path no longer refers to it.
     public func setSocketMode(_ mode: UInt32) throws(SystemError) {
         for listener in listeners { try listener.setMode(mode) }
     }
 
-    /// Stops accepting clients. Those that wait in the queue of a socket of its own are accepted before, and the socket
-    /// is removed. One that was handed over goes on listening without this process: its queue is left to the next one.
+    /// Stops accepting clients. For a socket of its own, the clients in the queue are accepted first, and the socket is
+    /// removed. A socket that was handed over stays open without this process: the next process serves its queue.
     public func stopListening() {
         for listener in listeners {
             listener.stopAccepting()
@@ -134,10 +135,10 @@ public final class BridgeServer {
         listeners = []
     }
 
-    /// Sends an error to every client that waits in the queue of a socket that was handed over, and closes it. The
-    /// next process accepts those who connect later.
+    /// Sends an error to every client in the queue of a socket that was handed over, and closes its connection. The
+    /// next process accepts the clients that connect later.
     ///
-    /// - Throws: ``SystemError``, as ``listen(adopting:)``.
+    /// - Throws: ``SystemError``, like ``listen(adopting:)``.
     public func turnAway(waitingAt socket: consuming UnixSocket, _ error: BridgeError) throws(SystemError) {
         let listener = try UnixListener(adopting: socket)
         var waiting: [Connection] = []
@@ -195,7 +196,7 @@ public final class BridgeServer {
         }
     }
 
-    /// Looks again, soon, whether connections that wait for their reader move: only while there are such.
+    /// Starts the periodic check of connections that wait for their reader. It ends when there are none.
     func watchStalled() {
         guard sweepTimer == nil else { return }
         let timer = LoopTimer { [weak self] in self?.sweep() }
@@ -223,10 +224,10 @@ public final class BridgeServer {
 
     // MARK: The end
 
-    /// Reads what the sockets still hold, answers it, and closes every connection once its output is written.
+    /// Reads and answers the input left in the sockets, and closes every connection after its output is written.
     ///
     /// - Parameters:
-    ///   - timeout: how long those who do not read are waited for.
+    ///   - timeout: How long to wait for clients that do not read.
     public func close(timeout: Duration) async {
         for connection in connections.values { connection.finish() }
         runtime.writeOutput()

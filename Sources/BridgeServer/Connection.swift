@@ -4,54 +4,57 @@ import EventLoop
 import Logging
 import TaskRuntime
 
-/// One client's connection: bytes in, through splitter and decoder, to the runtime (ConnectionInput.swift); bytes out
-/// from the session; and on to the next daemon (ConnectionHandover.swift). What is not private here is so for these
-/// two.
+/// One client's connection. Input bytes pass through splitter and decoder to the runtime (ConnectionInput.swift).
+/// Output bytes come from the session. The connection can be handed over to the next daemon (ConnectionHandover.swift).
+/// Members that are not private are used by these two files.
 ///
-/// Back-pressure: where the client leaves more than its bound of replies unread, nothing more is read from it, and what
-/// was read already waits here, until it has read on.
+/// Back-pressure: if the client has more unread output than its limit, no more input is read from it. Input that was
+/// already read waits here until the client has read.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// `@exclusivity(unchecked)`: docs/architecture.md gives the reason.
 @LoopActor
 final class Connection {
     let stream: UnixStream
     let runtime: TaskRuntime
     let decoder: MessageDecoder
-    /// Held, so that it is there for as long as this is. It lets go of this one when this has closed.
+    /// Retained, so that the server exists as long as this connection. The server releases this connection when it has
+    /// closed.
     private let heldServer: BridgeServer
-    /// The same for the way of a call: a counted reference costs time with every message.
+    /// The same server, for the path of a call: a counted reference would cost time with every message.
     unowned(unsafe) let server: BridgeServer
     let scheduler: FairScheduler
-    /// Who is at the other end, as far as turns are taken.
+    /// The user of the connection, for the scheduling of turns.
     let user: FairUser
     @exclusivity(unchecked) var splitter: MessageSplitter
     var session: Session?
-    /// The same for the way of a call: not retained, because it is held above.
+    /// The same session, for the path of a call: not retained, because `session` retains it.
     @exclusivity(unchecked) var unownedSession: Unmanaged<Session>?
 
-    /// Input that was read and not yet handled: lines.
+    /// The lines that were read and not yet handled.
     @exclusivity(unchecked) var pendingInput = HeldInput()
-    /// The line that is being handled over several turns, before all other input.
+    /// The line that is handled over several turns, before all other input.
     @exclusivity(unchecked) var lineAtWork: LineAtWork?
     @exclusivity(unchecked) var isPaused = false
-    /// Paused not for the reader's sake but for that of the other connections, until the next turn.
+    /// Whether input is paused until the next turn, for the sake of other connections and not of the reader.
     var isYielding = false
-    /// Yielding until ``inputMayContinue()``: the session waits for what is done in the lane.
+    /// Whether it yields until ``inputMayContinue()``: the session waits for work in the lane.
     var isParked = false
-    /// Paused because the daemon hands its connections over, or has not begun to serve those that it was handed.
+    /// Whether input is paused because the daemon hands its connections over, or does not yet serve those that it has
+    /// received.
     var isHeld = false
     var hasInputEnded = false
-    /// Why the line at hand is discarded: the daemon holds too much for the client's user already. Nil: it is not.
+    /// The reason why the current line is discarded: the daemon already holds too much for the client's user. `nil` if
+    /// it is not discarded.
     var lineRefusal: BridgeError?
-    /// Whether it is: asked for each line.
+    /// Whether `lineRefusal` is set: checked for each line.
     @exclusivity(unchecked) var refusesLine = false
-    /// The daemon stops: once all input has been handled, the connection closes.
+    /// Whether the daemon is stopping: after all input has been handled, the connection closes.
     var isFinishing = false
     @exclusivity(unchecked) var closesWhenWritten = false
-    /// How many descriptors were sent that the client may not have received yet.
+    /// The number of sent descriptors that the client may not have received yet.
     private var sentDescriptors = 0
     @exclusivity(unchecked) var isClosed = false
-    /// When the client last read something, or had nothing to read.
+    /// The moment when the client last read something, or had nothing to read.
     private(set) var lastMoved = MonotonicInstant.now()
 
     init(_ stream: UnixStream, user: FairUser, server: BridgeServer) {
@@ -65,7 +68,7 @@ final class Connection {
         splitter = MessageSplitter(maximumLineBytes: runtime.limits.messageBytes)
     }
 
-    /// The runtime goes by other bounds: so does this, and who read too slowly may do so no longer.
+    /// Applies the runtime's new limits. A client that read too slowly may then have its input resumed.
     func limitsChanged() {
         splitter.maximumLineBytes = runtime.limits.messageBytes
         if isPaused, !isClosed, !closesWhenWritten, let session { resume(session) }
@@ -78,20 +81,20 @@ final class Connection {
         stream.startReading()
     }
 
-    /// Too many are connected: says why and closes. There is no session, so that nothing else can happen.
+    /// Sends the reason and closes the connection. There is no session, so nothing else can happen.
     func turnAway(_ error: BridgeError) {
         Self.rejection(error).withUnsafeBytes { _ = stream.write($0) }
         close()
     }
 
-    /// The line that is said to who is turned away.
+    /// Returns the line that is sent to a client that is turned away.
     static func rejection(_ error: BridgeError) -> [UInt8] {
         let output = OutputBuffer()
         MessageEncoder.callback(id: nil, error: error, to: output)
         return Array(output.bytes)
     }
 
-    // MARK: Out
+    // MARK: Output
 
     func writeOutput() {
         if !isClosed { unownedSession?.withUnowned { writeOutput(of: $0) } }
@@ -100,12 +103,12 @@ final class Connection {
     private func writeOutput(of session: Session) {
         if session.output.count > MemoryTrimmer.largeBytes { server.memory.noteFreed() }
         var hasMoved = false
-        // Events may wait though nothing is unread: those that were dropped are reported.
+        // Events may wait although all output was read: dropped events are reported.
         if session.output.isEmpty { runtime.refill(session) }
         var roomBytes = Int.max
         while !session.output.isEmpty {
             var (bytes, passed) = session.output.passedCount == 0 ? (session.output.bytes, nil) : session.output.front
-            // Short output, the rule, is written without a look at the others.
+            // Short output, the usual case, is written without regard to other connections.
             if bytes.count > Session.uncountedBytes || roomBytes != .max {
                 roomBytes = min(roomBytes, scheduler.writeBytes)
                 bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(roomBytes))
@@ -121,7 +124,7 @@ final class Connection {
             }
             guard writtenBytes == offeredBytes else { break }
             if roomBytes == 0, !session.output.isEmpty {
-                // The rest of this turn is the others'.
+                // The rest of this turn belongs to other connections.
                 stream.awaitRoom()
                 break
             }
@@ -145,7 +148,8 @@ final class Connection {
         return sentDescriptors + (session?.output.passedCount ?? 0)
     }
 
-    /// Whether the client keeps the daemon waiting: it has too much unread, or its connection is to be closed.
+    /// Whether the daemon waits for the client to read: it has too much unread output, or its connection will be
+    /// closed.
     var waitsForReader: Bool { isPaused && !isYielding && !isHeld || closesWhenWritten }
 
     func peerUnit() -> String? { stream.peerUnit() }
@@ -172,12 +176,12 @@ final class Connection {
 
     // MARK: The end
 
-    /// What is read at the end from one client: more than a Unix socket holds, so that nothing is left in it, and a
-    /// bound for one that never stops sending.
+    /// The maximum that is read at the end from one client: more than a Unix socket holds, so that nothing is left in
+    /// it, and a limit for a client that never stops sending.
     private static let lastReadBytes = 4 << 20
 
-    /// Takes what the socket holds, then closes once everything is written. A client that is behind with its reading
-    /// has input waiting here: that comes first, as it reads on.
+    /// Reads the input left in the socket, and closes after all output is written. If a client has too much unread
+    /// output, its input waits here and is handled first, as it reads.
     func finish() {
         guard !closesWhenWritten, !isClosed else { return }
         endHold()
@@ -186,7 +190,7 @@ final class Connection {
         if !isPaused { closeWhenWritten() }
     }
 
-    /// Closes now; what is not written is lost.
+    /// Closes now; unwritten output is lost.
     func abandon() {
         let session = session
         close()
@@ -223,7 +227,7 @@ extension Connection: UnixStreamDelegate {
 
     func hangUp() { charged { close() } }
 
-    /// Counts what the body takes against the user's share, where there are several users.
+    /// Counts the time of `body` against the user's share, if there are several users.
     @inline(__always)
     private func charged(_ body: () -> Void) {
         guard scheduler.isShared else { return body() }
@@ -232,7 +236,7 @@ extension Connection: UnixStreamDelegate {
         scheduler.charge(MonotonicInstant.now().nanoseconds &- start, to: user)
     }
 
-    /// At the end of the turn, within the user's share.
+    /// Schedules the writing of the session's output at the end of the turn, within the user's share.
     func writable() {
         if let session { runtime.markDirty(session) }
     }

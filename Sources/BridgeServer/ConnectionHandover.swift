@@ -1,48 +1,48 @@
-// Connections that go from one daemon to the next: their descriptors are kept by a third party meanwhile, and what the
-// daemon knows of them, with what it had read and not handled, and not written yet, is in a record.
+// The handover of connections from one daemon to the next. A third party keeps their descriptors meanwhile. The
+// daemon's state of a connection, including unhandled input and unwritten output, is in a record.
 import BridgeJSON
 import BridgeMessage
 public import EventLoop
 public import TaskRuntime
 
-/// A connection without its descriptor. Read by daemons of other versions too: members are added and never change their
-/// meaning, those that are missing have a default, and those that are not known are passed over.
+/// A connection without its descriptor. Daemons of other versions read it too: members may be added but never change
+/// their meaning, missing members have a default, and unknown members are ignored.
 public struct ConnectionRecord: Codable, Sendable, Equatable {
-    /// Which socket it is: its inode, the same for every descriptor of it, in whatever process.
+    /// The inode of the socket, equal for every descriptor of it in any process.
     public var socket: UInt64
-    /// Its session.
+    /// The connection's session.
     public var session: SessionRecord
-    /// Whole lines that were read and not handled.
+    /// The whole lines that were read and not handled; `nil` for none.
     public var input: HandoverBytes?
-    /// The beginning of a line that was read, behind those.
+    /// The beginning of a line that was read after those; `nil` for none.
     public var unfinishedLine: HandoverBytes?
-    /// The length of that line so far, where it was too long and only its beginning was kept.
+    /// The length of that line so far, if it was too long and only its beginning was kept; `nil` otherwise.
     public var discardedBytes: Int?
-    /// What was not written yet.
+    /// The unwritten output; `nil` for none.
     public var output: HandoverBytes?
 }
 
-/// A connection that is to be handed over.
+/// A connection to be handed over.
 public struct HeldConnection {
-    /// Its descriptor, which stays the connection's.
+    /// The connection's descriptor, which the connection still owns.
     public let descriptor: Int32
-    /// Everything else.
+    /// The rest of the connection's state.
     public let record: ConnectionRecord
 }
 
-/// Bytes of any kind as JSON: a string in which each character stands for the byte of its number. Most are plain text,
-/// and readable so.
+/// Arbitrary bytes as JSON: a string in which each character represents the byte of its code point. Most contents are
+/// plain text and readable in this form.
 public struct HandoverBytes: Codable, Sendable, Equatable {
     /// The bytes.
     public var bytes: [UInt8]
 
-    /// Nil where there are none.
+    /// `nil` if there are none.
     init?(_ bytes: [UInt8]) {
         if bytes.isEmpty { return nil }
         self.bytes = bytes
     }
 
-    /// Reads such a string.
+    /// Decodes the bytes from such a string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         bytes = try container.decode(String.self).unicodeScalars.map { scalar in
@@ -54,7 +54,7 @@ public struct HandoverBytes: Codable, Sendable, Equatable {
         }
     }
 
-    /// Writes such a string.
+    /// Encodes the bytes as such a string.
     public func encode(to encoder: any Encoder) throws {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
@@ -64,8 +64,8 @@ public struct HandoverBytes: Codable, Sendable, Equatable {
 }
 
 extension BridgeServer {
-    /// From now on nothing more is read: what clients send waits in their sockets for the next daemon. Only those that
-    /// work on others' calls are read on, for these could not end otherwise.
+    /// Stops reading: input waits in the clients' sockets for the next daemon. Only sessions that work on calls of
+    /// others are still read, because these calls could not end otherwise.
     public func hold() {
         for connection in connections.values { connection.hold() }
     }
@@ -73,9 +73,9 @@ extension BridgeServer {
     /// Hands over the connections that are at rest, in the order of their sessions. The loop does nothing else
     /// meanwhile.
     ///
-    /// - Parameter take: Gets the connections. What it wants of their descriptors, which are closed after it has
-    ///   returned, it must have duplicated or sent away by then. Returns the sessions that it has not taken, each with
-    ///   the reason, which the client gets before its connection is closed too.
+    /// - Parameter take: Receives the connections. Their descriptors are closed after it has returned, so it must
+    ///   duplicate or send them before. Returns the refused sessions, each with the reason that the client gets before
+    ///   its connection is closed.
     /// - Returns: The sessions that were handed over.
     public func handOver(_ take: (_ connections: [HeldConnection]) -> [UInt64: String]) -> [UInt64] {
         let resting = connections.values.filter { connection in
@@ -102,9 +102,9 @@ extension BridgeServer {
         return handedOver
     }
 
-    /// Goes on with a connection of the daemon before. Nothing is read before ``resumeReading()``.
+    /// Continues a connection of the previous daemon. Nothing is read before ``resumeReading()``.
     ///
-    /// - Throws: ``SystemError`` where the descriptor is no connection.
+    /// - Throws: ``SystemError`` if the descriptor is not a connection.
     public func adopt(_ socket: consuming UnixSocket, _ record: ConnectionRecord) throws(SystemError) {
         let stream = try UnixStream(adopting: socket)
         let peer = stream.peer
@@ -113,25 +113,25 @@ extension BridgeServer {
         connection.resume(record, PeerIdentity(peer))
     }
 
-    /// Closes a connection of the daemon before that cannot go on, after a message that says why.
+    /// Closes a connection of the previous daemon that cannot continue, after a message with the reason.
     public func refuse(_ socket: consuming UnixSocket, because reason: String) {
         let output = OutputBuffer()
         let data: JSON = ["reason": .string(reason)]
         data.bytes.withUnsafeBytes { MessageEncoder.event(name: "session.lost", data: $0, to: output) }
-        // `try?`: what is no connection can get no message.
+        // `try?`: a descriptor that is not a connection can get no message.
         guard let stream = try? UnixStream(adopting: socket) else { return }
         _ = stream.write(output.bytes)
         stream.close()
     }
 
-    /// The connections that were adopted are read on, beginning with what the daemon before had not handled.
+    /// Resumes reading from the adopted connections, beginning with the input that the previous daemon had not handled.
     public func resumeReading() {
         for connection in connections.values { connection.endHold() }
     }
 }
 
 extension Connection {
-    /// Reads nothing more, unless the session works on others' calls.
+    /// Stops reading, unless the session works on calls of others.
     func hold() {
         guard !isClosed, !closesWhenWritten, let session, !runtime.isProviding(session) else { return }
         isHeld = true
@@ -139,11 +139,11 @@ extension Connection {
         stream.stopReading()
     }
 
-    /// The session has begun to work on another's call: one that was being checked, or that a plugin has made.
-    /// Not here and now: another connection's line may be at work.
+    /// Resumes reading because the session has begun to work on a call of another client: one that was being checked,
+    /// or one from a plugin. Not synchronously: another connection's line may be at work.
     func readOn() { EventLoop.post { self.endHold() } }
 
-    /// Handles what was read, and reads on.
+    /// Handles the read input, and resumes reading.
     func endHold() {
         guard isHeld else { return }
         isHeld = false
@@ -151,9 +151,9 @@ extension Connection {
         if hasTooMuchUnread(session) { server.watchStalled() } else { resumeInput() }
     }
 
-    /// Writes what the socket takes, and returns the rest. Nothing is read or handled from here on.
+    /// Writes as much as the socket accepts, and returns the rest. Nothing is read or handled from here on.
     ///
-    /// - Returns: Nil: the connection has just ended.
+    /// - Returns: The connection; `nil` if it has just ended.
     func prepareHandover() -> HeldConnection? {
         guard !isClosed, !closesWhenWritten, let session else { return nil }
         isHeld = true
@@ -172,13 +172,13 @@ extension Connection {
                 output: HandoverBytes(session.output.copy())))
     }
 
-    /// Another process has the connection: nothing of this process touches it any longer.
+    /// Closes the descriptor: another process has the connection, and this process no longer uses it.
     func finishHandover() {
         isClosed = true
         stream.close()
     }
 
-    /// Takes the place of the connection that was handed over.
+    /// Restores the state of the connection that was handed over.
     func resume(_ record: ConnectionRecord, _ peer: PeerIdentity) {
         isHeld = true
         isPaused = true

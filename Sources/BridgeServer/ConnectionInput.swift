@@ -3,10 +3,10 @@ import BridgeMessage
 import EventLoop
 import TaskRuntime
 
-/// Bytes in, line by line through the decoder to the runtime, as far as there is room for the answers and as the turns
-/// of the others allow. What was read beyond that waits in `pendingInput`.
+/// Input, line by line through the decoder to the runtime, as far as there is room for the answers and the turns of
+/// other users allow. Input that was read beyond that waits in `pendingInput`.
 extension Connection {
-    /// Handles what came, until the client has too much to read.
+    /// Handles input until the client has too much unread output.
     func handle(_ bytes: UnsafeRawBufferPointer) {
         unownedSession?.withUnowned { session in
             let takenBytes = take(bytes, from: session)
@@ -15,9 +15,9 @@ extension Connection {
         }
     }
 
-    /// Handles lines as far as the user's share goes.
+    /// Handles lines until the user's share is spent.
     ///
-    /// - Returns: how many bytes were taken; the others have to wait.
+    /// - Returns: The number of handled bytes; the others must wait.
     private func take(_ bytes: UnsafeRawBufferPointer, from session: Session) -> Int {
         runtime.beginInput()
         let share = scheduler.share
@@ -39,7 +39,7 @@ extension Connection {
         if heldBytes > MemoryTrimmer.largeBytes || session.holdsInput { countInput(heldBytes, of: session) }
     }
 
-    /// Counts input that waits, where it is much. For a line that has not been checked there may no longer be room.
+    /// Counts waiting input if it is large. A line that has not been checked may then be discarded for lack of room.
     private func countInput(_ heldBytes: Int, of session: Session) {
         guard !isClosed else { return }
         hold(heldBytes, of: session)
@@ -61,7 +61,7 @@ extension Connection {
         runtime.countQueued(session)
     }
 
-    /// The line that was discarded has ended, and is answered.
+    /// Answers a discarded line after it has ended.
     private func refuse(_ line: SplitLine, _ error: BridgeError, from session: Session) {
         lineRefusal = nil
         refusesLine = false
@@ -72,7 +72,7 @@ extension Connection {
         withUnsafePointer(to: refusal) { runtime.receive(.problem($0), from: session) }
     }
 
-    /// Handles a line; false where the rest has to wait.
+    /// Handles a line; returns false if the rest must wait.
     @inline(__always)
     private func handle(_ line: SplitLine, from session: Session) -> Bool {
         if refusesLine, let lineRefusal {
@@ -90,12 +90,12 @@ extension Connection {
     @inline(__always)
     func mayContinue(_ session: Session) -> Bool {
         guard !isClosed, !closesWhenWritten else { return false }
-        // What a job of the session has not done yet comes before its further input, however much is unread.
+        // The session's unfinished jobs come before its further input, regardless of unread output.
         if session.waitsForJobs { yield() } else if hasTooMuchUnread(session) { pause() }
         return !isPaused
     }
 
-    /// Whether the client has to read before any more is taken from it.
+    /// Whether the client must read before more of its input is handled.
     @inline(__always)
     func hasTooMuchUnread(_ session: Session) -> Bool {
         let unreadBytes = session.output.count
@@ -108,7 +108,7 @@ extension Connection {
         return runtime.isOverQuota(session)
     }
 
-    /// Leaves the rest of this turn to the others. What has been read already waits for the next one.
+    /// Leaves the rest of this turn to other users. Input that was already read waits for the next turn.
     func yield() {
         guard !isPaused, !isClosed, !closesWhenWritten else { return }
         isPaused = true
@@ -117,10 +117,10 @@ extension Connection {
         scheduler.wait(self, of: user)
     }
 
-    /// The others have had their turn.
+    /// Continues after the other users' turns.
     func takeTurn() {
         if let session, session.waitsForJobs {
-            // It waits for the lane: in no queue, so that the loop may rest.
+            // It waits for the lane and is in no queue, so that the loop may sleep.
             isParked = true
             if !hasInputLeft { stream.awaitHangUp() }
             return
@@ -128,7 +128,7 @@ extension Connection {
         isYielding = false
         guard isPaused, !isHeld, !isClosed, !closesWhenWritten, let session else { return }
         if hasTooMuchUnread(session) {
-            // Who has gone will not read.
+            // A client that has disconnected will not read.
             stream.stopReading()
             return server.watchStalled()
         }
@@ -138,12 +138,12 @@ extension Connection {
         writeOutput()
     }
 
-    /// Whether something was read that is to be handled, also where the client goes.
+    /// Whether there is read input that must be handled, also if the client disconnects.
     private var hasInputLeft: Bool {
         !pendingInput.isEmpty || lineAtWork != nil || hasInputEnded && splitter.heldBytes > 0
     }
 
-    /// What the session's input waited for is done.
+    /// Continues after the work that the session's input waited for.
     func inputMayContinue() {
         guard isParked else { return }
         isParked = false
@@ -169,7 +169,7 @@ extension Connection {
         handlePending()
         guard !isPaused, !isClosed, !closesWhenWritten else { return }
         if hasInputEnded {
-            // Looks for a hang-up from here on.
+            // From here on only a hang-up is watched for.
             stream.stopReading()
             endInput()
         } else {
@@ -178,7 +178,7 @@ extension Connection {
         if isFinishing { finish() }
     }
 
-    /// Handles what was read and had to wait.
+    /// Handles read input that had to wait.
     private func handlePending() {
         if lineAtWork != nil, !resumeLine() { return }
         guard !pendingInput.isEmpty, let session else { return }
@@ -197,7 +197,7 @@ extension Connection {
             runtime.endInput()
             countInput(of: session)
         }
-        // A line at work goes on first; this is called again behind it.
+        // A line at work continues first; this is called again after it.
         guard !isPaused else { return }
         runtime.endInput(of: session)
     }

@@ -2,22 +2,22 @@ import BridgeMessage
 import EventLoop
 import TaskRuntime
 
-/// A line that is being handled, over several turns where it takes long.
+/// A line that is being handled, over several turns if it takes long.
 struct LineAtWork {
-    /// What has not been handled.
+    /// The part of the line that has not been handled.
     let line: OpenLine
-    /// The answers so far, where it is a batch of JSON-RPC.
+    /// The answers so far, if it is a JSON-RPC batch; `nil` otherwise.
     var answers: RPCBatch?
 
-    /// What is left as a line of input, for another daemon; nil where the answers are begun: these cannot be handed
+    /// The rest as a line of input for another daemon; `nil` if answers have begun, because these cannot be handed
     /// over.
     var rest: [UInt8]? { answers == nil ? line.rest : nil }
 }
 
-// Long lines and batches are handled as far as the user's share goes. What is left comes before all other input of the
+// Long lines and batches are handled until the user's share is spent. The rest precedes all other input of the
 // connection.
 extension Connection {
-    /// Begins a long line; false where what follows it has to wait.
+    /// Begins a long line; returns false if the input after it must wait.
     func handle(long bytes: UnsafeRawBufferPointer, from session: Session) -> Bool {
         lineAtWork = LineAtWork(line: decoder.open(bytes, of: &splitter))
         return continueLine(of: session)
@@ -38,7 +38,7 @@ extension Connection {
         }
     }
 
-    /// Goes on with the line; true where it is done, and further input may follow.
+    /// Continues the line; returns true if it is done and further input may follow.
     func resumeLine() -> Bool {
         guard let lineAtWork, let session else { return true }
         runtime.beginInput()
@@ -52,7 +52,7 @@ extension Connection {
 
     private var hasShare: Bool { runtime.inputNanoseconds <= scheduler.share }
 
-    /// Takes steps until the line is done, the share is spent, or the connection may not go on.
+    /// Takes steps until the line is done, the share is spent, or the connection may not continue.
     private func continueLine(of session: Session) -> Bool {
         runtime.noteInputTime()
         while let line = lineAtWork?.line {

@@ -1,34 +1,34 @@
 public import EventLoop
 public import TaskRuntime
 
-/// The runtime's clock in service: the loop's time, and one timer of the loop for the earliest deadline.
+/// The runtime's clock in the daemon: the loop's time, and one loop timer for the earliest deadline.
 @LoopActor
 public final class LoopClock {
     private var timer: LoopTimer?
-    /// The runtime owns its clock, and this is not used once the clock has no timer: unsafe in form only. A weak
+    /// The runtime owns its clock, and the timer does not outlive the clock, so `unowned(unsafe)` is safe here. A weak
     /// reference would make every other use of the runtime slower.
     private unowned(unsafe) var runtime: TaskRuntime?
 
-    /// A clock that wakes no one yet.
+    /// Creates a clock without a runtime.
     public init() {}
 
     isolated deinit { timer?.close() }
 
-    /// The runtime that is to be woken.
+    /// Sets the runtime that the clock wakes.
     public func attach(_ runtime: TaskRuntime) { self.runtime = runtime }
 }
 
 extension LoopClock: @LoopActor RuntimeClock {
-    /// The time now, not that of the turn: calls that end within a turn are timed by it.
+    /// The current time, not that of the turn: calls that end within a turn are measured with it.
     public var now: RuntimeInstant { RuntimeInstant(nanoseconds: MonotonicInstant.now().nanoseconds) }
 
-    /// Has the runtime expire its calls at this moment.
+    /// Requests one call of the runtime's `expire()` at this moment; `nil` cancels the request.
     public func wake(at moment: RuntimeInstant?) {
         guard let moment else {
             timer?.cancel()
             return
         }
-        // The timer ends with this clock. A weak reference would make every look at the time slower.
+        // The timer ends with this clock. A weak reference would make every reading of the time slower.
         let timer = timer ?? LoopTimer { [unowned self] in runtime?.expire() }
         self.timer = timer
         timer.schedule(at: MonotonicInstant(nanoseconds: moment.nanoseconds))

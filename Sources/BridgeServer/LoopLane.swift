@@ -2,15 +2,16 @@ import BlockingLanes
 public import EventLoop
 public import TaskRuntime
 
-/// The runtime's lane in service: one thread, on which users take turns.
+/// The runtime's lane in the daemon: one thread, on which users take turns.
 @LoopActor
 public final class LoopLane {
     private let lane = BlockingThreads(batch: "checks")
 
-    /// A lane whose thread starts with the first work.
+    /// Creates a lane whose thread starts with the first work.
     public nonisolated init() {}
 
-    /// What is to be done on the loop thread behind work. Let go of there too: it holds what belongs to that thread.
+    /// The closure that runs on the loop thread after the work. It is also released there: it holds values of that
+    /// thread.
     @LoopActor
     private final class WayBack<Value> {
         private var done: ((Value) -> Void)?
@@ -26,7 +27,7 @@ public final class LoopLane {
 }
 
 extension LoopLane: @LoopActor WorkLane {
-    /// Does the work on the lane's thread, then `done` on the loop.
+    /// Runs `work` on the lane's thread, then `done` on the loop thread.
     public func run<Value: Sendable>(
         for uid: UInt32, _ work: @escaping @Sendable () -> Value, then done: @escaping (Value) -> Void
     ) {

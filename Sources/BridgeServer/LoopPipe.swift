@@ -6,25 +6,25 @@ import TaskRuntime
 /// A stream's pipe on the loop. The daemon reads it in the turns of the stream's user.
 @LoopActor
 final class LoopPipe {
-    /// What one read takes at most: as much as a pipe holds.
+    /// The maximum number of bytes of one read: as many as a pipe holds.
     private static let readBytes = 64 << 10
 
     private let scheduler: FairScheduler
     private let user: FairUser
     private let events: StreamPipeEvents
-    /// The ends that nobody uses yet.
+    /// The ends that are not in use yet.
     private var free: PipeEnds
-    /// The end that the daemon itself uses, because the other side uses messages.
+    /// The end that the daemon itself uses because the other side uses messages; `nil` if it uses none.
     private var own: PipeEnd?
-    /// How many bytes may be read now.
+    /// The number of bytes that may be read now.
     private var maximumBytes = 0
-    /// Whether bytes or a turn are waited for.
+    /// Whether the pipe waits for bytes or for a turn.
     private var isWaiting = false
-    /// Whether a turn is under way, which goes on with what may be read next.
+    /// Whether a turn is in progress, which continues with the bytes that may be read next.
     private var isTakingTurn = false
     private var isClosed = false
 
-    /// - Throws: `busy` where no descriptor is left.
+    /// - Throws: `busy` if no descriptor is available.
     init(_ scheduler: FairScheduler, _ uid: UInt32, _ events: StreamPipeEvents) throws(BridgeError) {
         do throws(SystemError) {
             free = try PipeEnds()
@@ -38,7 +38,7 @@ final class LoopPipe {
         user = scheduler.add(.uid(uid))
     }
 
-    /// The end that the daemon uses from now on.
+    /// Makes `end` the end that the daemon uses. Returns the current one if there is one, `nil` if there is none.
     private func use(_ end: consuming UnixSocket?) -> PipeEnd? {
         guard own == nil, let end else { return own }
         own = try? PipeEnd(end)
@@ -57,14 +57,14 @@ final class LoopPipe {
 
     /// Reads once.
     ///
-    /// - Returns: whether there may be more.
+    /// - Returns: Whether there may be more bytes.
     private func readOnce() -> Bool {
         guard !isClosed, maximumBytes > 0, let own else { return false }
         let limit = min(maximumBytes, Self.readBytes, scheduler.readBytes)
         do throws(SystemError) {
             guard let bytes = try own.read(limit) else { return false }
             maximumBytes = bytes.isEmpty ? 0 : maximumBytes - bytes.count
-            // How much may be read next comes back from this.
+            // This call sets how many bytes may be read next.
             events.bytes(bytes)
             return bytes.count == limit
         } catch {
@@ -83,7 +83,7 @@ final class LoopPipe {
 }
 
 extension LoopPipe: FairScheduler.Work {
-    /// Reads until nothing is left, or the user's share of the turn is spent; where one user is alone, one read.
+    /// Reads until no bytes are left or the user's share of the turn is spent; reads once if there is only one user.
     func takeTurn() {
         isWaiting = false
         isTakingTurn = true

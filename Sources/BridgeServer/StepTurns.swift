@@ -1,7 +1,7 @@
 import EventLoop
 import TaskRuntime
 
-/// The runtime's jobs of one user, in the user's queue, or those for one plugin, which takes turns as a user does.
+/// The runtime's jobs of one user in the user's queue, or those for one plugin, which takes turns like a user.
 @LoopActor
 final class StepTurns: FairScheduler.Work {
     private let runtime: TaskRuntime
@@ -18,7 +18,7 @@ final class StepTurns: FairScheduler.Work {
         scheduler.user(account.pluginNumber.map(FairUser.Name.plugin) ?? .uid(account.uid))
     }
 
-    /// Ahead of the user's input, which waits until the jobs are done.
+    /// Queues the jobs ahead of the user's input, which waits until they are done.
     func wait() { scheduler.waitFirst(self, of: user) }
 
     func takeTurn() {

@@ -1,20 +1,20 @@
-// HTTPRules: what the standards of HTTP say about dates, caching, cookies, addresses and public suffixes, as values and
-// functions without input, output or clock. The caller gives the time.
+// HTTPRules: the rules of the HTTP standards for dates, caching, cookies, addresses and public suffixes, as values and
+// functions without input, output or clock. The caller provides the time.
 
-/// A moment, in whole seconds since the beginning of 1970 in UTC: what dates in HTTP can say.
+/// A moment in whole seconds since the beginning of 1970 in UTC, the resolution of dates in HTTP.
 public struct UnixTime: Hashable, Comparable, Sendable {
-    /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.
+    /// The seconds since 1970-01-01T00:00:00Z, without leap seconds; negative before.
     public var seconds: Int64
 
-    /// The moment so many seconds after the beginning of 1970.
+    /// Creates a moment from its seconds since the beginning of 1970.
     ///
-    /// - Parameter seconds: Since 1970-01-01T00:00:00Z; negative before.
+    /// - Parameter seconds: The seconds since 1970-01-01T00:00:00Z; negative before.
     public init(seconds: Int64) { self.seconds = seconds }
 
-    /// Whether the one is earlier than the other.
+    /// Returns whether a moment is earlier than another.
     ///
     /// - Parameters:
-    ///   - earlier: The one.
-    ///   - later: The other.
+    ///   - earlier: The first moment.
+    ///   - later: The second moment.
     public static func < (earlier: UnixTime, later: UnixTime) -> Bool { earlier.seconds < later.seconds }
 }

@@ -1,20 +1,20 @@
 internal import CTaskPlugin
 
-/// A task of any kind, its types erased. Made by the builder of `Plugin.init` and by hand where tasks are collected
-/// in an array.
+/// A task of any kind with its types erased. The builder of `Plugin.init` creates it; code that collects tasks in an
+/// array creates it directly.
 public struct AnyTask: Sendable {
     let name: String
     let summary: String
     let settings: TaskSettings
-    /// Whether its options are checked without the daemon: by being decoded, or by the task itself.
+    /// Whether the options are checked without the daemon: by decoding them, or by the task itself.
     let checksOptions: Bool
-    /// Nil: not described.
+    /// The schemas of options, result and progress; `nil` if not described.
     let optionsSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let resultSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let progressSchema: @Sendable () throws(JSONSchemaError) -> JSON?
     let start: TaskStart
 
-    /// A typed task.
+    /// Erases the types of a typed task.
     public init<T: BridgeTask>(_ task: T) {
         self.init(
             typed: T.self,
@@ -24,8 +24,8 @@ public struct AnyTask: Sendable {
                     Task.immediate(executorPreference: runtime.executor) {
                         repeat {
                             do {
-                                // Before the first suspension: the request is gone after it. Both are let go before
-                                // the next call is waited for.
+                                // Before the first suspension, because the request is not valid after it. Both are
+                                // released before this waits for the next call.
                                 let call = runtime.makeCall(line.request, cancelMark: line.mark)
                                 if let options = runtime.options(T.Options.self, of: line) {
                                     runtime.succeed(call.handle, try await task.run(options, call))
@@ -41,12 +41,12 @@ public struct AnyTask: Sendable {
             })
     }
 
-    /// A typed task that awaits nothing.
+    /// Erases the types of a typed task that awaits nothing.
     public init<T: ImmediateTask>(_ task: T) {
         self.init(
             typed: T.self,
             start: TaskStart { runtime, request in
-                // Its calls are those of a raw task that always replies before it returns.
+                // Its calls are treated as those of a raw task that always replies before it returns.
                 let call = runtime.makeCall(request, cancelMark: nil)
                 runtime.rawCalls.run(call.handle) {
                     runtime.answer(call.handle, request.pointee.options.buffer) { options in
@@ -69,13 +69,13 @@ public struct AnyTask: Sendable {
         }
         progressSchema = { () throws(JSONSchemaError) in
             if let given = T.progressSchema { return given }
-            // A plain `nil` would be the null of JSON.
+            // A plain `nil` would mean JSON's null.
             return T.Progress.self == Never.self ? .none : .some(try JSONSchema.derive(from: T.Progress.self))
         }
         self.start = start
     }
 
-    /// A raw task.
+    /// Erases the types of a raw task.
     public init<T: RawTask>(_ task: T) {
         name = T.name
         summary = T.summary
@@ -87,7 +87,7 @@ public struct AnyTask: Sendable {
         start = TaskStart { runtime, request in
             let call = runtime.makeCall(request, cancelMark: nil)
             runtime.rawCalls.run(request.pointee.call) {
-                // Not retained, as a runtime is never released.
+                // Not retained, because a runtime is never released.
                 let reply = Reply(handle: request.pointee.call, runtime: Unmanaged.passUnretained(runtime))
                 task.run(request.pointee.options.buffer.bytes, call, reply)
             }
@@ -95,8 +95,8 @@ public struct AnyTask: Sendable {
     }
 }
 
-/// Begins the calls of one task. An object, because a closure in an array is retained for each use, and one in an
-/// object that outlives the plugin's runtime is not.
+/// Begins the calls of one task. An object, because a closure in an array is retained for each use. A closure in an
+/// object that outlives the plugin's runtime is not retained.
 final class TaskStart: Sendable {
     /// Loop thread; the request is borrowed until it returns.
     let body: @Sendable (PluginRuntime, UnsafePointer<trestle_request>) -> Void
@@ -106,25 +106,25 @@ final class TaskStart: Sendable {
     }
 }
 
-/// Collects the tasks in the braces of `Plugin.init`.
+/// A result builder that collects the tasks in the braces of `Plugin.init`.
 @resultBuilder
 public enum TaskBuilder {
-    /// A line with a typed task.
+    /// Converts a line with a typed task.
     public static func buildExpression(_ task: some BridgeTask) -> [AnyTask] { [AnyTask(task)] }
-    /// A line with a typed task that awaits nothing.
+    /// Converts a line with a typed task that awaits nothing.
     public static func buildExpression(_ task: some ImmediateTask) -> [AnyTask] { [AnyTask(task)] }
-    /// A line with a raw task.
+    /// Converts a line with a raw task.
     public static func buildExpression(_ task: some RawTask) -> [AnyTask] { [AnyTask(task)] }
-    /// A line with tasks that were collected elsewhere.
+    /// Accepts a line with tasks that were collected elsewhere.
     public static func buildExpression(_ tasks: [AnyTask]) -> [AnyTask] { tasks }
-    /// All lines, in their order.
+    /// Joins all lines, in their order.
     public static func buildBlock(_ tasks: [AnyTask]...) -> [AnyTask] { tasks.flatMap { $0 } }
-    /// An `if` without `else`.
+    /// Converts an `if` without `else`.
     public static func buildOptional(_ tasks: [AnyTask]?) -> [AnyTask] { tasks ?? [] }
-    /// An `if` that held.
+    /// Converts the first branch of an `if` with `else`.
     public static func buildEither(first tasks: [AnyTask]) -> [AnyTask] { tasks }
-    /// An `if` that did not.
+    /// Converts the second branch of an `if` with `else`.
     public static func buildEither(second tasks: [AnyTask]) -> [AnyTask] { tasks }
-    /// A `for`.
+    /// Joins the iterations of a `for`.
     public static func buildArray(_ tasks: [[AnyTask]]) -> [AnyTask] { tasks.flatMap { $0 } }
 }

@@ -13,7 +13,7 @@ extension PluginRuntime {
         }
     }
 
-    /// Does work that throws nothing on one of the host's threads, also where the task has been cancelled.
+    /// Runs work that does not throw on one of the host's threads, even if the task has been cancelled.
     func beside<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
         let done: Result<T, any Error> = await withCheckedContinuation { continuation in
             BlockingJob(work, continuation).submit(to: host)
@@ -25,7 +25,7 @@ extension PluginRuntime {
 
 /// Work on its way to one of the host's threads and back.
 ///
-/// `@unchecked`: the host calls `work` and `done` one after the other, and only they touch what changes.
+/// `@unchecked`: the host calls `work` and `done` one after the other, and only they use the mutable state.
 private final class BlockingJob: @unchecked Sendable {  // one thread after the other; see above
     private let work: () -> Void
     private let done: () -> Void
@@ -35,7 +35,7 @@ private final class BlockingJob: @unchecked Sendable {  // one thread after the 
     ) {
         var result: Result<T, any Error>?
         work = { result = Result { try body() } }
-        // `!`: `done` comes after `work`. Here and not in `work`, so that the task resumes without a wake-up more.
+        // `!`: `done` runs after `work`. The task resumes here and not in `work`, which saves one wake-up.
         done = { continuation.resume(returning: result!) }
     }
 

@@ -1,4 +1,4 @@
-/// An event with a type: its name and what it says are declared together.
+/// A typed event: a type declares its name and its data together.
 ///
 ///     struct FileChanged: BridgeEvent {
 ///         static let name = "files.changed"
@@ -8,16 +8,16 @@
 ///
 /// `Plugin.event(FileChanged.self)` declares it, `call.publish(FileChanged(path: path))` sends it.
 public protocol BridgeEvent: Encodable, Sendable {
-    /// Its name, such as `record.changed`.
+    /// The event's name, such as `record.changed`.
     static var name: String { get }
-    /// One sentence for a person.
+    /// One sentence for people.
     static var summary: String { get }
-    /// Whether members of the group `trestle` get it where no rule says anything; false where it is not said.
+    /// Whether members of the group `trestle` receive the event if no policy rule matches. The default: false.
     static var isPublic: Bool { get }
 }
 
 extension BridgeEvent {
-    /// Only where a rule says so.
+    /// False: only a policy rule permits the event.
     public static var isPublic: Bool { false }
 }
 

@@ -1,4 +1,4 @@
-/// A task with typed options and a typed result: what most tasks are.
+/// A task with typed options and a typed result, the most common kind.
 ///
 ///     struct Greet: BridgeTask {
 ///         static let name = "greet"
@@ -11,55 +11,55 @@
 ///         }
 ///     }
 ///
-/// One value of the type serves every call of the task; calls overlap wherever one of them awaits.
+/// One value of the type serves every call of the task. Calls can overlap at each `await`.
 public protocol BridgeTask: Sendable {
-    /// What the caller sends. Options that do not fit are answered `options.invalid`, with the path, what was
-    /// expected and what came; `run` is not called then. Keys that the type does not know are ignored. The default: an
-    /// object, of which nothing is read.
+    /// The type of the options that the caller sends. Options that do not fit are answered with `options.invalid`, with
+    /// the path, the expected type and the value found; `run` is not called in that case. Keys that the type does not
+    /// have are ignored. The default accepts any object and reads nothing of it.
     associatedtype Options: Decodable & Sendable = Empty
 
-    /// What the caller gets. The default: `{}`.
+    /// The type of the result that the caller receives. The default: `{}`.
     associatedtype Result: Codable & Sendable = Empty
 
-    /// What the caller gets on the way, where the task sends any: described to callers, and what `Call.progress` is
-    /// given. The default: the task sends none.
+    /// The type of the intermediate results, if the task sends any: the values passed to `Call.reportProgress`,
+    /// described to callers. The default: the task sends none.
     associatedtype Progress: Codable & Sendable = Never
 
     /// The name that callers use: letters, digits, `-` and `_`, in parts joined by dots, at most 128 bytes, beginning
-    /// with a letter. `bridge.` and `rpc.` are the daemon's.
+    /// with a letter. The first parts `bridge`, `plugin` and `rpc` are reserved for the daemon.
     static var name: String { get }
 
     /// One sentence for `bridge.tasks` and `trestle tasks`.
     static var summary: String { get }
 
-    /// Permission, deadline, concurrency, visibility. The default: open to whom the policy lets, the daemon's
+    /// Permission, deadline, concurrency, visibility. The default: callers that the policy admits, the daemon's
     /// deadline, any number of calls in parallel.
     static var settings: TaskSettings { get }
 
-    /// The JSON Schema of the options. The default, nil: derived from `Options`.
+    /// The JSON Schema of the options; `nil`, the default, to derive it from `Options`.
     static var optionsSchema: JSON? { get }
 
-    /// The JSON Schema of the result. The default, nil: derived from `Result`.
+    /// The JSON Schema of the result; `nil`, the default, to derive it from `Result`.
     static var resultSchema: JSON? { get }
 
-    /// The JSON Schema of the progress. The default, nil: derived from `Progress`.
+    /// The JSON Schema of the progress; `nil`, the default, to derive it from `Progress`.
     static var progressSchema: JSON? { get }
 
     /// Does the work of one call.
     ///
-    /// - Runs on the daemon's loop thread, as does whatever it awaits that has no executor of its own; until its
+    /// - It runs on the daemon's loop thread, as does everything it awaits that has no executor of its own. Up to its
     ///   first suspension it runs before the next call begins. It must not block: see `Call.blocking` and
     ///   `BlockingThreads`.
-    /// - What it returns or throws is the one callback of the call. A `BridgeError` goes to the caller as it is, a
-    ///   `JSONMismatch` as `options.invalid`, a `CancellationError` as `call.cancelled`, any other error as `internal`
-    ///   with its description.
-    /// - When the caller cancels, leaves or runs out of time, the Swift task that this runs in is cancelled. What is
-    ///   returned after that goes nowhere.
+    /// - The value that it returns or throws is the one callback of the call. The caller receives a `BridgeError`
+    ///   unchanged, a `JSONMismatch` as `options.invalid`, a `CancellationError` as `call.cancelled`, and any other
+    ///   error as `internal` with its description.
+    /// - When the caller cancels or disconnects, or the deadline passes, the Swift task that this runs in is cancelled.
+    ///   A value returned after that is dropped.
     func run(_ options: Options, _ call: Call) async throws -> Result
 }
 
-/// A task that has its answer without awaiting anything: a look into memory, a sum. `run` is written without `async`,
-/// and a call then costs no switch to a Swift task and back.
+/// A task that answers without awaiting anything, such as a lookup in memory or a sum. `run` is written without
+/// `async`, so a call costs no switch to a Swift task and back.
 ///
 ///     struct Sign: ImmediateTask {
 ///         ...
@@ -67,7 +67,7 @@ public protocol BridgeTask: Sendable {
 ///     }
 public protocol ImmediateTask: BridgeTask {
     /// Does the work of one call, under the rules of `BridgeTask.run`: on the daemon's loop thread, without blocking.
-    /// There is no Swift task around it that could be cancelled.
+    /// It runs in no Swift task that could be cancelled.
     func run(_ options: Options, _ call: Call) throws -> Result
 }
 
@@ -82,40 +82,42 @@ extension BridgeTask {
     public static var progressSchema: JSON? { nil }
 }
 
-/// What the daemon should know about a task besides its name.
+/// The daemon's settings for a task.
 public struct TaskSettings: Sendable, Hashable {
-    /// The name under which the policy's rules speak of the task; nil: the task's own name.
+    /// The name by which the policy's rules refer to the task; `nil` for the task's own name.
     public var permission: String?
 
-    /// Whether members of the group `trestle` may call the task where no rule says anything: for what every page needs,
-    /// and nothing that is about other users.
+    /// Whether members of the group `trestle` may call the task if no policy rule matches. Use it for tasks that every
+    /// page needs and that concern no other users.
     public var isPublic: Bool
 
-    /// Options that name what not every caller may name, each with the verb that the policy has to allow the caller for
-    /// the name in the option. The daemon asks before the task is called, so that the task may do as the option says.
+    /// The options that name something that not every caller may use, each with the permission that the policy must
+    /// grant for that name. The daemon checks the permission before it calls the task, so the task may use the option's
+    /// value.
     public var optionPermissions: [String: OptionPermission]
 
-    /// The deadline of a call that names none.
+    /// The deadline of a call that specifies none.
     public var timeout: Timeout
 
-    /// How many calls of the task run in parallel, at least 1; the others wait their turn. Nil: no bound of its own.
+    /// The maximum number of calls of the task that run in parallel, at least 1; the others wait. `nil` if the task
+    /// sets no limit.
     public var concurrency: Int?
 
-    /// How long the options of a call may be, in bytes of JSON, at least 1. Nil: 65,536, what is decoded on the
-    /// daemon's loop without others waiting for it. A task that hands its options on as text, or decodes them on a
-    /// thread of its own, may say more, up to ``anyOptionBytes``. The daemon refuses longer options before anything
-    /// reads them.
+    /// The maximum length of a call's options, in bytes of JSON, at least 1. `nil` for 65,536 bytes, which the daemon's
+    /// loop can decode without delaying other calls. A task that passes its options on as text, or decodes them on its
+    /// own thread, may set more, up to ``anyOptionBytes``. The daemon refuses longer options before any code reads
+    /// them.
     public var optionBytes: Int?
 
     static let usualOptionBytes = 65_536
 
-    /// Options as long as a message may be, for ``optionBytes``.
+    /// A value of ``optionBytes`` for options as long as a message may be.
     public static let anyOptionBytes = Int(Int32.max)
 
-    /// The task's options and results are secret: the daemon shows them nowhere and logs none of them.
+    /// Whether the task's options and results are secret: the daemon does not show or log them.
     public var isPrivate: Bool
 
-    /// See the properties.
+    /// Creates settings; see the properties.
     public init(
         permission: String? = nil, isPublic: Bool = false, optionPermissions: [String: OptionPermission] = [:],
         timeout: Timeout = .standard, concurrency: Int? = nil, isPrivate: Bool = false, optionBytes: Int? = nil
@@ -130,19 +132,19 @@ public struct TaskSettings: Sendable, Hashable {
     }
 }
 
-/// What a caller has to be allowed for naming something in an option. An option that is absent, or `null`, names
+/// The permission that a caller needs to name something in an option. An option that is absent, or `null`, names
 /// nothing.
 public enum OptionPermission: String, Sendable, Hashable, CaseIterable {
-    /// Using what is stored for another user or origin: the option is a namespace, a user id, a colon and an origin,
-    /// such as `1000:https://notes.example`. A caller may always name its own.
+    /// The permission to use data stored for another user or origin. The option is a namespace: a user id, a colon and
+    /// an origin, such as `1000:https://notes.example`. A caller may always name its own namespace.
     case store
-    /// Having a request sent to an origin of the web: the option is an origin, such as `https://api.example`. Where the
-    /// caller needs no right for its own site, its task leaves the option out.
+    /// The permission to send a request to an origin of the web. The option is an origin, such as
+    /// `https://api.example`. If the caller needs no permission for its own site, its task omits the option.
     case reach
 }
 
-/// Options, a result or data without members: `{}`.
+/// An empty object for options, results or data: `{}`.
 public struct Empty: Codable, Sendable, Hashable {
-    /// The one value that there is.
+    /// Creates the only value.
     public init() {}
 }

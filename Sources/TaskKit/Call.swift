@@ -2,21 +2,22 @@ internal import CTaskPlugin
 internal import Glibc
 internal import Synchronization
 
-/// One call of a task: who makes it, and what the task can do on the way to its answer. May be kept and used on any
-/// thread; once the call has ended, what is sent through it goes nowhere.
+/// One call of a task: its caller, and the operations that the task can use before it answers. May be stored and used
+/// on any thread. After the call has ended, everything sent through it is dropped.
 public struct Call: Sendable {
     let handle: trestle_call
-    // Unretained because a runtime is never released (see `Plugin.export`): a call costs no reference counts.
+    // Unretained because a runtime is never released (see `Plugin.export`), so a call costs no reference counts.
     unowned(unsafe) let runtime: PluginRuntime
-    /// Set when the call is cancelled. Nil in a raw task's call, which asks the table of raw calls.
+    /// Set when the call is cancelled. `nil` for a raw task's call, which uses the table of raw calls.
     let cancelMark: CancelMark?
     private let flags: UInt32
-    /// What was left when the task got the call; negative: no deadline.
+    /// The time left when the task received the call; negative if there is no deadline.
     private let remainingNanoseconds: Int64
-    /// When that was, by the tick of the kernel's clock before: each call has one, and an exact look takes 1 % of it.
+    /// The time of receipt, from the kernel's coarse clock (its last tick). Every call reads it, and an exact clock
+    /// would take 1 % of a call.
     private let arrivalNanoseconds: Int64
 
-    /// Who makes the call.
+    /// The caller.
     public let caller: Caller
 
     init(_ request: UnsafePointer<trestle_request>, caller: Caller, runtime: PluginRuntime, cancelMark: CancelMark?) {
@@ -29,17 +30,18 @@ public struct Call: Sendable {
         self.caller = caller
     }
 
-    /// When the daemon ends the call and cancels its task, or up to 4 ms before; nil: never.
+    /// The time at which the daemon ends the call and cancels its task, or up to 4 ms earlier; `nil` if there is no
+    /// deadline.
     public var deadline: ContinuousClock.Instant? { timeRemaining.map { .now + $0 } }
 
-    /// The time that is left to the call now, or up to 4 ms less, zero once it has passed; nil: no deadline.
+    /// The time left to the call now, or up to 4 ms less; zero after the deadline; `nil` if there is no deadline.
     public var timeRemaining: Duration? {
         guard remainingNanoseconds >= 0 else { return nil }
         let passed = Self.nanoseconds(CLOCK_MONOTONIC) - arrivalNanoseconds
         return .nanoseconds(max(0, remainingNanoseconds - passed))
     }
 
-    /// A clock of the system's.
+    /// Reads a clock of the system.
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         // Cannot fail: the clock exists, and the address is ours.
@@ -47,40 +49,41 @@ public struct Call: Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// No one waits for the answer. It is wanted all the same: it ends the call. Known in the daemon's own process; in
-    /// one of the plugin's own it is always false.
+    /// Whether the caller does not wait for the answer. The task must answer anyway: the answer ends the call. Set only
+    /// in the daemon's own process; in a plugin process it is always false.
     public var isOneWay: Bool { flags & TRESTLE_REQUEST_ONE_WAY != 0 }
 
-    /// The caller asked for progress. `reportProgress` may be called without it, and does nothing then.
+    /// Whether the caller requested progress. Otherwise `reportProgress` may still be called and does nothing.
     public var wantsProgress: Bool { flags & TRESTLE_REQUEST_PROGRESS != 0 }
 
-    /// The daemon has ended the call, by the caller's word, its deadline or its leaving, or ``cancel()`` was called.
-    /// Unlike `Task.isCancelled` it is right on every thread, so also in `blocking` and in raw tasks.
+    /// Whether the daemon has ended the call, or ``cancel()`` was called. The daemon ends a call when the caller
+    /// cancels it or disconnects, or at its deadline. Unlike `Task.isCancelled` this is correct on every thread, and so
+    /// also in `blocking` and in raw tasks.
     public var isCancelled: Bool {
         if let cancelMark { return cancelMark.isSet.load(ordering: .relaxed) }
         return runtime.rawCalls.isCancelled(handle)
     }
 
-    /// Cancels the task of this call, as the daemon does where nobody waits for its answer any more. What it returns or
-    /// throws then is the answer. Nothing where it has answered. Any thread.
+    /// Cancels the task of this call, as the daemon does when the answer is not needed any more. The value that the
+    /// task then returns or throws is the answer. Does nothing if the call has been answered. Any thread.
     public func cancel() {
         let (runtime, handle) = (runtime, handle)
         runtime.host.onLoopThread { runtime.cancel(handle) }
     }
 
-    /// Throws where the daemon has ended the call. Unlike `Task.checkCancellation` it is right on every thread.
+    /// Throws if the call was cancelled. Unlike `Task.checkCancellation` this is correct on every thread.
     ///
     /// - Throws: `CancellationError`, which becomes `call.cancelled`.
     public func checkCancelled() throws(CancellationError) {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Sends an intermediate result, which the daemon numbers. Their order is that of the calls of this method, and
-    /// they come before the result; a slow reader may get the newest only: bytes, or values that all have to arrive, go
-    /// as a stream (`makeStream`). Never waits. Any thread.
+    /// Sends an intermediate result, which the daemon numbers. Intermediate results arrive in the order of the calls of
+    /// this method, and before the result. A slow reader may receive only the newest: for bytes, or for values that
+    /// must all arrive, use a stream (`makeStream`). Never waits. Any thread.
     ///
-    /// - Returns: Whether it was sent. It is not where the caller wants no progress, and where the value has no JSON;
-    ///   then the log has a warning.
+    /// - Returns: Whether it was sent. It is not sent if the caller did not request progress, or if the value has no
+    ///   JSON form, which is logged as a warning.
     @discardableResult
     public func reportProgress(_ value: some Encodable) -> Bool {
         guard wantsProgress else { return false }
@@ -94,10 +97,10 @@ public struct Call: Sendable {
         }
     }
 
-    /// Sends an intermediate result that is JSON already. What is no JSON is dropped, with a warning in the log. Never
+    /// Sends an intermediate result that is JSON already. Invalid JSON is dropped, with a warning in the log. Never
     /// waits. Any thread.
     ///
-    /// - Returns: Whether the caller wants progress.
+    /// - Returns: Whether the caller requested progress.
     @discardableResult
     public func reportProgress(raw value: RawSpan) -> Bool {
         guard wantsProgress else { return false }
@@ -105,19 +108,19 @@ public struct Call: Sendable {
         return true
     }
 
-    /// Calls another task on behalf of this call's caller, which the policy is not asked about again: the task sees
-    /// that caller as its own. When this call ends, so does the other. Any thread; what follows the `await` runs where
-    /// it would have run before.
+    /// Calls another task on behalf of this call's caller, without another check by the policy: the other task receives
+    /// the same caller. When this call ends, the other call ends too. Any thread; code after the `await` continues on
+    /// the executor of the code before it.
     ///
     /// - Parameters:
     ///   - task: The task's name.
     ///   - options: Its options.
-    ///   - session: Only a task that this session registered; nil: any.
-    ///   - timeout: The deadline of the call; by default the task's own.
-    ///   - onProgress: Called on the loop thread with each intermediate result. One that is no `P`, or has more than
-    ///     64 KiB, is skipped, with a line in the log.
-    /// - Throws: What the task answered; `task.not_found`, `permission.denied` and the like where it was not called;
-    ///   `call.cancelled` where this call was cancelled; `reply.invalid` where the result is no `R`.
+    ///   - session: The session that must have registered the task; `nil` for any task.
+    ///   - timeout: The deadline of the call; the task's own by default.
+    ///   - onProgress: Called on the loop thread with each intermediate result. A value that is no `P`, or is longer
+    ///     than 64 KiB, is skipped, with a line in the log.
+    /// - Throws: The task's error; `task.not_found`, `permission.denied` and similar errors if the task was not called;
+    ///   `call.cancelled` if this call was cancelled; `result.invalid` if the result is no `R`.
     public func call<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard, onProgress: @escaping @Sendable (P) -> Void
@@ -125,8 +128,8 @@ public struct Call: Sendable {
         try await sender.call(task, options, session: session, timeout: timeout, onProgress: onProgress)
     }
 
-    /// Calls another task on behalf of this call's caller, with no interest in its progress; otherwise, and in what it
-    /// throws, as the other.
+    /// Calls another task on behalf of this call's caller, without receiving its progress. Otherwise this behaves, and
+    /// throws, as the method with `onProgress`.
     public func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard
@@ -134,24 +137,24 @@ public struct Call: Sendable {
         try await sender.call(task, options, session: session, timeout: timeout)
     }
 
-    /// The daemon's log; the lines name the call.
+    /// The daemon's log. Its lines name the call.
     public var log: PluginLog { PluginLog(host: runtime.host, call: handle) }
 
     /// Runs `body` on a thread where it may block, and waits for it without blocking the loop.
     ///
-    /// The threads are few and shared with the daemon: for short waits, such as reading a file. What takes long, or
-    /// must not overlap, belongs on a `BlockingThreads`.
+    /// The threads are few and shared with the daemon. Use them for short waits, such as reading a file. For work that
+    /// takes long, or must not overlap, use a `BlockingThreads`.
     ///
-    /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before this began.
+    /// - Throws: The errors of `body`; `CancellationError` if the task was cancelled before `body` started.
     public func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await runtime.blocking(body)
     }
 
-    /// What the plugin can do apart from this call.
+    /// The plugin's operations outside this call.
     public var plugin: PluginContext { PluginContext(runtime: runtime) }
 }
 
-/// Shows a call's other threads that it was cancelled.
+/// A flag that reports the cancellation of a call to its other threads.
 final class CancelMark: Sendable {
     let isSet = Atomic<Bool>(false)
 }

@@ -1,23 +1,23 @@
 import BridgeJSON
 internal import CTaskPlugin
 
-/// Who makes a call, or whose session a hook is about. Cheap to copy and to keep.
+/// The caller of a task, or the session that a hook reports. Cheap to copy and to store.
 public struct Caller: Sendable, Hashable {
-    /// The session; 0: the daemon itself.
+    /// The session; 0 for the daemon itself.
     public var session: SessionID { identity.session }
     /// The peer's user id, as the kernel reports it.
     public var uid: UInt32 { identity.uid }
     /// The peer's group id, as the kernel reports it.
     public var gid: UInt32 { identity.gid }
-    /// The peer's process id when it connected; the process may have ended since.
+    /// The peer's process id at the time of the connection; the process may have ended since.
     public var pid: Int32 { identity.pid }
-    /// What the session speaks for, such as `https://example.org`; `local` unless it named another.
+    /// The origin that the session represents, such as `https://example.org`; `local` if the session specified none.
     public var origin: String { identity.origin }
-    /// The logged-in user; nil: none.
+    /// The logged-in user; `nil` if there is none.
     public var user: String? { identity.user }
-    /// The name that the client gave itself in `bridge.hello`; nil: none.
+    /// The name that the client specified in `bridge.hello`; `nil` if it specified none.
     public var client: String? { identity.client }
-    /// The caller is a local session of root or of the daemon's own user, or the daemon itself.
+    /// Whether the caller is a local session of root or of the daemon's own user, or the daemon itself.
     public var isTrusted: Bool { identity.isTrusted }
 
     private struct Identity: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct Caller: Sendable, Hashable {
         var client: String?
         var isTrusted: Bool
 
-        // By bytes: two names that look the same may be two users.
+        // Compares bytes: two names that look the same may be two users.
         static func == (left: Identity, right: Identity) -> Bool {
             left.session == right.session && left.uid == right.uid && left.gid == right.gid && left.pid == right.pid
                 && left.isTrusted == right.isTrusted && left.origin.isExactly(right.origin)
@@ -52,7 +52,7 @@ public struct Caller: Sendable, Hashable {
         }
     }
 
-    /// What a caller points to, so that handing one on costs a reference count and no strings.
+    /// The shared storage of a caller: passing a caller on costs a reference count and copies no strings.
     private final class Storage: Sendable {
         let identity: Identity
 
@@ -64,7 +64,7 @@ public struct Caller: Sendable, Hashable {
     private let storage: Storage
     private var identity: Identity { storage.identity }
 
-    /// A caller as a test wants it; those of real calls come from the daemon.
+    /// Creates a caller for a test. The daemon provides the callers of real calls.
     public init(
         session: SessionID, uid: UInt32, gid: UInt32, pid: Int32, origin: String = "local", user: String? = nil,
         client: String? = nil, isTrusted: Bool = false
@@ -75,12 +75,12 @@ public struct Caller: Sendable, Hashable {
                 isTrusted: isTrusted))
     }
 
-    /// Whether everything known of the two is the same.
+    /// Whether all properties of both callers are equal.
     public static func == (left: Caller, right: Caller) -> Bool {
         left.storage === right.storage || left.identity == right.identity
     }
 
-    /// Takes in everything that is known of the caller.
+    /// Hashes all properties of the caller.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(identity)
     }
@@ -97,18 +97,18 @@ public struct Caller: Sendable, Hashable {
     }
 }
 
-/// The callers of late, so that a session's next call finds its `Caller` made already. Loop thread only.
+/// A cache of recent callers, so that a session's next call reuses its `Caller`. Loop thread only.
 struct CallerCache {
-    /// A power of two; sessions are numbered in sequence, so this many active ones do not collide.
+    /// A power of two. Sessions are numbered in sequence, so this number of active sessions does not collide.
     private static let slots = 64
 
     private struct Entry {
-        /// The daemon's number for this state of this caller; 0: no caller yet.
+        /// The daemon's number for this state of this caller; 0 if the entry is empty.
         var revision: UInt64 = 0
         var caller: Caller?
     }
 
-    /// Never freed, as its owner, the plugin's runtime, is not.
+    /// Never freed, because its owner, the plugin's runtime, is never freed.
     private let entries: UnsafeMutablePointer<Entry>
 
     init() {
@@ -116,7 +116,8 @@ struct CallerCache {
         entries.initialize(repeating: Entry(), count: Self.slots)
     }
 
-    /// The caller that the daemon describes. Allocates only where it is another than the last one of the same slot.
+    /// Returns the caller that the daemon describes. Allocates only if it differs from the last caller of the same
+    /// slot.
     @inline(__always)
     func caller(_ description: UnsafePointer<trestle_caller>) -> Caller {
         let slot = Int(truncatingIfNeeded: description.pointee.session) & (Self.slots - 1)

@@ -2,33 +2,33 @@ internal import CTaskPlugin
 internal import Glibc
 
 extension PluginContext {
-    /// Waits until a descriptor can be read, or its other end is gone: a socket, a pipe, inotify, a device. No thread
-    /// waits with it. The descriptor stays the plugin's, is made non-blocking, and may be waited for by several at
-    /// once. Any thread.
+    /// Waits until a descriptor is readable or its other end is closed: a socket, a pipe, inotify, a device. It
+    /// occupies no thread. The plugin keeps ownership of the descriptor, which is made non-blocking. Several tasks may
+    /// wait for it at once. Any thread.
     ///
-    /// - Throws: `BridgeError` where the descriptor cannot be waited for, as that of a file; `CancellationError` where
+    /// - Throws: `BridgeError` if the descriptor cannot be waited for, such as that of a file; `CancellationError` if
     ///   the Swift task is cancelled.
     public func readable(_ descriptor: Int32) async throws {
         try await DescriptorWait(descriptor, TRESTLE_WATCH_READABLE, runtime.host).wait()
     }
 
-    /// Waits until a descriptor can be written, or its other end is gone; otherwise as ``readable(_:)``.
+    /// Waits until a descriptor is writable or its other end is closed; otherwise as ``readable(_:)``.
     public func writable(_ descriptor: Int32) async throws {
         try await DescriptorWait(descriptor, TRESTLE_WATCH_WRITABLE, runtime.host).wait()
     }
 }
 
 extension Call {
-    /// Waits until a descriptor can be read, or the call is cancelled: see `PluginContext.readable`.
+    /// Waits until a descriptor is readable or the call is cancelled: see `PluginContext.readable`.
     public func readable(_ descriptor: Int32) async throws { try await plugin.readable(descriptor) }
 
-    /// Waits until a descriptor can be written, or the call is cancelled: see `PluginContext.writable`.
+    /// Waits until a descriptor is writable or the call is cancelled: see `PluginContext.writable`.
     public func writable(_ descriptor: Int32) async throws { try await plugin.writable(descriptor) }
 }
 
 /// A Swift task that waits for a descriptor.
 ///
-/// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
+/// `@unchecked`: the constants are set before it is passed to the loop thread; the variables are used only there.
 final class DescriptorWait: @unchecked Sendable {  // loop thread; see above
     private let descriptor: Int32
     private let events: UInt32
@@ -46,7 +46,7 @@ final class DescriptorWait: @unchecked Sendable {  // loop thread; see above
         try await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in host.onLoopThread { self.start(continuation) } }
         } onCancel: {
-            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never immediately: the handler runs while Swift updates its record of the task that this would resume.
             host.post { self.cancel() }
         }.get()
     }
@@ -70,7 +70,7 @@ final class DescriptorWait: @unchecked Sendable {  // loop thread; see above
         isCancelled = true
         guard continuation != nil else { return }
         host.unwatch(watch)
-        // What the watch held.
+        // Releases the reference that the watch held.
         Unmanaged.passUnretained(self).release()
         end(.failure(CancellationError()))
     }

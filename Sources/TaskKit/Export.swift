@@ -1,13 +1,13 @@
 // The C side of a plugin: the table of functions that the daemon calls.
 //
-// Structs of the interface are used where they lie, field by field, never copied whole and never handed to generic
-// code. The daemon may have been built against an older header, whose struct ends sooner. And the Swift runtime knows
-// one description per name of a C struct, that of the library that it met first: what generic code takes for the size
-// of `trestle_plugin` may be another plugin's idea of it.
+// Structs of the interface are used in place, field by field. They are never copied whole and never passed to generic
+// code. The daemon may have been built against an older header, whose struct is shorter. Also, the Swift runtime keeps
+// one description per name of a C struct: that of the library that it loaded first. So generic code could use the size
+// of `trestle_plugin` from another plugin's header.
 internal import CTaskPlugin
 
-/// The table of a plugin made of `parts`. Nothing of it is ever released: a plugin's library is never unloaded, and the
-/// daemon may call it until the process ends.
+/// Creates the table of a plugin that consists of `parts`. The table is never released: a plugin's library is never
+/// unloaded, and the daemon may call it until the process ends.
 func exportedTable(_ parts: PluginParts) -> PluginTable {
     let manifest = parts.manifest().bytes
     let kept = UnsafeMutableRawBufferPointer.allocate(byteCount: manifest.count, alignment: 1)
@@ -22,14 +22,14 @@ func exportedTable(_ parts: PluginParts) -> PluginTable {
     // Never released.
     table.pointee.context = Unmanaged.passRetained(PluginRuntime(parts)).toOpaque()
     table.pointee.manifest = trestle_bytes(UnsafeRawBufferPointer(kept))
-    // `!` on every argument below: the header promises them.
+    // `!` on every argument below: the header guarantees them.
     table.pointee.attach = { runtime($0).attach(Host($1!)) }
     table.pointee.configure = { runtime($0).configure($1!) }
     table.pointee.reconfigure = { runtime($0).reconfigure($1!) }
     table.pointee.start = { runtime($0).start($1!) }
     table.pointee.launch = { runtime($0).launch($1!) }
     table.pointee.call = { context, request in
-        // Without counting a reference, because this comes with every call.
+        // Without reference counting, because this runs for every call.
         Unmanaged<PluginRuntime>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.call(request!) }
     }
     table.pointee.cancel = { context, call, _ in runtime(context).cancel(call) }
@@ -73,7 +73,7 @@ extension PluginRuntime {
         }
     }
 
-    /// Hands the section of a request to the plugin's configuration, and answers what came of it.
+    /// Passes the section of a request to the plugin's configuration, and answers with the outcome.
     private func answer(
         _ request: UnsafePointer<trestle_request>, interceptsAnew: Bool = false,
         _ read: (ConfigurationSection, UnsafeRawBufferPointer) throws -> Void
@@ -150,8 +150,8 @@ extension PluginRuntime {
 }
 
 extension BridgeError {
-    /// A section of the configuration that does not fit: `configuration.invalid` with what `options.invalid` would
-    /// bear.
+    /// Creates the error for a section of the configuration that does not fit: `configuration.invalid` with the data of
+    /// `options.invalid`.
     fileprivate init(configuration mismatch: JSONMismatch) {
         self.init(
             .configurationInvalid, "the configuration does not fit: \(mismatch)", data: BridgeError(mismatch).data)

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A raw task's reply that is kept, and given on another thread. Any thread.
+/// A raw task's reply that is stored and sent later on another thread. Any thread.
 package final class HeldReply: Sendable {
-    /// Nil: given.
+    /// `nil` after the reply was sent.
     private let reply: Mutex<Reply?>
 
-    /// - Parameter reply: The reply.
+    /// - Parameter reply: The reply to store.
     package init(_ reply: consuming Reply) { self.reply = Mutex(reply) }
 
-    /// Gives it, the first time.
+    /// Sends the reply on the first call; later calls do nothing.
     ///
     /// - Parameter outcome: The result as JSON, or the error.
     package func give(_ outcome: Result<[UInt8], BridgeError>) {

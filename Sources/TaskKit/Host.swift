@@ -1,9 +1,9 @@
 internal import CTaskPlugin
 internal import Glibc
 
-/// The daemon's table, in Swift's terms.
+/// A Swift interface to the daemon's table.
 ///
-/// `@unchecked`: the table is constant and lives until the process ends. Functions without "loop thread" in their
+/// `@unchecked`: the table is constant and valid until the process ends. Functions without "loop thread" in their
 /// comment may be called from any thread.
 struct Host: @unchecked Sendable {  // constant; see above
     private let table: UnsafePointer<trestle_host>
@@ -41,12 +41,12 @@ struct Host: @unchecked Sendable {  // constant; see above
         post({ Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body() }, Box(body).retained)  // `!`: our own box
     }
 
-    /// Runs `body` on the loop thread: now where this is it, else soon.
+    /// Runs `body` on the loop thread: immediately if this is the loop thread, otherwise soon.
     func onLoopThread(_ body: @escaping @Sendable () -> Void) {
         if isLoopThread { body() } else { post(body) }
     }
 
-    /// Runs `work(argument)` where it may block, then `done(argument)` on the loop thread.
+    /// Runs `work(argument)` on a thread that may block, then `done(argument)` on the loop thread.
     func blocking(
         _ work: @convention(c) (UnsafeMutableRawPointer?) -> Void,
         done: @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer
@@ -72,7 +72,7 @@ struct Host: @unchecked Sendable {  // constant; see above
         name.withUTF8 { name in
             data.withUnsafeBytes { data in
                 (sessions ?? []).map(\.rawValue).withUnsafeBufferPointer { ids in
-                    // An empty array may have no address, and no address means "to all".
+                    // An empty array may have no address, and a missing address means all sessions.
                     withUnsafePointer(to: UInt64(0)) { nobody in
                         var event = trestle_event()
                         event.size = UInt32(MemoryLayout<trestle_event>.size)
@@ -89,9 +89,9 @@ struct Host: @unchecked Sendable {  // constant; see above
         }
     }
 
-    /// What stands between calls and the plugin's task of this number; nil: an older daemon does not say.
+    /// Returns the marks of the plugin's task of this number; `nil` if the daemon is older than this function.
     func taskMarks(_ number: Int) -> UInt32? {
-        // `!`: a member of the table, which has its place.
+        // `!`: a stored member of the table always has an offset.
         guard Int(table.pointee.size) > MemoryLayout<trestle_host>.offset(of: \.task_marks)! else { return nil }
         return table.pointee.task_marks(table, UInt32(number))
     }
@@ -100,7 +100,7 @@ struct Host: @unchecked Sendable {  // constant; see above
 
     /// Calls `ready(argument, events)` once. Loop thread.
     ///
-    /// - Returns: the watch's number, or minus an errno.
+    /// - Returns: The watch's number, or a negated errno.
     func watch(
         _ descriptor: Int32, _ events: UInt32,
         _ ready: @convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void, _ argument: UnsafeMutableRawPointer
@@ -108,9 +108,9 @@ struct Host: @unchecked Sendable {  // constant; see above
         table.pointee.watch(table, descriptor, events, ready, argument)
     }
 
-    /// Calls `fire(argument)` once, after that time. Loop thread.
+    /// Calls `fire(argument)` once after the delay. Loop thread.
     ///
-    /// - Returns: the timer's number, or minus an errno.
+    /// - Returns: The timer's number, or a negated errno.
     func timer(
         _ delay: Duration, _ fire: @convention(c) (UnsafeMutableRawPointer?) -> Void,
         _ argument: UnsafeMutableRawPointer
@@ -124,9 +124,9 @@ struct Host: @unchecked Sendable {  // constant; see above
 
     // MARK: Streams. Loop thread
 
-    /// Whether the daemon has the functions below: an older one has not.
+    /// Whether the daemon has the functions below. Older daemons do not have them.
     var hasStreams: Bool {
-        // `!`: a member of the table, which has its place.
+        // `!`: a stored member of the table always has an offset.
         Int(table.pointee.size) > MemoryLayout<trestle_host>.offset(of: \.stream_attach)!
     }
 
@@ -146,7 +146,7 @@ struct Host: @unchecked Sendable {  // constant; see above
 
     // MARK: Metrics
 
-    /// Declares a metric; none with a daemon whose table ends before these functions.
+    /// Declares a metric. The handle does nothing if the daemon refuses the metric.
     func metric(_ name: String, _ help: String, _ unit: MetricUnit?, kind: Int) -> MetricHandle {
         var (name, help, unit) = (name, help, unit?.rawValue ?? "")
         let number = name.withUTF8 { name in
@@ -166,12 +166,12 @@ struct Host: @unchecked Sendable {  // constant; see above
         return MetricHandle(host: self, number: number)
     }
 
-    /// Of a metric that `metric` gave a number.
+    /// Sets a metric by the number that the daemon returned.
     func setMetric(_ number: UInt32, _ value: Double) { table.pointee.metric_set(table, number, value) }
     func addToMetric(_ number: UInt32, _ amount: Double) { table.pointee.metric_add(table, number, amount) }
 }
 
-/// A closure that travels as a C pointer.
+/// A closure that is passed as a C pointer.
 private final class Box: Sendable {
     let body: @Sendable () -> Void
 
@@ -179,7 +179,7 @@ private final class Box: Sendable {
         self.body = body
     }
 
-    /// The code that is handed this takes over the reference, once.
+    /// A pointer with a retained reference, which its receiver must release once.
     var retained: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
 }
 
@@ -192,7 +192,7 @@ extension trestle_bytes {
 }
 
 extension BridgeError {
-    /// Hands `body` the error as the interface has it.
+    /// Calls `body` with the error in the form of the C interface.
     func withForeign<R>(_ body: (UnsafePointer<trestle_error>) -> R) -> R {
         var code = code.rawValue
         var message = message
@@ -215,7 +215,7 @@ extension BridgeError {
         }
     }
 
-    /// The error that the daemon describes.
+    /// Creates the error that the daemon describes.
     init(_ error: UnsafePointer<trestle_error>) {
         self.init(
             ErrorCode(rawValue: String(decoding: error.pointee.code.buffer, as: UTF8.self)),

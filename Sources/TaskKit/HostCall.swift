@@ -1,11 +1,11 @@
 internal import CTaskPlugin
 
-/// A call of one of the host's functions that ends later: from a task's `await` to the daemon and back.
+/// A call of one of the host's functions that ends later: from the `await` of a task to the daemon and back.
 ///
-/// `@unchecked`: the constants are set before it is handed to the loop thread, the variables are used only there.
+/// `@unchecked`: the constants are set before it is passed to the loop thread; the variables are used only there.
 final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; see above
     typealias Outcome = Result<Value, BridgeError>
-    /// Calls the host's function. The function's context keeps the call alive until `end`. Loop thread.
+    /// Calls the host's function. The function's context retains the call until `end`. Loop thread.
     typealias Make = @Sendable (HostCall) throws(BridgeError) -> trestle_call
 
     let onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
@@ -19,7 +19,7 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
 
     /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
     ///
-    /// - Parameter refusal: The error's message where the Swift task has been cancelled before.
+    /// - Parameter refusal: The error's message if the Swift task was cancelled before this started.
     func outcome(orCancelled refusal: @autoclosure () -> String, _ make: @escaping Make) async -> Outcome {
         if Task.isCancelled {
             return .failure(BridgeError(.callCancelled, refusal(), data: ["started": false]))
@@ -29,8 +29,8 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
                 host.onLoopThread { self.start(continuation, make) }
             }
         } onCancel: {
-            // Never immediately, even on the loop thread: the handler runs inside Swift's bookkeeping of the task, and
-            // ending the call would resume that very task.
+            // Never immediately, even on the loop thread: the handler runs while Swift updates its record of the task,
+            // and ending the call would resume that same task.
             host.post { self.cancel() }
         }
     }
@@ -44,14 +44,14 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
         }
     }
 
-    /// The call has ended. Loop thread.
+    /// Ends the call with its outcome. Loop thread.
     func end(_ outcome: Outcome) {
         continuation?.resume(returning: outcome)
         continuation = nil
     }
 
     private func cancel() {
-        // Without a continuation the call has ended.
+        // If there is no continuation, the call has ended.
         if continuation != nil { host.cancel(handle) }
     }
 }

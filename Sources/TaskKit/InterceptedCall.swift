@@ -1,62 +1,62 @@
 internal import CTaskPlugin
 
-/// A call that an interceptor is asked about: of which task, with which options, by whom, and what can be done before
-/// it is decided. May be kept and used on any thread; once the call has ended, what is sent through it goes nowhere.
+/// A call that an interceptor decides about: its task, options and caller, and the operations available before the
+/// decision. May be stored and used on any thread. After the call has ended, everything sent through it is dropped.
 public struct InterceptedCall: Sendable {
     /// The task that is called.
     public let task: String
 
-    /// The options, one JSON value, to the byte as the caller sent it: the same value may come with other spaces,
-    /// escapes or digits. It has not been checked yet whether it fits the task.
+    /// The options, one JSON value, exactly as the caller sent them. The same value may arrive with different spaces,
+    /// escapes or digits. The options have not been checked against the task yet.
     public let rawOptions: [UInt8]
 
-    /// The session whose task is meant, where the caller named one.
+    /// The session that must have registered the task; `nil` if the caller specified none.
     public let session: SessionID?
 
-    /// No one waits for the answer.
+    /// Whether the caller does not wait for the answer.
     public let isOneWay: Bool
 
-    /// The question that this call brought to the plugin, with all that a task's call has: what is done through it is
-    /// done on behalf of the caller, `progress` reaches them, and the log names the call.
+    /// The request for a decision, with all operations of a task's call. Operations through it are on behalf of the
+    /// caller, `reportProgress` reaches the caller, and log lines name the call.
     public let question: Call
 
-    /// Who makes the call.
+    /// The caller.
     public var caller: Caller { question.caller }
 
-    /// When the daemon ends the call; nil: never.
+    /// The time at which the daemon ends the call; `nil` if there is no deadline.
     public var deadline: ContinuousClock.Instant? { question.deadline }
 
-    /// The time that is left to the call now, zero once it has passed; nil: no deadline.
+    /// The time left to the call now; zero after the deadline; `nil` if there is no deadline.
     public var timeRemaining: Duration? { question.timeRemaining }
 
-    /// The call has ended, and no one waits for a decision. Right on every thread.
+    /// Whether the call has ended, so that no decision is needed. Correct on every thread.
     public var isCancelled: Bool { question.isCancelled }
 
     /// The daemon's log.
     public var log: PluginLog { question.log }
 
-    /// What the plugin can do apart from this call.
+    /// The plugin's operations outside this call.
     public var plugin: PluginContext { question.plugin }
 
-    /// The options as JSON, made of `rawOptions` each time that it is asked for. Options may be as long as the task
-    /// takes them: those of more than 64 KiB are better read beside the loop, in `question.blocking`.
+    /// The options as JSON, decoded from `rawOptions` at each access. They may be as long as the task permits: read
+    /// options of more than 64 KiB outside the loop thread, in `question.blocking`.
     ///
-    /// - Throws: where they are nested too deep for that.
+    /// - Throws: An error if they are nested too deeply.
     public var options: JSON {
         get throws(JSONMismatch) { try options(as: JSON.self) }
     }
 
-    /// The options, decoded each time that it is called. As for `options`, long ones are better read beside the loop.
+    /// Decodes the options at each call. As with `options`, read long ones outside the loop thread.
     ///
-    /// - Throws: Where they do not fit. Thrown on by the interceptor it is a failure; options that do not fit are
-    ///   rather passed on, for the task to refuse.
+    /// - Throws: An error if they do not fit. If the interceptor throws that error, it counts as its failure. It is
+    ///   better to pass such options on, so that the task refuses them.
     public func options<Options: Decodable>(as type: Options.Type) throws(JSONMismatch) -> Options {
         try rawOptions.span.bytes.withUnsafeBytes { bytes throws(JSONMismatch) in
             try JSONCoding.decode(type, from: bytes)
         }
     }
 
-    /// Calls another task on behalf of the caller; see `Call.call`. The call is not shown to this interceptor.
+    /// Calls another task on behalf of the caller; see `Call.call`. This interceptor does not receive that call.
     public func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard
@@ -64,18 +64,17 @@ public struct InterceptedCall: Sendable {
         try await question.call(task, options, session: session, timeout: timeout)
     }
 
-    /// Has the task do what it was called for, here and now, and waits for the result: for who wants to keep it, or to
-    /// answer with something else. The interceptors that have not been asked about it are asked. Progress reaches the
-    /// caller.
+    /// Calls the task now and waits for its result, for an interceptor that stores the result or answers with another
+    /// one. The remaining interceptors are called as usual. Progress reaches the caller.
     ///
-    /// - Throws: What the task answered, and what `Call.call` throws.
+    /// - Throws: The task's error, and the errors of `Call.call`.
     public func proceed<R: Decodable & Sendable>() async throws(BridgeError) -> R {
         try await question.proceed(task, rawOptions, session: session)
     }
 
-    /// Reads a question. Loop thread; the request is borrowed.
+    /// Reads a request for a decision. Loop thread; the request is borrowed.
     ///
-    /// - Throws: where it is none.
+    /// - Throws: An error if it is not such a request.
     init(_ request: UnsafePointer<trestle_request>, _ call: Call) throws(JSONMismatch) {
         var question = Question()
         var members = MemberCursor(request.pointee.options.buffer)
@@ -88,14 +87,14 @@ public struct InterceptedCall: Sendable {
         self.question = call
     }
 
-    /// What a question says. Its options stay text: they may be as long as a message.
+    /// The members of a request for a decision. The options stay text, because they may be as long as a message.
     private struct Question {
         var task: String?
         var session: SessionID?
         var isOneWay = false
         var options: [UInt8]?
 
-        /// - Parameter key: with its quotes.
+        /// - Parameter key: The key with its quotes.
         mutating func take(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(JSONMismatch) {
             let name = UnsafeRawBufferPointer(rebasing: key.dropFirst().dropLast())
             func isSame(_ other: StaticString) -> Bool {
@@ -127,7 +126,7 @@ extension Call {
 }
 
 extension PluginRuntime {
-    /// Answers a question to an interceptor.
+    /// Answers a request for a decision.
     func intercept(_ request: UnsafePointer<trestle_request>) {
         let handle = request.pointee.call
         guard parts.interceptors.indices.contains(Int(request.pointee.number)) else {
@@ -170,7 +169,7 @@ extension PluginRuntime {
         }
     }
 
-    /// What `start` and `reconfigure` answer: the tasks that interceptors are for, as the plugin has them now.
+    /// The answer to `start` and `reconfigure`: the current tasks of each interceptor.
     var interceptedTasks: JSON {
         var all: JSONObject = [:]
         for one in parts.interceptors {
@@ -180,14 +179,14 @@ extension PluginRuntime {
     }
 }
 
-/// An interceptor, its type erased.
+/// An interceptor with its type erased.
 struct AnyInterceptor: Sendable {
     let interceptor: any Interceptor
 
     var name: String { type(of: interceptor).name }
     var summary: String { type(of: interceptor).summary }
 
-    /// As the manifest has it.
+    /// The interceptor's entry in the manifest.
     var description: JSON {
         [
             "name": .string(name), "summary": .string(summary), "tasks": .array(interceptor.tasks.map(JSON.string)),

@@ -1,5 +1,4 @@
-/// Stands between callers and tasks: is asked about calls before their tasks get them, and decides what becomes of
-/// each.
+/// Decides about calls before their tasks receive them.
 ///
 ///     struct Cache: Interceptor {
 ///         static let name = "cache.records"
@@ -16,56 +15,57 @@
 ///         }
 ///     }
 ///
-/// One value of the type serves every call; questions overlap wherever one of them awaits. Of several interceptors the
-/// one that was registered last is asked first: plugins in the order in which they started, within a plugin in the
-/// order in which they were given to it.
+/// One value of the type serves every call. Decisions can overlap at each `await`. Of several interceptors, the one
+/// that was registered last decides first: plugins register in the order in which they started, and a plugin's
+/// interceptors in the order in which they were added to it.
 ///
-/// The daemon's own tasks and private ones are shown to no interceptor.
+/// Interceptors receive no calls of the daemon's own tasks or of private tasks.
 public protocol Interceptor: Sendable {
-    /// Its name, under the rules of `BridgeTask.name`, unique in its plugin: operators see it.
+    /// The name that operators see, under the rules of `BridgeTask.name`, unique in its plugin.
     static var name: String { get }
 
     /// One sentence for operators.
     static var summary: String { get }
 
-    /// What becomes of a call when this fails: its process ends, it throws what is no `BridgeError`, its plugin is
-    /// stopped. The default, `refuse`: the call ends with the failure.
+    /// The effect on a call if the interceptor fails: its process ends, it throws an error that is no `BridgeError`, or
+    /// its plugin is stopped. The default, `refuse`: the call ends with the failure.
     static var onFailure: InterceptorFailure { get }
 
-    /// The tasks whose calls it is asked about: names, or beginnings of names with a `*` behind them.
+    /// The tasks whose calls it decides about: names, or prefixes of names followed by `*`.
     ///
-    /// Asked when the plugin is put together, when it has started, and when it has taken another configuration; so that
-    /// it may come from that. Loop thread.
+    /// Read when the plugin is assembled, after it has started, and after it has stored a new configuration, so the
+    /// list may depend on the configuration. Loop thread.
     var tasks: [String] { get }
 
     /// Decides about one call.
     ///
-    /// - Runs as `BridgeTask.run` does: on the daemon's loop thread, which it must not block, and until its first
-    ///   suspension before the next question. An interceptor that needs no `await` costs its calls a few microseconds.
-    /// - Until it has decided, later calls of the same session to the same plugin wait behind the call, unless they are
-    ///   answered by interceptors themselves. The call's deadline goes on, and ends the call whatever `failure` says.
-    /// - When the call ends first, because its caller cancels it, leaves or runs out of time, the Swift task that this
-    ///   runs in is cancelled, and what it returns goes nowhere.
-    /// - Throws: A `BridgeError` refuses the call: its caller gets that error. A `CancellationError` refuses it with
-    ///   `call.cancelled`. Anything else is a failure of the interceptor.
+    /// - It runs as `BridgeTask.run` does: on the daemon's loop thread, which it must not block, and up to its first
+    ///   suspension before the next decision begins. An interceptor that needs no `await` adds a few microseconds to a
+    ///   call.
+    /// - Until it has decided, later calls of the same session to the same plugin wait behind the call, unless
+    ///   interceptors answer them. The call's deadline still applies, and ends the call whatever `onFailure` is.
+    /// - If the call ends first, because its caller cancels it or disconnects, or its deadline passes, the Swift task
+    ///   that this runs in is cancelled, and its result is dropped.
+    /// - Throws: A `BridgeError` refuses the call: its caller receives that error. A `CancellationError` refuses it
+    ///   with `call.cancelled`. Any other error is a failure of the interceptor.
     func intercept(_ call: InterceptedCall) async throws -> Decision
 }
 
 extension Interceptor {
-    /// The call ends with the failure.
+    /// `refuse`: the call ends with the failure.
     public static var onFailure: InterceptorFailure { .refuse }
 }
 
-/// What becomes of a call whose interceptor fails.
+/// The effect on a call if its interceptor fails.
 public enum InterceptorFailure: String, Sendable, Hashable, CaseIterable {
-    /// It ends with the failure: for interceptors without which a call must not go on, such as those that forbid
-    /// things.
+    /// The call ends with the failure: for interceptors that calls must not bypass, such as those that forbid
+    /// something.
     case refuse
-    /// It goes on as if the interceptor were not there: for those that only help, such as caches.
+    /// The call continues without the interceptor: for interceptors that only help, such as caches.
     case pass
 }
 
-/// What an interceptor decided about a call. To refuse it, throw a `BridgeError`.
+/// An interceptor's decision about a call. To refuse the call, throw a `BridgeError`.
 public struct Decision: Sendable {
     enum Kind: Sendable {
         case pass
@@ -78,32 +78,32 @@ public struct Decision: Sendable {
 
     let kind: Kind
 
-    /// The call goes on as it is: to the next interceptor, after the last one to its task.
+    /// Passes the call on unchanged: to the next interceptor, or after the last one to its task.
     public static var pass: Decision { Decision(kind: .pass) }
 
-    /// The call goes on with other options. The task checks them as if its caller had sent them.
+    /// Passes the call on with other options. The task checks them as if the caller had sent them.
     public static func rewrite(_ options: some Encodable & Sendable) -> Decision {
         Decision(kind: .rewrite(options))
     }
 
-    /// The call becomes one of another task, with its own options. Its caller must be allowed to call that task;
-    /// interceptors of that task that have not seen the call are asked.
+    /// Redirects the call to another task, with the call's own options. Its caller must be allowed to call that task.
+    /// The interceptors of that task that have not received the call yet are called.
     public static func redirect(to task: String) -> Decision { Decision(kind: .redirect(task, nil)) }
 
-    /// The call becomes one of another task, with other options; see `redirect(to:)`.
+    /// Redirects the call to another task, with other options; see `redirect(to:)`.
     public static func redirect(to task: String, options: some Encodable & Sendable) -> Decision {
         Decision(kind: .redirect(task, options))
     }
 
-    /// The call ends with this result; its task never hears of it.
+    /// Ends the call with this result; its task does not receive the call.
     public static func answer(_ result: some Encodable & Sendable) -> Decision { Decision(kind: .answer(result)) }
 
-    /// The call ends with this result, which is JSON already. The daemon checks it.
+    /// Ends the call with this result, which is JSON already. The daemon checks it.
     public static func answer(raw result: [UInt8]) -> Decision { Decision(kind: .answerRaw(result)) }
 
-    /// The decision as `trestle_plugin.h` has it.
+    /// Returns the decision in the form that `trestle_plugin.h` defines.
     ///
-    /// - Throws: where something of it has no JSON.
+    /// - Throws: An error if a part of it has no JSON form.
     func text() throws(JSONEncodingError) -> [UInt8] {
         var text: [UInt8] = []
         switch kind {

@@ -1,5 +1,5 @@
 extension PluginParts {
-    /// What `describe` answers, as `trestle_plugin.h` describes it.
+    /// Returns the answer to `describe`, as `trestle_plugin.h` defines it.
     func description() -> JSON {
         let (tasks, configuration, defects) = schemas()
         var description: JSONObject = ["tasks": .array(tasks.map(JSON.object))]
@@ -8,7 +8,8 @@ extension PluginParts {
         return .object(description)
     }
 
-    /// The manifest, as `trestle_plugin.h` describes it. With defects it holds these instead of tasks.
+    /// Returns the manifest, as `trestle_plugin.h` defines it. If there are defects, it contains them instead of the
+    /// tasks.
     func manifest() -> JSON {
         var manifest: JSONObject = ["name": .string(name), "version": .string(version)]
         let defects = defects()
@@ -38,7 +39,7 @@ extension AnyTask {
             task["timeout"] = .null
         }
         task["concurrency"] = settings.concurrency.map { .number(JSONNumber($0)) }
-        // Said in any case: without it, where the plugin runs would make a difference.
+        // Always included: without it, the limit would depend on where the plugin runs.
         task["optionBytes"] = .number(JSONNumber(settings.optionBytes ?? TaskSettings.usualOptionBytes))
         if settings.isPrivate { task["private"] = true }
         if settings.isPublic { task["public"] = true }
@@ -49,7 +50,7 @@ extension AnyTask {
             }
             task["optionPermissions"] = .object(verbs)
         }
-        // The daemon checks what stands in the manifest.
+        // The daemon checks options against the schema in the manifest.
         if !checksOptions { task["options"] = (try? optionsSchema()) ?? nil }
         return .object(task)
     }

@@ -1,5 +1,5 @@
 extension Plugin {
-    /// The name that it was given: the daemon's lists show it, and its section of the configuration bears it. Known at
-    /// once, on any thread that has the plugin.
+    /// The plugin's name. The daemon's lists show it, and the plugin's section of the configuration has this name.
+    /// Available immediately, on any thread.
     public var name: String { parts.name }
 }

@@ -1,41 +1,43 @@
-/// What is wrong with a plugin, all of it, in sentences for its author.
+/// All defects of a plugin, in sentences for its author.
 public struct PluginDefects: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The name that the plugin gave itself.
+    /// The plugin's name.
     public var plugin: String
-    /// One sentence each; at least one.
+    /// The defects, one sentence each; at least one.
     public var sentences: [String]
 
-    /// All of it in one line.
+    /// All defects in one line.
     public var description: String { "the plugin \(plugin) cannot be used: " + sentences.joined(separator: "; ") }
 }
 
 extension Plugin {
-    /// Checks what can be checked without running the plugin: names, summaries, settings, patterns, and that the JSON
-    /// Schemas can be derived. To be called from a test of the plugin's own:
+    /// Checks everything that can be checked without running the plugin: names, summaries, settings, patterns, and
+    /// whether the JSON Schemas can be derived. Call it from a test of the plugin:
     ///
     ///     @Test func conforms() throws { try makePlugin().check() }
     ///
-    /// - Throws: Everything that was found.
+    /// - Throws: All defects found.
     public func check() throws(PluginDefects) {
         let sentences = parts.defects() + parts.schemas().defects
         if !sentences.isEmpty { throw PluginDefects(plugin: parts.name, sentences: sentences) }
     }
 }
 
-/// The rules for names, and why they are as they are: a name stands in URLs, command lines and configuration keys.
+/// The rules for names. A name appears in URLs, command lines and configuration keys.
 enum NameRule {
-    /// The longest name of a task, event or launch worker, in bytes: one still fits on a line of a log or a table.
+    /// The maximum length of the name of a task, event, launch worker or interceptor, in bytes. Such a name fits on one
+    /// line of a log or a table.
     static let maximumBytes = 128
 
-    /// The longest name of a plugin, in bytes: it is a directory's name, with room for a suffix.
+    /// The maximum length of a plugin's name, in bytes. The name is used for a directory, with room for a suffix.
     static let maximumPluginBytes = 64
 
-    /// Letters, digits, `-` and `_`, beginning with a letter.
+    /// Returns whether a name consists of letters, digits, `-` and `_`, beginning with a letter.
     static func allowsPlugin(_ name: String) -> Bool {
         name.utf8.count <= maximumPluginBytes && startsWithLetter(name) && name.utf8.allSatisfy(isPartByte)
     }
 
-    /// Parts of letters, digits, `-` and `_`, joined by dots, beginning with a letter.
+    /// Returns whether a name consists of parts of letters, digits, `-` and `_`, joined by dots, beginning with a
+    /// letter.
     static func allows(_ name: String) -> Bool {
         name.utf8.count <= maximumBytes && startsWithLetter(name)
             && name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -57,8 +59,8 @@ enum NameRule {
 }
 
 extension PluginParts {
-    /// What is wrong, in sentences; but for the schemas, which are derived when a client asks for them: it takes longer
-    /// than all else that a plugin does when it is loaded.
+    /// Returns the defects, in sentences, except those of the schemas. Schemas are derived when a client requests them:
+    /// that takes longer than everything else that a plugin does when it is loaded.
     func defects() -> [String] {
         var found: [String] = []
         if !NameRule.allowsPlugin(name) {
@@ -82,7 +84,7 @@ extension PluginParts {
         return found
     }
 
-    /// What `describe` answers of tasks and configuration, as `trestle_plugin.h` has it, and what is wrong with it.
+    /// Returns the answer to `describe` for tasks and configuration, as `trestle_plugin.h` defines it, and its defects.
     func schemas() -> (tasks: [JSONObject], configuration: JSON?, defects: [String]) {
         var defects: [String] = []
         func schema(_ owner: String, _ derive: () throws(JSONSchemaError) -> JSON?) -> JSON? {
@@ -127,7 +129,7 @@ extension PluginParts {
     }
 
     private func launchDefects() -> [String] {
-        // Only what lies within the plugin can be seen here: the other names of `after` belong to other plugins.
+        // Only workers of this plugin can be checked here: the other names in `after` belong to other plugins.
         let after = Dictionary(launchWorkers.map { ($0.name, $0.after) }, uniquingKeysWith: { first, _ in first })
         return launchWorkers.compactMap { worker in
             var seen: Set<String> = []
@@ -159,7 +161,7 @@ extension AnyTask {
 }
 
 extension ConfigurationSection {
-    /// What is said about settings that the type does not have.
+    /// Returns the defects of descriptions for settings that the type does not have.
     fileprivate func settingDefects(_ schema: JSON?) -> [String] {
         guard let properties = schema?["properties"]?.objectValue else { return [] }
         return settings.keys.sorted().filter { properties[$0] == nil }.map {

@@ -1,34 +1,34 @@
 internal import Synchronization
 
-/// A plugin's section of the configuration: what it is now. Any thread.
+/// The current value of a plugin's section of the configuration. Any thread.
 ///
 ///     let configuration = PluginConfiguration(Settings())
 ///     Plugin("greeter", version: "1.0.0") { Greet(configuration: configuration) }
 ///         .configuration(configuration, reloadable: true)
 ///
-/// Read ``value`` each time that a setting is needed: a reload of the configuration changes it.
+/// Read ``value`` each time a setting is needed: a reload of the configuration changes it.
 public final class PluginConfiguration<C: Codable & Sendable>: Sendable {
     private let section: Mutex<C>
 
-    /// - Parameter initial: The value until the daemon has configured the plugin, which it does before anything else.
+    /// - Parameter initial: The value until the daemon configures the plugin, which it does before anything else.
     public init(_ initial: C) { section = Mutex(initial) }
 
-    /// The section as it is now.
+    /// The current section.
     public internal(set) var value: C {
         get { section.withLock { $0 } }
         set { section.withLock { $0 = newValue } }
     }
 }
 
-/// A plugin's section of the configuration, its type erased.
+/// A plugin's section of the configuration, with its type erased.
 struct ConfigurationSection: Sendable {
     let typeName: String
     let isReloadable: Bool
     let settings: [String: JSON]
     let schema: @Sendable () throws(JSONSchemaError) -> JSON
-    /// Checks a section and keeps nothing.
+    /// Checks a section and stores nothing.
     let check: @Sendable (UnsafeRawBufferPointer) throws -> Void
-    /// Checks a section and keeps it.
+    /// Checks a section and stores it.
     let read: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
     init<C: Codable & Sendable>(
@@ -53,7 +53,7 @@ struct ConfigurationSection: Sendable {
         }
     }
 
-    /// The derived properties with what is said about them.
+    /// Returns the derived properties with the members of `settings` added.
     private static func describe(_ properties: JSON, _ settings: [String: JSON]) -> JSON {
         var described = JSONObject()
         for (key, derived) in properties.objectValue ?? JSONObject() {

@@ -1,31 +1,31 @@
 internal import CTaskPlugin
 
-/// What a plugin has and can do in its own name, outside of any call. May be kept and used on any thread.
+/// The resources and operations of a plugin in its own name, outside any call. May be stored and used on any thread.
 public struct PluginContext: Sendable {
     // Unretained because a runtime is never released; see `Plugin.export`.
     unowned(unsafe) let runtime: PluginRuntime
 
-    /// The directory for what plugins keep on disk. It exists; a plugin's files should bear its name.
+    /// The directory for the files of plugins. It exists; the names of a plugin's files should contain its name.
     public var stateDirectory: String { runtime.startOptions.stateDirectory }
 
-    /// How the daemon was launched.
+    /// The options with which the daemon was launched.
     public var launch: LaunchOptions { runtime.startOptions.launch }
 
     /// The daemon's log.
     public var log: PluginLog { PluginLog(host: runtime.host, call: 0) }
 
-    /// The executor whose thread is the daemon's loop thread. What the plugin starts by itself, apart from calls and
-    /// hooks, belongs there too: `Task(executorPreference: context.executor) { … }`.
+    /// The executor whose thread is the daemon's loop thread. Work that the plugin starts outside calls and hooks
+    /// belongs there too: `Task(executorPreference: context.executor) { … }`.
     public var executor: any TaskExecutor { runtime.executor }
 
-    /// Runs `body` on the daemon's loop thread, soon: behind whatever this thread has handed over before, be it a
-    /// reply, an event or another `body`. What `body` sends comes behind what waits by then: so what this thread sends
-    /// after this call may come first.
+    /// Runs `body` on the daemon's loop thread, soon, after everything that this thread has sent before: replies,
+    /// events or another `body`. Messages that `body` sends follow those that wait by then. So messages that this
+    /// thread sends after this call may arrive before them.
     public func post(_ body: @escaping @Sendable () -> Void) {
         runtime.host.post(body)
     }
 
-    /// Calls a task in the plugin's own name, whom the policy trusts; otherwise, and in what it throws, as
+    /// Calls a task in the plugin's own name, which the policy trusts. Otherwise this behaves, and throws, as
     /// `Call.call`.
     public func call<R: Decodable & Sendable, P: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
@@ -34,7 +34,7 @@ public struct PluginContext: Sendable {
         try await sender.call(task, options, session: session, timeout: timeout, onProgress: onProgress)
     }
 
-    /// Calls a task in the plugin's own name, with no interest in its progress; throws as `Call.call`.
+    /// Calls a task in the plugin's own name, without receiving its progress; throws as `Call.call`.
     public func call<R: Decodable & Sendable>(
         _ task: String, _ options: some Encodable & Sendable, session: SessionID? = nil,
         timeout: Timeout = .standard
@@ -48,15 +48,15 @@ public struct PluginContext: Sendable {
     }
 }
 
-/// How the daemon was launched.
+/// The options with which the daemon was launched.
 public struct LaunchOptions: Codable, Sendable, Hashable {
     /// The daemon's command line, without its own name.
     public var arguments: [String]
 
-    /// The environment variables that the configuration hands to plugins.
+    /// The environment variables that the configuration passes to plugins.
     public var environment: [String: String]?
 
-    /// Launch options as a test wants them.
+    /// Creates launch options for a test.
     public init(arguments: [String] = [], environment: [String: String]? = nil) {
         self.arguments = arguments
         self.environment = environment
@@ -65,15 +65,15 @@ public struct LaunchOptions: Codable, Sendable, Hashable {
 
 /// The options of `start` and `launch`, as the C interface defines them.
 ///
-/// No Codable type, whose keys the Swift runtime looks up among all types of the process: with five plugins that came
-/// to one part in fifty of the daemon's start.
+/// Not a Codable type: the Swift runtime looks up the keys of such a type among all types of the process. With five
+/// plugins that took one fiftieth of the daemon's start time.
 struct StartOptions: Sendable {
     var stateDirectory = ""
     var launch = LaunchOptions()
 
     init() {}
 
-    /// - Throws: What is not as the interface says.
+    /// - Throws: The first value that does not match the interface.
     init(_ json: JSON) throws(JSONMismatch) {
         stateDirectory = try Self.text(json["stateDirectory"], at: "$.stateDirectory")
         launch.arguments = try Self.texts(json["launch"]?["arguments"])

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Runs a plugin's `async` code on the daemon's loop thread, through the host's `post`.
 ///
-/// Jobs run in the order in which they were enqueued. One `post` is under way at a time: it runs some of the jobs that
-/// it finds, and is followed by another one while jobs are left, so that neither a plugin that never rests nor one with
+/// Jobs run in the order in which they were enqueued. At most one `post` is pending at a time. It runs some of the jobs
+/// in the queue, and another `post` follows while jobs are left. So neither a plugin that is always busy nor one with
 /// thousands of calls keeps the loop from its other work.
 final class PluginExecutor: TaskExecutor {
     private struct Queue {
@@ -12,22 +12,22 @@ final class PluginExecutor: TaskExecutor {
         var isPosted = false
     }
 
-    /// How many jobs one `post` runs.
+    /// The maximum number of jobs that one `post` runs.
     private static let jobsPerPost = 64
 
     private let queue = Mutex(Queue())
-    /// Jobs that were taken out of the queue, and the next one that is to run. Loop thread only. The two arrays take
-    /// turns, so that a steady flow allocates nothing.
+    /// The jobs taken from the queue, and the index of the next one. Loop thread only. The queue and this batch swap
+    /// their arrays, so a steady flow of jobs allocates nothing.
     @exclusivity(unchecked) private nonisolated(unsafe) var batch: [UnownedJob] = []  // loop thread only
     @exclusivity(unchecked) private nonisolated(unsafe) var next = 0  // loop thread only
 
-    /// Whether the loop thread is in `resume`, and the job that it finds there. The job is the loop thread's only.
+    /// Whether the loop thread is in `resume`, and the job that was enqueued there. Only the loop thread uses the job.
     private let isResuming = Atomic<Bool>(false)
     @exclusivity(unchecked) private nonisolated(unsafe) var resumed: UnownedJob?  // loop thread only
     /// Set once, before the first job.
     @exclusivity(unchecked) private nonisolated(unsafe) var host: Host?  // set once, before any job
 
-    /// Gives the executor the host to run its jobs on. Before the first job.
+    /// Sets the host that runs the jobs. Called before the first job.
     func attach(_ host: Host) {
         self.host = host
         queue.withLock { $0.host = host }
@@ -50,24 +50,24 @@ final class PluginExecutor: TaskExecutor {
     }
 
     private func post(on host: Host) {
-        // Retained until the drain has run: an executor outlives its jobs, but not each of its jobs' drains.
+        // Retained until `drain` has run: an executor outlives its jobs, but not every `drain` for them.
         host.post(
             // `!`: the pointer given below.
             { Unmanaged<PluginExecutor>.fromOpaque($0!).takeRetainedValue().drain() },
             Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// Resumes a task that prefers this executor and waits, and runs it up to its next suspension before this returns.
+    /// Resumes a waiting task that prefers this executor, and runs it up to its next suspension before this returns.
     /// Loop thread.
     func resume(_ continuation: UnsafeContinuation<Void, Never>) {
         isResuming.store(true, ordering: .relaxed)
         continuation.resume()
-        // Enqueued here by the line above, unless that has run it.
+        // The line above has enqueued the job in `resumed`, unless it has run it already.
         isResuming.store(false, ordering: .relaxed)
         resumed.take()?.runSynchronously(on: asUnownedTaskExecutor())
     }
 
-    /// Runs some of the jobs that wait. Loop thread.
+    /// Runs some of the waiting jobs. Loop thread.
     private func drain() {
         if next == batch.count {
             batch.removeAll(keepingCapacity: true)

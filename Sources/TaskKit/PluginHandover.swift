@@ -1,10 +1,10 @@
 internal import CTaskPlugin
 
-/// What a plugin knows of sessions, on its way to the next daemon and from the one before; the type of it erased.
+/// The conversion of a plugin's session states for the next daemon and from the previous one, with their type erased.
 struct PluginHandover: Sendable {
-    /// From the numbers of sessions to what is known of them, by number.
+    /// Returns the states of these sessions, by session number.
     let save: @Sendable ([SessionID]) async throws -> HandoverStates
-    /// The other way; returns the sessions that cannot go on.
+    /// Restores the sessions from their states; returns the sessions that cannot continue.
     let restore: @Sendable (HandoverStates) async throws -> [SessionID]
 
     init<State: Codable & Sendable>(
@@ -23,7 +23,7 @@ struct PluginHandover: Sendable {
             var lost: [SessionID] = []
             for (number, json) in kept.states {
                 guard let session = SessionID(number) else { continue }
-                // What another version wrote, and this one cannot read, is no reason to lose the others.
+                // A state that another version wrote and this one cannot read must not end the other sessions.
                 if let state = try? JSONCoding.decode(State.self, from: json) {
                     states[session] = state
                 } else {
@@ -42,7 +42,7 @@ struct HandoverSessions: Decodable, Sendable {
 
 /// The result of `save_sessions`, and the options of `restore_sessions`.
 struct HandoverStates: Codable, Sendable {
-    /// By the session's number.
+    /// The states by session number.
     var states: [String: JSON]
 }
 

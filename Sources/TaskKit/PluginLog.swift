@@ -1,18 +1,18 @@
 internal import CTaskPlugin
 
-/// Writes to the daemon's log under the plugin's name, and the call's where it came from a call. Any thread.
+/// Writes to the daemon's log under the plugin's name, and the call's name if it belongs to a call. Any thread.
 public struct PluginLog: Sendable {
     let host: Host
     let call: trestle_call
 
-    /// Something failed and a person should look at it.
+    /// Logs a failure that requires a person's attention.
     public func error(_ message: String) { host.log(UInt32(TRESTLE_LOG_ERROR), message, call) }
-    /// Something is wrong, and work goes on.
+    /// Logs a problem that does not stop the work.
     public func warning(_ message: String) { host.log(UInt32(TRESTLE_LOG_WARNING), message, call) }
-    /// Normal, and worth knowing.
+    /// Logs a normal event that operators should notice.
     public func notice(_ message: String) { host.log(UInt32(TRESTLE_LOG_NOTICE), message, call) }
-    /// For who wants to follow what happens.
+    /// Logs details of the normal operation.
     public func info(_ message: String) { host.log(UInt32(TRESTLE_LOG_INFO), message, call) }
-    /// For who looks for a fault.
+    /// Logs details for fault finding.
     public func debug(_ message: String) { host.log(UInt32(TRESTLE_LOG_DEBUG), message, call) }
 }

@@ -1,33 +1,34 @@
 internal import CTaskPlugin
 internal import Synchronization
 
-/// A plugin at work: its parts, its host, and the calls that are running. Made by `Plugin.export` and never released.
+/// The state of a running plugin: its parts, its host and its running calls. Created by `Plugin.export` and never
+/// released.
 ///
-/// `@unchecked`: `parts`, `executor` and `rawCalls` are constants that are safe by themselves; `host` and
-/// `startOptions` are set on the loop thread before anything that could read them exists; the rest is used on the loop
+/// `@unchecked`: `parts`, `executor` and `rawCalls` are constants that are themselves thread-safe. `host` and
+/// `startOptions` are set on the loop thread before any code that reads them exists. The rest is used on the loop
 /// thread only.
 final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thread; see above
     let parts: PluginParts
     let executor = PluginExecutor()
     let rawCalls = RawCallTable()
 
-    /// `!`: `attach` sets it, and comes before every other call of the daemon.
+    /// `!`: the daemon calls `attach`, which sets it, before every other function.
     private(set) var host: Host!
     private(set) var startOptions = StartOptions()
 
-    /// The calls of typed tasks, and the hooks, that wait for something.
+    /// The calls of typed tasks, and the hooks, that are suspended.
     private var running: [trestle_call: CallTask] = [:]
-    /// The call or hook whose Swift task is on top of the stack, up to its first suspension, and below it those that it
-    /// interrupted. Most calls end there and are never entered in `running`.
+    /// The call or hook whose Swift task is on top of the stack, up to its first suspension. Its `outer` links lead to
+    /// those that it interrupted. Most calls end there and are never added to `running`.
     @exclusivity(unchecked) private var starting: CallTask?
-    /// Of each typed task: the Swift tasks that wait for its next call.
+    /// For each typed task, the Swift tasks that wait for its next call.
     @exclusivity(unchecked) private var idle: [[CallTask]]
-    /// As many of one task wait at most; the others end.
+    /// The maximum number of Swift tasks that wait for one task; the others end.
     private static let maximumIdle = 16
-    /// How each task begins its calls. Not retained with a call: `parts` holds them.
+    /// The functions that begin the calls of each task. Not retained for a call, because `parts` holds them.
     let starts: [Unmanaged<TaskStart>]
     private let callers = CallerCache()
-    /// Makes the readers in options. One for all calls: a call costs no allocation more.
+    /// Creates the readers in options. All calls share it, so a call needs no additional allocation.
     private let streams = DecodedStreams()
     private let streamsInDecoder: [CodingUserInfoKey: Any]
 
@@ -44,7 +45,7 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
         streams.attach(self)
     }
 
-    /// Keeps what `start` and `launch` say about the plugin's surroundings.
+    /// Stores the options of `start` and `launch`.
     func keep(startOptions: StartOptions) {
         self.startOptions = startOptions
     }
@@ -55,7 +56,7 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
 
     func makeCall(_ request: UnsafePointer<trestle_request>, cancelMark: CancelMark?) -> Call {
         guard let description = request.pointee.caller else {
-            // The daemon's own.
+            // A call of the daemon's own.
             let caller = Caller(session: 0, uid: 0, gid: 0, pid: 0, isTrusted: true)
             return Call(request, caller: caller, runtime: self, cancelMark: cancelMark)
         }
@@ -65,8 +66,8 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
     /// Runs a call of a typed task in one of its Swift tasks, which answers it with `succeed` or `fail`. It runs up to
     /// its first suspension before this returns.
     ///
-    /// - Parameter start: Starts a Swift task where none is idle. That the task is made there, in one piece with its
-    ///   closure, spares three more around it.
+    /// - Parameter start: Starts a Swift task if none is idle. It creates the task together with its closure, which
+    ///   avoids three more closures around it.
     func perform(_ request: UnsafePointer<trestle_request>, _ start: (CallTask) -> Task<Void, Never>) {
         if let task = idle[Int(request.pointee.number)].popLast() {
             begin(task) { task.serve(request, on: executor) }
@@ -83,20 +84,21 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
         starting = task.outer.take()
         if task.handle == 0 { return }
         running[task.handle] = task
-        // Cancelled while it ran up to its first suspension, when there was no need to cancel what may end there.
+        // The call was cancelled while it ran up to its first suspension. `cancel` did not cancel the Swift task then,
+        // because the call could still end there.
         if task.mark.isSet.load(ordering: .relaxed) { task.task?.cancel() }
     }
 
-    /// Keeps a Swift task whose call has been answered for the next one of the same typed task; false where it had
-    /// better end.
+    /// Keeps a Swift task whose call has been answered for the next call of the same typed task. Returns false if the
+    /// Swift task should end.
     func keep(_ task: CallTask, of index: Int) -> Bool {
-        // That a Swift task was cancelled cannot be taken back.
+        // The cancellation of a Swift task cannot be reversed.
         guard idle[index].count < Self.maximumIdle, !Task.isCancelled else { return false }
         idle[index].append(task)
         return true
     }
 
-    /// Runs a hook as the Swift task of a call, and answers that it is done: `{}`.
+    /// Runs a hook as the Swift task of a call, and answers `{}` when it is done.
     func perform(_ request: UnsafePointer<trestle_request>, hook body: @escaping @Sendable () async throws -> Void) {
         perform(request) {
             try await body()
@@ -121,7 +123,8 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
         }
     }
 
-    /// The options of a call; nil where they do not fit, and the call has been answered so. Loop thread.
+    /// Returns the options of a call; `nil` if they do not fit, in which case the call has been answered with that
+    /// error. Loop thread.
     func options<Options: Decodable>(_ type: Options.Type, of task: CallTask) -> Options? {
         do throws(JSONMismatch) {
             return try decode(type, from: task.request.pointee.options.buffer, for: task.handle)
@@ -133,11 +136,11 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
         }
     }
 
-    /// Reads the options of a call, whose streams are taken for it. Loop thread.
+    /// Decodes the options of a call, and takes their streams for that call. Loop thread.
     private func decode<Options: Decodable>(
         _ type: Options.Type, from options: UnsafeRawBufferPointer, for handle: trestle_call
     ) throws(JSONMismatch) -> Options {
-        // Decoding may take a stream, and that may run other calls.
+        // Decoding may take a stream, which may run other calls.
         let outer = streams.call
         streams.call = handle
         defer { streams.call = outer }
@@ -158,7 +161,7 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
         }
     }
 
-    /// Answers a call with what its task returned. Loop thread.
+    /// Answers a call with the value that its task returned. Loop thread.
     func succeed(_ handle: trestle_call, _ result: some Encodable) {
         forget(handle)
         reply(handle, result)
@@ -172,13 +175,13 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
         }
     }
 
-    /// Answers a call with what its task threw. Loop thread.
+    /// Answers a call with the error that its task threw. Loop thread.
     func fail(_ handle: trestle_call, thrown error: any Error) {
         forget(handle)
         host.fail(handle, BridgeError(thrown: error))
     }
 
-    /// A call is about to be answered.
+    /// Removes a call that is about to be answered.
     func forget(_ handle: trestle_call) {
         if let starting, starting.handle == handle {
             starting.handle = 0
@@ -206,7 +209,7 @@ final class PluginRuntime: @unchecked Sendable {  // constants, and the loop thr
 }
 
 extension BridgeError {
-    /// What the caller gets of an error that a task threw.
+    /// Creates the error that the caller receives for an error that a task threw.
     init(thrown error: any Error) {
         switch error {
         case let error as BridgeError: self = error
@@ -216,7 +219,7 @@ extension BridgeError {
         }
     }
 
-    /// An error whose words were not written for callers.
+    /// Creates an error whose message was not written for callers.
     init(unforeseen error: any Error, _ what: String) {
         self.init(.internal, "\(what): \(error)")
         isUnforeseen = true

@@ -2,28 +2,28 @@ internal import CTaskPlugin
 internal import Synchronization
 
 extension PluginContext {
-    /// Calls `body` on the loop thread once, after that time: never early, at best to the millisecond. Any thread.
-    /// Within `async` code, `Task.sleep` does as well.
+    /// Calls `body` on the loop thread once after the delay: never early, with a resolution of one millisecond at best.
+    /// Any thread. In `async` code, `Task.sleep` works as well.
     @discardableResult
     public func timer(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> PluginTimer {
         PluginTimer(delay, every: nil, runtime.host, log, body)
     }
 
-    /// Calls `body` on the loop thread at this interval, the first time when it has passed once, until the timer is
-    /// cancelled or the plugin stops. Times that have passed while the loop was busy are left out. Any thread.
+    /// Calls `body` on the loop thread at this interval, first after one interval, until the timer is cancelled or the
+    /// plugin stops. Times that pass while the loop is busy are skipped. Any thread.
     @discardableResult
     public func timer(every interval: Duration, _ body: @escaping @Sendable () -> Void) -> PluginTimer {
         PluginTimer(interval, every: max(interval, .milliseconds(1)), runtime.host, log, body)
     }
 }
 
-/// A timer of a plugin, which goes on even if no code keeps it. Any thread.
+/// A timer of a plugin. It continues even if no code holds a reference to it. Any thread.
 public final class PluginTimer: Sendable {
     private let host: Host
     private let log: PluginLog
     private let interval: Duration?
     private let body: @Sendable () -> Void
-    /// Loop thread: the timer's number, and when it fires.
+    /// The timer's number and the time at which it fires. Loop thread.
     private let state = Mutex((number: Int64(0), due: ContinuousClock.now))
     private let isOver = Atomic<Bool>(false)
 
@@ -36,7 +36,7 @@ public final class PluginTimer: Sendable {
         host.onLoopThread { self.schedule(at: due) }
     }
 
-    /// It no longer fires; on the loop thread immediately, on another one soon.
+    /// Cancels the timer: immediately on the loop thread, otherwise soon after.
     public func cancel() {
         isOver.store(true, ordering: .releasing)
         host.onLoopThread {
@@ -46,7 +46,7 @@ public final class PluginTimer: Sendable {
             }
             guard number > 0 else { return }
             self.host.unwatch(number)
-            // What the timer held.
+            // Releases the reference that the timer held.
             Unmanaged.passUnretained(self).release()
         }
     }

@@ -1,33 +1,34 @@
 internal import CTaskPlugin
 internal import Synchronization
 
-/// Which raw calls outlive their `run`, and which of those were cancelled: what `Call.isCancelled` looks up.
+/// The raw calls that are still open after their `run`, and those of them that were cancelled. `Call.isCancelled` reads
+/// it.
 ///
-/// A call that is answered inside `run`, on the loop thread, touches no lock. Any other is entered when `run` has
-/// returned, or before where it is answered or cancelled meanwhile, and removed when both `run` has returned and its
-/// reply was given, on whatever thread. Nothing is left behind.
+/// A call that is answered inside `run`, on the loop thread, uses no lock. Any other call is added when `run` has
+/// returned, or earlier if it is answered or cancelled before that. It is removed when `run` has returned and its reply
+/// was sent, on any thread. So no entry remains.
 ///
-/// `@unchecked`: `running`, `outer` and `hasCancelledOnStack` are read and written on the loop thread only, everything
-/// else stands behind the mutex.
+/// `@unchecked`: `running`, `outer` and `hasCancelledOnStack` are used on the loop thread only; the mutex protects the
+/// rest.
 final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; see above
     private enum State {
-        /// Its `run` is on the stack; and its reply was given elsewhere, or it was cancelled without one.
+        /// The call's `run` is on the stack, and its reply was sent elsewhere, or it was cancelled without a reply.
         case answeredEarly, cancelledEarly
-        /// It waits for its reply.
+        /// The call waits for its reply.
         case waiting, cancelled
     }
 
-    /// The call whose `run` is on top of the stack; 0: none, or one that was answered there.
+    /// The call whose `run` is on top of the stack; 0 if there is none, or it was answered there.
     @exclusivity(unchecked) private var running: trestle_call = 0
-    /// Those below it that were not answered when the ones above came.
+    /// The calls below it that were not yet answered when the calls above them began.
     @exclusivity(unchecked) private var outer: [trestle_call] = []
-    /// One of those may have been cancelled, and has to be looked for when it is answered.
+    /// Whether one of these calls may have been cancelled, so that its answer must look it up in `states`.
     @exclusivity(unchecked) private var hasCancelledOnStack = false
     private let states = Mutex<[trestle_call: State]>([:])
 
     /// Runs `body`, the task's `run`, as the call `handle`. Loop thread.
     func run(_ handle: trestle_call, _ body: () -> Void) {
-        // A reply may run other plugins, and one of them may call this one again.
+        // A reply may run other plugins, and one of them may call this plugin again.
         let below = running
         if below != 0 { outer.append(below) }
         running = handle
@@ -38,7 +39,7 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
         if !isAnswered { keep(handle) }
     }
 
-    /// The task's `run` has returned, and the call has not been answered there.
+    /// Adds a call that was not answered before the task's `run` returned.
     @inline(never)
     private func keep(_ handle: trestle_call) {
         states.withLock { states in
@@ -50,7 +51,7 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
         }
     }
 
-    /// The call's reply is being given. Any thread.
+    /// Removes a call whose reply is being sent. Any thread.
     func end(_ handle: trestle_call, on host: Host) {
         if host.isLoopThread, running == handle, !hasCancelledOnStack {
             running = 0
@@ -69,7 +70,7 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
         }
     }
 
-    /// Marks a call that has not been answered. Loop thread.
+    /// Marks an unanswered call as cancelled. Loop thread.
     func cancel(_ handle: trestle_call) {
         let isRunning = running == handle || outer.contains(handle)
         states.withLock { states in
@@ -82,7 +83,7 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
         if isRunning { hasCancelledOnStack = true }
     }
 
-    /// Any thread.
+    /// Returns whether a call was cancelled. Any thread.
     func isCancelled(_ handle: trestle_call) -> Bool {
         states.withLock { states in
             switch states[handle] {

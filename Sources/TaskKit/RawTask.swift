@@ -1,6 +1,6 @@
 internal import CTaskPlugin
 
-/// A task that takes bytes and gives bytes, for what is too hot or too general for `BridgeTask`.
+/// A task that receives and returns bytes, for work that is too performance-critical or too general for `BridgeTask`.
 ///
 /// A raw task that replies before `run` returns costs one call through the C interface and no allocation.
 public protocol RawTask: Sendable {
@@ -13,27 +13,27 @@ public protocol RawTask: Sendable {
     /// Permission, deadline, concurrency, visibility; see `TaskSettings`.
     static var settings: TaskSettings { get }
 
-    /// The JSON Schema of the options. The default, nil: not described.
+    /// The JSON Schema of the options; `nil`, the default, if they are not described.
     static var optionsSchema: JSON? { get }
 
-    /// Whether the task checks its options itself. The default, false: where there is an `optionsSchema`, the daemon
-    /// checks them against that before `run` is called, which costs about as much as decoding them.
+    /// Whether the task checks its options itself. If false, the default, and there is an `optionsSchema`, the daemon
+    /// checks the options against it before it calls `run`. The check costs about as much as decoding the options.
     static var checksOptions: Bool { get }
 
-    /// The JSON Schema of the result. The default, nil: not described.
+    /// The JSON Schema of the result; `nil`, the default, if it is not described.
     static var resultSchema: JSON? { get }
 
-    /// The JSON Schema of the progress. The default, nil: not described.
+    /// The JSON Schema of the progress; `nil`, the default, if it is not described.
     static var progressSchema: JSON? { get }
 
-    /// Does the work of one call, or sets it going.
+    /// Does the work of one call, or starts it.
     ///
     /// Called on the daemon's loop thread, in the order of the calls; must not block.
     ///
     /// - Parameters:
-    ///   - options: One JSON value, checked by the daemon. Borrowed: what is needed after the return must be copied.
-    ///   - call: Who calls, and what can be done on the way. May be kept.
-    ///   - reply: The callback. Consumed by giving it, which may be done here or later and on any thread.
+    ///   - options: One JSON value, checked by the daemon. Borrowed: copy the bytes that are needed after the return.
+    ///   - call: The caller, and the operations available before the answer. May be stored.
+    ///   - reply: The callback. Replying consumes it; this may happen here or later, on any thread.
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply)
 }
 
@@ -42,7 +42,7 @@ extension RawTask {
     public static var settings: TaskSettings { TaskSettings() }
     /// Not described.
     public static var optionsSchema: JSON? { nil }
-    /// Left to the daemon.
+    /// False: the daemon checks the options.
     public static var checksOptions: Bool { false }
     /// Not described.
     public static var resultSchema: JSON? { nil }
@@ -52,18 +52,18 @@ extension RawTask {
 
 /// The one callback of a raw task's call.
 ///
-/// It cannot be copied and giving it consumes it, so a second reply does not compile. One that is dropped without being
-/// given answers `reply.missing`. Every method may be called on any thread; on the loop thread of the daemon's own
-/// process the callback takes effect before the method returns, unless something that another thread has sent still
-/// waits; in a process of the plugin's own soon after.
+/// It cannot be copied, and replying consumes it, so a second reply does not compile. If it is dropped without a reply,
+/// it answers `reply.missing`. Every method may be called on any thread. On the loop thread of the daemon's own process
+/// the callback takes effect before the method returns, unless something that another thread has sent still waits. In a
+/// plugin process it takes effect soon after.
 public struct Reply: ~Copyable, Sendable {
     let handle: trestle_call
-    // Unmanaged because `discard self` wants a type without anything to release; the runtime is never released.
+    // Unmanaged because `discard self` requires a type with nothing to release; the runtime is never released.
     let runtime: Unmanaged<PluginRuntime>
 
     /// Ends the call with a result.
     ///
-    /// - Parameter result: One JSON value. The daemon checks it, and answers `reply.invalid` where it is none.
+    /// - Parameter result: One JSON value. The daemon checks it, and answers `reply.invalid` if it is not valid JSON.
     public consuming func succeed(_ result: RawSpan) {
         let (handle, runtime) = (handle, runtime)
         discard self
@@ -75,7 +75,7 @@ public struct Reply: ~Copyable, Sendable {
 
     /// Ends the call with a result.
     ///
-    /// - Parameter bytes: One JSON value. The daemon checks it, and answers `reply.invalid` where it is none.
+    /// - Parameter bytes: One JSON value. The daemon checks it, and answers `reply.invalid` if it is not valid JSON.
     public consuming func succeed(bytes: [UInt8]) {
         succeed(bytes.span.bytes)
     }

@@ -1,9 +1,9 @@
 internal import CTaskPlugin
 
-/// Sends on behalf of a call, or in the plugin's own name: calls of tasks, and events. Any thread.
+/// Sends calls of tasks and events, on behalf of a call or in the plugin's own name. Any thread.
 struct Sender: Sendable {
     unowned(unsafe) let runtime: PluginRuntime  // never released; see `Plugin.export`
-    /// The call on whose behalf it sends; 0: the plugin's own.
+    /// The call on whose behalf it sends; 0 for the plugin's own name.
     let parent: trestle_call
 
     var log: PluginLog { PluginLog(host: runtime.host, call: parent) }
@@ -29,7 +29,7 @@ struct Sender: Sendable {
             do throws(JSONMismatch) {
                 onProgress(try JSONCoding.decode(P.self, from: bytes))
             } catch {
-                // Not what was there instead: it may be secret.
+                // Does not log the value itself: it may be secret.
                 log.warning(
                     "progress of \(task) was skipped, it is no \(P.self): at \(error.path) \(error.expected) was "
                         + "expected"
@@ -52,7 +52,7 @@ struct Sender: Sendable {
             }
         }
         do throws(JSONMismatch) {
-            // The sender of the answer chose the length, and the loop serves others too.
+            // The sender of the answer determined the length, and the loop also serves others.
             guard bytes.count > Self.maximumBytesDecodedOnLoop else { return try decode().get() }
             return try await runtime.beside(decode).get()
         } catch {
@@ -62,7 +62,7 @@ struct Sender: Sendable {
         }
     }
 
-    /// Makes a call whose end no one waits for.
+    /// Makes a call without waiting for its end.
     func notify(_ task: String, _ options: some Encodable, session: SessionID? = nil) {
         let route = BridgeRoute(parent: parent, session: session, timeout: .standard)
         do throws(JSONEncodingError) {
@@ -81,7 +81,7 @@ struct Sender: Sendable {
         }
     }
 
-    /// Reads a result, whose streams are taken for the call that the plugin works on.
+    /// Decodes a result, and takes its streams for the call that the plugin works on.
     private func decode<R: Decodable>(
         _ type: R.Type, from bytes: UnsafeRawBufferPointer
     ) throws(JSONMismatch) -> R {
@@ -92,7 +92,8 @@ struct Sender: Sendable {
         return try JSONCoding.decode(type, from: bytes, userInfo: [.streamReaders: streams])
     }
 
-    /// A longer result of a call is decoded on another thread, longer progress not at all.
+    /// The maximum length that is decoded on the loop thread. A longer result is decoded on another thread; longer
+    /// progress is not decoded at all.
     private static var maximumBytesDecodedOnLoop: Int { 64 << 10 }
 
     // MARK: Events

@@ -1,14 +1,14 @@
 internal import CTaskPlugin
 
-/// Where a call that the plugin makes goes, and in whose name.
+/// The session, the deadline and the parent of a call that the plugin makes.
 struct BridgeRoute: Sendable {
-    /// The call on whose behalf it is made; 0: the plugin's own.
+    /// The call on whose behalf this one is made; 0 for a call in the plugin's own name.
     var parent: trestle_call
     var session: SessionID?
     var timeout: Timeout
 }
 
-/// A call of a task that the plugin makes.
+/// A call that the plugin makes to a task.
 struct TaskCall: Sendable {
     let task: String
     let options: [UInt8]
@@ -20,7 +20,7 @@ struct TaskCall: Sendable {
 
     /// Makes the call and waits for its result. Cancelling the Swift task cancels the call.
     ///
-    /// - Parameter onProgress: Gets its progress, on the loop thread.
+    /// - Parameter onProgress: Receives the progress, on the loop thread.
     func result(
         _ host: Host, onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async -> Result<[UInt8], BridgeError> {
@@ -29,7 +29,7 @@ struct TaskCall: Sendable {
         return await call.outcome(orCancelled: refusal) { call in
             make(host) { outgoing in
                 outgoing.context = Unmanaged.passRetained(call).toOpaque()
-                // `!` in both: the context given above.
+                // `!` in both closures: the context given above.
                 if call.onProgress != nil {
                     outgoing.progress = { context, _, value in
                         Unmanaged<HostCall<[UInt8]>>.fromOpaque(context!).takeUnretainedValue()
@@ -44,10 +44,10 @@ struct TaskCall: Sendable {
         }
     }
 
-    /// Makes a call whose end no one waits for. Loop thread.
+    /// Makes a call without waiting for its end. Loop thread.
     func notify(_ host: Host) { _ = make(host) { _ in } }
 
-    /// - Parameter complete: Adds who gets its progress and its end.
+    /// - Parameter complete: Adds the functions that receive its progress and its end.
     private func make(_ host: Host, _ complete: (inout trestle_outgoing_call) -> Void) -> trestle_call {
         var task = task
         return task.withUTF8 { task in

@@ -2,9 +2,9 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 
-/// A folder of a test's own.
+/// A temporary folder for one test.
 enum TemporaryFolder {
-    /// Makes an empty folder that no other user may enter.
+    /// Creates an empty folder that only this user can access.
     static func make() throws(SystemError) -> String {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/trestle-test-XXXXXX".utf8CString)
@@ -14,7 +14,7 @@ enum TemporaryFolder {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes a folder with what is in it. What cannot be removed stays: it is in no one's way.
+    /// Removes a folder and its contents. Files that cannot be removed remain; they do no harm.
     static func remove(_ path: String) {
         try? FileManager.default.removeItem(atPath: path)
     }

@@ -1,5 +1,6 @@
-// TaskKitTesting: a plugin in a test. The real runtime and the real in-process host, a clock that stands still until
-// the test moves it, and clients without sockets. What passes here passes in the daemon: only the socket is missing.
+// TaskKitTesting: runs a plugin in a test, with the real runtime and the real in-process host, a clock that only the
+// test moves, and clients without sockets. A test that passes here also passes in the daemon: only the socket is
+// missing.
 public import BridgeJSON
 import EventLoop
 import Glibc
@@ -18,9 +19,9 @@ import TaskRuntime
 /// await bridge.stop()
 /// ```
 ///
-/// Plugins run on the loop thread, as in the daemon. Any thread may call the functions below.
+/// Plugins run on the loop thread, as in the daemon. The functions below may be called on any thread.
 public final class TestBridge: Sendable {
-    /// Where the plugins keep their state: a folder of this bridge's own, removed by ``stop()``, unless one was given.
+    /// The folder of the plugins' state. ``stop()`` removes it if this bridge created it.
     public let stateDirectory: String
 
     let core: TestCore
@@ -35,11 +36,12 @@ public final class TestBridge: Sendable {
     /// Configures and starts plugins and runs their launch workers.
     ///
     /// - Parameters:
-    ///   - plugins: in the order in which they are started.
-    ///   - configuration: the plugins' sections, by name; absent ones are empty.
-    ///   - stateDirectory: an existing folder to keep, as for a second start on the same state; nil: a new one.
-    ///   - daemonUID: whom the bridge trusts beside root.
-    /// - Throws: ``BridgeError`` where a plugin refuses its configuration or fails to start, ``LaunchFailure`` where a
+    ///   - plugins: The plugins, in the order in which they are started.
+    ///   - configuration: The plugins' sections, by name; absent ones are empty.
+    ///   - stateDirectory: An existing folder to use and keep, for example for a second start with the same state;
+    ///     `nil` for a new folder.
+    ///   - daemonUID: The user that the bridge trusts, in addition to root.
+    /// - Throws: A ``BridgeError`` if a plugin refuses its configuration or fails to start; ``LaunchFailure`` if a
     ///   required launch worker fails.
     public static func start(
         _ plugins: Plugin..., configuration: [String: JSON] = [:], stateDirectory: String? = nil,
@@ -58,7 +60,7 @@ public final class TestBridge: Sendable {
         return bridge
     }
 
-    /// The same with a library in a process of its own.
+    /// Starts a bridge with a library in a plugin process.
     static func start(isolated built: BuiltPlugin, name: String, configuration: JSON) async throws -> TestBridge {
         let directory = try TemporaryFolder.make()
         let core = await TestCore(daemonUID: getuid(), stateDirectory: directory)
@@ -73,31 +75,32 @@ public final class TestBridge: Sendable {
         return bridge
     }
 
-    /// A client that has just connected.
+    /// Connects a client.
     ///
     /// - Parameters:
-    ///   - uid: its user; by default the daemon's own, which may do everything.
-    ///   - origin: what it speaks for, a page: it may only call tasks that are open; nil: it names nothing.
+    ///   - uid: The client's user; by default the daemon's own, which may do everything.
+    ///   - origin: The origin that the client represents, as a page does; it may then call only public tasks. `nil` to
+    ///     specify none.
     public func session(uid: UInt32? = nil, origin: String? = nil) async -> TestSession {
         await core.open(uid: uid, origin: origin)
     }
 
-    /// Moves the clock on. Deadlines that come on the way take effect in their order.
+    /// Advances the clock. Deadlines within that time take effect in their order.
     public func advance(by duration: Duration) async { await core.advance(duration) }
 
-    /// Has all plugins finish, and removes the state, where it is the bridge's own.
+    /// Stops all plugins, and removes the state if the bridge created it.
     public func stop() async {
         await core.stop()
         if ownsStateDirectory { TemporaryFolder.remove(stateDirectory) }
     }
 
-    /// The lines that plugins wrote to the log so far: level and text, such as "warning: the disk is slow".
+    /// Returns the lines that were written to the log so far: level and text, such as "warning: the disk is slow".
     public func logLines() -> [String] { core.logLines.all }
 }
 
-/// A plugin's table on its way to the loop thread.
+/// A plugin's table, passed to the loop thread.
 struct PluginTable: @unchecked Sendable {  // constant; see below
-    // Made once, never written again, and valid until the process ends, as the plugin interface demands.
+    // Created once, never changed, and valid until the process ends, as the plugin interface requires.
     let address: UnsafeRawPointer
 
     init(_ plugin: Plugin) { address = UnsafeRawPointer(plugin.export()) }

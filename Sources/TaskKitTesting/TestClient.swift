@@ -4,7 +4,7 @@ import EventLoop
 import Logging
 import TaskRuntime
 
-/// A client without a socket: lines go straight to the runtime, output is read at the end of each turn.
+/// A client without a socket. It passes lines directly to the runtime and reads the output at the end of each turn.
 @LoopActor
 final class TestClient {
     private enum Pending {

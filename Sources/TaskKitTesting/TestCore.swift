@@ -8,7 +8,7 @@ import Synchronization
 import TaskHosts
 import TaskRuntime
 
-/// What a test bridge consists of, on the loop thread.
+/// The parts of a test bridge. Loop thread.
 @LoopActor
 final class TestCore {
     nonisolated let logLines = LogLines()
@@ -68,7 +68,7 @@ final class TestCore {
     }
 }
 
-/// Log lines, from any thread.
+/// The collected log lines. Any thread.
 final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 

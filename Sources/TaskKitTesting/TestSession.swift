@@ -9,13 +9,13 @@ public final class TestSession: Sendable {
 
     init(client: TestClient) { self.client = client }
 
-    /// Its number on the bridge.
+    /// The session's number on the bridge.
     public var number: UInt64 { get async { await client.number } }
 
     /// Calls a task and waits for the callback. Cancelling the Swift task cancels the call.
     ///
-    /// - Returns: the result.
-    /// - Throws: ``BridgeError`` as the callback bears it.
+    /// - Returns: The result.
+    /// - Throws: The ``BridgeError`` of the callback.
     @discardableResult
     public func call(_ task: String, _ options: JSON = [:], timeout: Duration? = nil) async throws -> JSON {
         try await callWithProgress(task, options, timeout: timeout).result
@@ -23,8 +23,8 @@ public final class TestSession: Sendable {
 
     /// Calls a task that reports progress.
     ///
-    /// - Returns: the progress, in order, and the result.
-    /// - Throws: ``BridgeError`` as the callback bears it.
+    /// - Returns: The progress values in order, and the result.
+    /// - Throws: The ``BridgeError`` of the callback.
     public func callWithProgress(
         _ task: String, _ options: JSON = [:], timeout: Duration? = nil
     ) async throws -> (progress: [JSON], result: JSON) {
@@ -36,46 +36,48 @@ public final class TestSession: Sendable {
         }
     }
 
-    /// Begins a call and does not wait for it: when this returns the plugin has been called.
+    /// Begins a call without waiting for its end. When this returns, the plugin has received the call.
     ///
-    /// - Returns: its id, for ``outcome(of:)`` and ``cancel(_:)``.
+    /// - Returns: The call's id, for ``outcome(of:)`` and ``cancel(_:)``.
     public func begin(_ task: String, _ options: JSON = [:], timeout: Duration? = nil) async -> Int64 {
         await client.begin(task, options, timeout)
     }
 
-    /// Waits for the callback of a call that was begun; once for each, and without a bound: the clock stands still.
+    /// Waits for the callback of a call that was begun. Call this once for each call. It waits without a time limit,
+    /// because the clock does not move by itself.
     ///
-    /// - Throws: ``BridgeError`` as the callback bears it; `session.closed` where the session closes before one comes.
+    /// - Throws: The ``BridgeError`` of the callback; `session.closed` if the session closes before the callback.
     public func outcome(of id: Int64) async throws -> JSON { try await client.outcome(of: id).result }
 
     /// Cancels a call that was begun.
     public func cancel(_ id: Int64) async { await client.cancel(id) }
 
-    /// Provides a task to others: `serve` is called for each call, with its options, on no particular thread, and its
-    /// answer goes back. A ``BridgeError`` that it throws is the caller's error, any other `internal`.
+    /// Provides a task to others. `serve` is called for each call with its options, on no particular thread, and
+    /// returns the answer. A ``BridgeError`` that it throws is sent to the caller; any other error is sent as
+    /// `internal`.
     ///
-    /// - Throws: ``BridgeError``, `task.exists` where the name belongs to a plugin.
+    /// - Throws: A ``BridgeError``, such as `task.exists` if the name belongs to a plugin or the daemon.
     public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {
         await client.serve(task, serve)
         try await call("bridge.register", ["tasks": [.string(task)]])
     }
 
-    /// Listens to events, by their names; one with `*` at its end stands for all that begin so.
+    /// Subscribes to events by their names. A name with `*` at its end matches all names with that prefix.
     ///
-    /// - Throws: ``BridgeError`` where a pattern is none.
+    /// - Throws: A ``BridgeError`` if a pattern is invalid.
     public func subscribe(_ patterns: String...) async throws {
         try await call("bridge.subscribe", ["events": .array(patterns.map(JSON.string))])
     }
 
-    /// The next event, which is waited for without a bound: let the test have a time limit.
+    /// Waits for the next event and returns it. It waits without a time limit, so set a time limit for the test.
     public func nextEvent() async -> (name: String, data: JSON) { await client.nextEvent() }
 
-    /// Sends a line as it is, good or bad.
+    /// Sends a line unchanged, valid or not.
     public func send(line: String) async { await client.send(line: line) }
 
-    /// Leaves, as a client that hangs up.
+    /// Disconnects as a client does.
     public func hangUp() async { await client.hangUp() }
 
-    /// Whether the bridge closed the connection.
+    /// Whether the connection is closed, by the bridge or by ``hangUp()``.
     public var isClosed: Bool { get async { await client.isClosed } }
 }

@@ -1,14 +1,14 @@
 import ByteStreams
 import TaskKit
 
-/// The streams of a client of a test, over its calls. Any thread.
+/// The streams of a test's client, implemented with its calls. Any thread.
 struct TestStreams: Sendable {
     let call: @Sendable (_ task: String, _ options: JSON) async throws -> JSON
 
-    /// What goes into one message.
+    /// The maximum number of bytes in one message.
     private static let pieceBytes = 24_000
 
-    /// Makes a stream; the bytes are written while the test goes on.
+    /// Makes a stream; its bytes are written while the test continues.
     func make(_ bytes: [UInt8], type: String?) async throws -> TestStream {
         let options = StreamOptions.new(type: type, totalBytes: bytes.count, attaches: false)
         let made = try MadeStream(try await call("bridge.stream.new", .object(options)))
@@ -40,61 +40,61 @@ struct TestStreams: Sendable {
     }
 }
 
-/// A stream that a test has made.
+/// A stream that a test has created.
 public struct TestStream: Sendable {
-    /// Its name, for the options of a call.
+    /// The stream's name, for the options of a call.
     public let name: String
     let writing: Task<Void, any Error>
 
-    /// Waits until its reader has every byte.
+    /// Waits until the reader has every byte.
     ///
-    /// - Throws: `stream.closed` where the reader does not have them.
+    /// - Throws: `stream.closed` if the reader does not have them.
     public func written() async throws { try await writing.value }
 }
 
 extension TestSession {
-    /// Makes a stream of these bytes for a task to read. They are written while the test goes on.
+    /// Makes a stream of these bytes for a task to read. They are written while the test continues.
     ///
-    /// - Throws: `BridgeError` where it is not made.
+    /// - Throws: A `BridgeError` if the stream cannot be made.
     public func makeStream(_ bytes: [UInt8], type: String? = nil) async throws -> TestStream {
         try await streams.make(bytes, type: type)
     }
 
     /// Reads a stream that a task writes, to its end.
     ///
-    /// - Throws: `stream.closed` where it is not complete.
+    /// - Throws: `stream.closed` if the stream is not complete.
     public func readStream(_ name: String) async throws -> [UInt8] { try await streams.read(name) }
 
     private var streams: TestStreams { TestStreams { task, options in try await self.call(task, options) } }
 }
 
 extension PluginSession {
-    /// Makes a stream of these bytes for a task to read. They are written while the test goes on.
+    /// Makes a stream of these bytes for a task to read. They are written while the test continues.
     ///
-    /// - Throws: `BridgeError` where it is not made.
+    /// - Throws: A `BridgeError` if the stream cannot be made.
     public func makeStream(_ bytes: [UInt8], type: String? = nil) async throws -> TestStream {
         try await streams.make(bytes, type: type)
     }
 
     /// Reads a stream that a task writes, to its end.
     ///
-    /// - Throws: `stream.closed` where it is not complete.
+    /// - Throws: `stream.closed` if the stream is not complete.
     public func readStream(_ name: String) async throws -> [UInt8] { try await streams.read(name) }
 
     private var streams: TestStreams { TestStreams { task, options in try await self.call(task, options) } }
 }
 
 extension PluginBridge {
-    /// Makes a stream of these bytes for a task to read. They are written while the test goes on.
+    /// Makes a stream of these bytes for a task to read. They are written while the test continues.
     ///
-    /// - Throws: `BridgeError` where it is not made.
+    /// - Throws: A `BridgeError` if the stream cannot be made.
     public func makeStream(_ bytes: [UInt8], type: String? = nil) async throws -> TestStream {
         try await streams.make(bytes, type: type)
     }
 
     /// Reads a stream that a task writes, to its end.
     ///
-    /// - Throws: `stream.closed` where it is not complete.
+    /// - Throws: `stream.closed` if the stream is not complete.
     public func readStream(_ name: String) async throws -> [UInt8] { try await streams.read(name) }
 
     private var streams: TestStreams { TestStreams { task, options in try await self.call(task, options) } }

@@ -1,6 +1,6 @@
-/// Bytes of hosts and URLs.
+/// Functions on the bytes of hosts and URLs.
 package enum AddressBytes {
-    /// The value of a hexadecimal digit; nil for any other byte.
+    /// Returns the value of a hexadecimal digit; `nil` for any other byte.
     ///
     /// - Parameter byte: The byte.
     package static func hexadecimal(_ byte: UInt8) -> UInt8? {
@@ -12,14 +12,14 @@ package enum AddressBytes {
         }
     }
 
-    /// The byte in lower case where it is a letter of ASCII, else the byte itself.
+    /// Returns the byte in lower case if it is an ASCII letter, otherwise the byte itself.
     ///
     /// - Parameter byte: The byte.
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         if case UInt8(ascii: "A")...UInt8(ascii: "Z") = byte { byte | 0x20 } else { byte }
     }
 
-    /// Whether the bytes begin with a text, in any case.
+    /// Returns whether the bytes begin with a text, in any case.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.

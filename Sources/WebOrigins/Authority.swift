@@ -1,14 +1,14 @@
-/// What stands between `//` and the path: a host, and a port perhaps (RFC 3986, section 3.2), in pieces.
+/// The part of a URL between `//` and the path: a host and an optional port (RFC 3986, section 3.2).
 package struct Authority {
     /// The host as it is written.
     package let host: ArraySlice<UInt8>
-    /// The port; nil where none is written.
+    /// The port; `nil` if none is written.
     package let port: UInt16?
 
-    /// Takes an authority apart.
+    /// Splits an authority into its parts.
     ///
-    /// - Parameter bytes: What is between `//` and the next `/`, `?` or `#`.
-    /// - Throws: The reason, where there is a user, a backslash, a space or a port that is none.
+    /// - Parameter bytes: The bytes between `//` and the next `/`, `?` or `#`.
+    /// - Throws: The reason, if there is a user, a backslash, a space, a control character or an invalid port.
     package init(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
         for byte in bytes { try Self.check(byte) }
         var end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
@@ -34,7 +34,7 @@ package struct Authority {
         }
     }
 
-    /// The port after a colon; nil where nothing follows it (RFC 3986, section 3.2.3).
+    /// Returns the port after a colon; `nil` if nothing follows the colon (RFC 3986, section 3.2.3).
     private static func port(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) -> UInt16? {
         guard let colon = bytes.first else { return nil }
         guard colon == UInt8(ascii: ":") else {

@@ -1,18 +1,19 @@
-/// The host of a URL in its one canonical form: a name in lower case of ASCII without a dot at its end, an IPv4 address
+/// The host of a URL in its single canonical form: a name in lower-case ASCII without a trailing dot, an IPv4 address
 /// as four decimal numbers, or an IPv6 address in brackets.
 ///
-/// Equal hosts have equal texts, and a program that is given the text finds the host that was checked: what another
-/// parser could read as an address, such as `0x7f.1` or `2130706433`, is refused. The part in this file takes ASCII
-/// alone; names in other scripts become A-labels first.
+/// Equal hosts have equal texts, so a program that receives the text uses the host that was checked. A text that
+/// another parser could read as an address, such as `0x7f.1` or `2130706433`, is refused. The initializers in this file
+/// accept only ASCII; names in other scripts must be converted to A-labels first.
 public struct Host: Hashable, Sendable, CustomStringConvertible {
-    /// The most bytes of a name: 255 on the wire (RFC 1035, section 2.3.4), without the first length and the root.
+    /// The maximum length of a name in bytes: 255 on the wire (RFC 1035, section 2.3.4), without the first length byte
+    /// and the root label.
     public static let maximumNameBytes = 253
-    /// The most bytes of a label (RFC 1035, section 2.3.4).
+    /// The maximum length of a label in bytes (RFC 1035, section 2.3.4).
     public static let maximumLabelBytes = 63
 
-    /// The canonical text, as it stands in URLs; with brackets around IPv6.
+    /// The canonical text, as used in URLs; with brackets around IPv6.
     public let text: String
-    /// The address, where the host is one.
+    /// The address; `nil` if the host is a name.
     public let address: IPAddress?
 
     /// The same as `text`.
@@ -20,7 +21,7 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
     /// Whether the host is a name and not an address.
     public var isName: Bool { address == nil }
 
-    /// The host that an address is.
+    /// Creates a host from an address.
     ///
     /// - Parameter address: The address.
     public init(address: IPAddress) {
@@ -28,19 +29,19 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
         if case .v6 = address { text = "[\(address.text)]" } else { text = address.text }
     }
 
-    /// The host that a text in ASCII says.
+    /// Parses a host from ASCII text.
     ///
     /// - Parameter text: A name, an IPv4 address as four decimal numbers, or an IPv6 address in brackets.
-    /// - Throws: The reason, where the text is none.
+    /// - Throws: The reason, if the text is no host.
     public init(ascii text: some StringProtocol) throws(AddressRefusal) {
         guard text.utf8.count <= Self.maximumNameBytes + 1 else { throw Self.tooLong }
         try self.init(ascii: Array(text.utf8)[...])
     }
 
-    /// The host that bytes say.
+    /// Parses a host from bytes.
     ///
-    /// - Parameter bytes: As the text of `init(ascii:)`.
-    /// - Throws: The reason, where they say none.
+    /// - Parameter bytes: The bytes, in the form of the text of `init(ascii:)`.
+    /// - Throws: The reason, if they are no host.
     package init(ascii bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
         guard let first = bytes.first else { throw Self.emptyHost }
         if first == UInt8(ascii: "[") {
@@ -57,9 +58,9 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The host of a name that is known to be canonical.
+    /// Creates a host from a name that is known to be canonical.
     ///
-    /// - Parameter checkedName: A canonical name, or its end from a label on.
+    /// - Parameter checkedName: A canonical name, or its last labels.
     package init(checkedName: String) {
         text = checkedName
         address = nil
@@ -73,19 +74,19 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
         self.init(address: address)
     }
 
-    /// Whether two hosts are the same.
+    /// Returns whether two hosts are equal.
     ///
     /// - Parameters:
-    ///   - one: The one.
-    ///   - other: The other.
+    ///   - one: The first host.
+    ///   - other: The second host.
     public static func == (one: Host, other: Host) -> Bool { one.text == other.text }
 
-    /// Feeds the text to a hasher.
+    /// Hashes the text.
     ///
     /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// Whether the host is a name with one label or more in front of a domain. An address is below nothing.
+    /// Returns whether the host is a name that consists of one or more labels before a domain. False for addresses.
     ///
     /// - Parameter domain: The domain.
     public func isBelow(_ domain: Host) -> Bool {
@@ -97,7 +98,7 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
         return rest.first == UInt8(ascii: ".") && rest.dropFirst().elementsEqual(end)
     }
 
-    /// Whether the host is this machine by its name: `localhost`, or a name below it (RFC 6761, section 6.3).
+    /// Whether the host is a name of this machine: `localhost`, or a name below it (RFC 6761, section 6.3).
     public var isLocalhost: Bool {
         isName && (text == "localhost" || text.utf8.suffix(10).elementsEqual(".localhost".utf8))
     }
@@ -109,7 +110,7 @@ extension Host {
     package static let unusualAddress = AddressRefusal(
         .address, "the host is a number; write an IPv4 address as four decimal numbers, as in 192.0.2.1")
 
-    /// The name in lower case, its bytes and its labels checked.
+    /// Returns the name in lower case after checking its bytes and labels.
     private static func checkedName(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) -> [UInt8] {
         guard bytes.count <= maximumNameBytes else { throw tooLong }
         var name: [UInt8] = []
@@ -135,7 +136,7 @@ extension Host {
         }
     }
 
-    /// Letters, digits and hyphens, and the underscore that names of services have.
+    /// Checks for letters, digits, hyphens, and the underscore that service names contain.
     private static func checkByte(_ byte: UInt8) throws(AddressRefusal) {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -149,8 +150,8 @@ extension Host {
         }
     }
 
-    /// Whether the last label is a decimal number, or a hexadecimal one after `0x`: what the URL standard, and libc,
-    /// take for the end of an IPv4 address.
+    /// Returns whether the last label is a decimal number, or a hexadecimal one after `0x`. The URL standard and libc
+    /// treat such a label as the end of an IPv4 address.
     private static func endsInNumber(_ name: [UInt8]) -> Bool {
         let label = name[((name.lastIndex(of: UInt8(ascii: ".")) ?? -1) + 1)...]
         if label.starts(with: [UInt8(ascii: "0"), UInt8(ascii: "x")]) {

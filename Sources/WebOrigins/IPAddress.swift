@@ -1,13 +1,13 @@
-/// An address of the Internet Protocol, as its bits.
+/// An address of the Internet Protocol, stored as bits.
 public enum IPAddress: Hashable, Sendable {
     /// An IPv4 address; the first byte is the most significant.
     case v4(UInt32)
     /// An IPv6 address: its first and its last eight bytes.
     case v6(high: UInt64, low: UInt64)
 
-    /// The address that these bytes are, in network order.
+    /// Creates an address from bytes in network order.
     ///
-    /// - Parameter bytes: Four or sixteen; of any other count there is no address.
+    /// - Parameter bytes: Four or sixteen bytes; any other number returns `nil`.
     public init?(bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4: self = .v4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
@@ -19,8 +19,8 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The address that a text says: IPv4 as four decimal numbers without leading zeros, IPv6 in any form of RFC 4291,
-    /// section 2.2, without brackets and without a zone.
+    /// Parses an address: IPv4 as four decimal numbers without leading zeros, IPv6 in any form of RFC 4291, section
+    /// 2.2, without brackets and without a zone. `nil` if the text is no address.
     ///
     /// - Parameter text: The text.
     public init?(_ text: some StringProtocol) {
@@ -30,7 +30,7 @@ public enum IPAddress: Hashable, Sendable {
         self = address
     }
 
-    /// The longest text of an address: eight groups, the last two as IPv4.
+    /// The maximum length of an address's text: eight groups, the last two as IPv4.
     package static let maximumTextBytes = 45
 
     /// The bytes in network order.
@@ -42,7 +42,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The eight groups of an IPv6 address; none of an IPv4 address.
+    /// The eight groups of an IPv6 address; empty for an IPv4 address.
     private var groups: [UInt16] {
         guard case .v6(let high, let low) = self else { return [] }
         return [high, low].flatMap { half in
@@ -50,7 +50,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The canonical text: IPv6 after RFC 5952, section 4, in hexadecimal throughout, as the URL standard has it.
+    /// The canonical text. IPv6 follows RFC 5952, section 4, with all groups in hexadecimal as in the URL standard.
     public var text: String {
         guard case .v6 = self else { return bytes.map { String($0) }.joined(separator: ".") }
         let groups = groups
@@ -62,7 +62,8 @@ public enum IPAddress: Hashable, Sendable {
         groups.map { String($0, radix: 16) }.joined(separator: ":")
     }
 
-    /// The first of the longest runs of two zero groups or more (RFC 5952, section 4.2).
+    /// Returns the first of the longest runs of two or more zero groups (RFC 5952, section 4.2); `nil` if there is
+    /// none.
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int>? {
         var longest: Range<Int>?
         var start = 0
@@ -75,7 +76,7 @@ public enum IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress {
-    /// Four decimal numbers up to 255 with dots between, without leading zeros; nil for anything else.
+    /// Parses four decimal numbers up to 255, separated by dots, without leading zeros; `nil` for anything else.
     ///
     /// - Parameter bytes: The text.
     static func readV4(_ bytes: ArraySlice<UInt8>) -> IPAddress? {
@@ -96,7 +97,7 @@ extension IPAddress {
         return .v4(bits)
     }
 
-    /// An IPv6 address in any form of RFC 4291, section 2.2; nil for anything else.
+    /// Parses an IPv6 address in any form of RFC 4291, section 2.2; `nil` for anything else.
     ///
     /// - Parameter bytes: The text, without brackets.
     static func readV6(_ bytes: ArraySlice<UInt8>) -> IPAddress? {
@@ -130,7 +131,7 @@ extension IPAddress {
         return address(groups, gap: gap)
     }
 
-    /// One to four hexadecimal digits; the index stands behind them afterwards.
+    /// Reads one to four hexadecimal digits and moves the index past them; `nil` if there are none.
     private static func readGroup(_ bytes: ArraySlice<UInt8>, _ index: inout Int) -> UInt16? {
         let start = index
         var value: UInt16 = 0

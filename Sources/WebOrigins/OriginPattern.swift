@@ -1,18 +1,18 @@
-/// A name of the policy verb `reach`: an origin, `https://api.example`, or all origins below a domain,
+/// A name in rules with the policy verb `reach`: an origin, `https://api.example`, or all origins below a domain,
 /// `https://*.example.com`. Without a port it means the scheme's own port.
 ///
-/// The daemon's policy, requests and pages compare by `matches` alone. That the domain behind `*.` is no public suffix
-/// is the question of `PublicSuffixList.isTooWide`: the pattern itself knows no list.
+/// The daemon's policy, requests and pages compare origins with `matches` only. `PublicSuffixList.isTooWide` checks
+/// whether the domain after `*.` is a public suffix; the pattern itself uses no list.
 public struct OriginPattern: Hashable, Sendable, CustomStringConvertible {
-    /// The origin; with `isBelow` that of the domain behind `*.`.
+    /// The origin; if `isBelow`, the origin of the domain after `*.`.
     public let origin: WebOrigin
-    /// Whether the hosts below the domain are meant, and not the domain itself.
+    /// Whether the pattern matches the hosts below the domain and not the domain itself.
     public let isBelow: Bool
 
-    /// The pattern that a text says.
+    /// Parses a pattern.
     ///
     /// - Parameter text: `https://api.example`, `https://*.example.com:8443`; in ASCII.
-    /// - Throws: The reason, where it says none.
+    /// - Throws: The reason, if the text is no pattern.
     public init(_ text: some StringProtocol) throws(AddressRefusal) {
         let (scheme, rest) = try WebScheme.reading(try WebOrigin.bytes(of: text))
         let authority = try Authority(rest)
@@ -24,7 +24,8 @@ public struct OriginPattern: Hashable, Sendable, CustomStringConvertible {
         origin = WebOrigin(scheme: scheme, host: host, port: authority.port)
     }
 
-    /// Whether an origin is the pattern's, or has one label or more in front of its domain.
+    /// Returns whether an origin equals the pattern's origin, or, if `isBelow`, has one or more labels before its
+    /// domain.
     ///
     /// - Parameter other: The origin.
     public func matches(_ other: WebOrigin) -> Bool {
@@ -32,7 +33,7 @@ public struct OriginPattern: Hashable, Sendable, CustomStringConvertible {
         return isBelow ? other.host.isBelow(origin.host) : other.host == origin.host
     }
 
-    /// Whether this pattern matches every origin that another one matches.
+    /// Returns whether this pattern matches every origin that another one matches.
     ///
     /// - Parameter other: The other pattern.
     public func covers(_ other: OriginPattern) -> Bool {
@@ -40,8 +41,8 @@ public struct OriginPattern: Hashable, Sendable, CustomStringConvertible {
         return self == other
     }
 
-    /// Whether it means all hosts below a domain of one label, which is a public suffix. Most other suffixes, such as
-    /// `co.uk`, are known to `PublicSuffixList.isTooWide` alone.
+    /// Whether the pattern matches all hosts below a domain of one label, which is a public suffix. Most other
+    /// suffixes, such as `co.uk`, require `PublicSuffixList.isTooWide`.
     public var isBelowSingleLabel: Bool { isBelow && !origin.host.text.utf8.contains(UInt8(ascii: ".")) }
 
     /// The canonical text.

@@ -5,14 +5,14 @@ public enum WebScheme: String, Hashable, Sendable {
     /// HTTP over TLS.
     case https
 
-    /// The port where none is written.
+    /// The default port of the scheme.
     public var defaultPort: UInt16 { self == .http ? 80 : 443 }
 
-    /// Reads a scheme and the `//` behind it.
+    /// Reads a scheme and the `//` after it.
     ///
     /// - Parameter bytes: A text that begins with them.
-    /// - Returns: The scheme, and what follows.
-    /// - Throws: The reason, where there is another scheme or no `//`.
+    /// - Returns: The scheme, and the bytes after `//`.
+    /// - Throws: The reason, if there is another scheme or no `//`.
     package static func reading(_ bytes: ArraySlice<UInt8>) throws(AddressRefusal) -> (WebScheme, ArraySlice<UInt8>) {
         let name = bytes.prefix(6).prefix { $0 != UInt8(ascii: ":") }
         guard bytes.dropFirst(name.count).first == UInt8(ascii: ":"),
@@ -26,43 +26,42 @@ public enum WebScheme: String, Hashable, Sendable {
     }
 }
 
-/// The origin of a URL: scheme, host and port (RFC 6454, section 4). Origins are compared by these parts and never by
+/// The origin of a URL: scheme, host and port (RFC 6454, section 4). Origins are compared by these parts, never by
 /// text.
 public struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// The most bytes of an origin's text: a scheme, the longest host, a port.
+    /// The maximum length of an origin's text in bytes: a scheme, the longest host, a port.
     static let maximumBytes = 300
 
     /// The scheme.
     public let scheme: WebScheme
     /// The host.
     public let host: Host
-    /// The port; the scheme's own where none was written.
+    /// The port; the scheme's default if none was written.
     public let port: UInt16
 
-    /// An origin of its parts.
+    /// Creates an origin from its parts.
     ///
     /// - Parameters:
     ///   - scheme: The scheme.
     ///   - host: The host.
-    ///   - port: The port; nil stands for the scheme's own.
+    ///   - port: The port; `nil` for the scheme's default.
     public init(scheme: WebScheme, host: Host, port: UInt16? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port ?? scheme.defaultPort
     }
 
-    /// The origin that a text says: `https://api.example`, `http://api.example:8080`, in ASCII, without anything
-    /// behind.
+    /// Parses an origin: `https://api.example`, `http://api.example:8080`, in ASCII, with nothing after it.
     ///
     /// - Parameter text: The text.
-    /// - Throws: The reason, where it says none.
+    /// - Throws: The reason, if the text is no origin.
     public init(_ text: some StringProtocol) throws(AddressRefusal) {
         let (scheme, rest) = try WebScheme.reading(try Self.bytes(of: text))
         let authority = try Authority(rest)
         self.init(scheme: scheme, host: try Host(ascii: authority.host), port: authority.port)
     }
 
-    /// The bytes of an origin's text, checked for their count.
+    /// Returns the bytes of an origin's text after checking their number and that there is no path or query.
     ///
     /// - Parameter text: The text.
     static func bytes(of text: some StringProtocol) throws(AddressRefusal) -> ArraySlice<UInt8> {

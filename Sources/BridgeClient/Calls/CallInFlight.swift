@@ -2,16 +2,16 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 
-/// What a program asks for.
+/// A program's request for a call.
 struct CallRequest: Sendable {
     let task: String
     let options: JSON
     let session: SessionID?
-    /// Nil: as long as the task or the daemon allows.
+    /// `nil` for as long as the task or the daemon allows.
     let timeout: Duration?
     let retry: Retry
 
-    /// The longest that the daemon knows, a year; it takes it for none.
+    /// A year, the maximum to which the daemon limits timeouts. In practice it means no timeout.
     private static let unlimited = Duration.seconds(366 * 24 * 3_600)
 
     init(
@@ -25,43 +25,43 @@ struct CallRequest: Sendable {
     }
 }
 
-/// How a call is made.
+/// The kind of a call.
 enum CallKind {
     case plain
-    /// Intermediate results are wanted.
+    /// The caller wants intermediate results.
     case withProgress
-    /// The descriptor that may come with the result is wanted.
+    /// The caller wants the descriptor that may arrive with the result.
     case withDescriptor
-    /// It gets no answer: it ends when it is sent.
+    /// The call gets no answer and ends when it is sent.
     case oneWay
 }
 
-/// A call that waits to be sent, or has been: one terminal outcome, which all who wait get.
+/// A call that waits to be sent or has been sent. It has one final outcome, which all waiters get.
 @LoopActor
 final class CallInFlight {
     let id: UInt64
     let request: CallRequest
     let kind: CallKind
-    /// Part of what a new connection begins with: it is not worth anything over another one.
+    /// Whether the call belongs to the start of a connection: over another connection it has no use.
     let isOfConnection: Bool
-    /// Intermediate results, newest kept: beyond the bound the oldest go, as they may anywhere on the way.
+    /// The intermediate results. Beyond the limit the oldest are dropped, as may happen anywhere on the way.
     let progress: Mailbox<JSON>?
     private(set) var outcome: Result<JSON, BridgeError>?
-    /// What came with the result; nil: nothing.
+    /// The descriptor that arrived with the result; `nil` if there is none.
     var descriptor: PassedDescriptor?
-    /// Over what it was sent; nil while it waits.
+    /// The connection over which the call was sent; `nil` while it waits.
     private(set) var connection: ClientConnection?
-    /// Where its message begins among the bytes of that connection.
+    /// The position of its message in the output of that connection.
     private var position: UInt64 = 0
     private let madeAt: MonotonicInstant
-    /// Ends the call here where nothing else does in time.
+    /// Ends the call in this client if nothing else does in time.
     private var deadline: (any ClientTimer)?
     private let waiting = AsyncSignal<Void>()
 
     /// The pauses between attempts.
     private var pauses = BackoffPauses(Retry.backoff)
 
-    /// What is left of a timeout goes out as at least this much: 0 is no timeout that the daemon takes.
+    /// The minimum for the remaining timeout that is sent: the daemon does not accept 0.
     private static let shortestTimeout = Duration.milliseconds(1)
 
     init(
@@ -76,18 +76,18 @@ final class CallInFlight {
         progress = kind == .withProgress ? Mailbox(capacity: maximumProgress) : nil
     }
 
-    // MARK: Its time
+    // MARK: Time
 
-    /// When it is given up if it has not been sent.
+    /// Returns the moment at which the call is given up if it has not been sent.
     func latestSending(maximumWait: Duration) -> MonotonicInstant { madeAt + (request.timeout ?? maximumWait) }
 
-    /// What is left of its timeout.
+    /// Returns the rest of its timeout; `nil` if it has none.
     func timeoutLeft(at now: MonotonicInstant) -> Duration? {
         request.timeout.map { max($0 - (now - madeAt), min($0, Self.shortestTimeout)) }
     }
 
-    /// How long to wait before it is made again; nil: it is not.
-    /// - Parameter chance: From 0 to 1, for the length of the pause.
+    /// Returns the pause before the call is made again; `nil` if it is not made again.
+    /// - Parameter chance: A number from 0 to 1, for the length of the pause.
     func pause(after error: BridgeError, chance: Double, at now: MonotonicInstant) -> Duration? {
         guard request.retry.allows(error), pauses.attempts + 1 < Retry.maximumAttempts else { return nil }
         let growing = pauses.next(chance: chance)
@@ -101,9 +101,9 @@ final class CallInFlight {
         self.deadline = deadline
     }
 
-    // MARK: Where it is
+    // MARK: Sending
 
-    /// What goes out for it now.
+    /// Returns the message to send now.
     func message(at now: MonotonicInstant) -> OutputBuffer {
         let message = OutputBuffer()
         JSON.string(request.task).bytes.withUnsafeBytes { task in
@@ -124,15 +124,15 @@ final class CallInFlight {
         position = connection.queuedEnd
     }
 
-    /// It goes over another connection, or over this one once more: the daemon has not begun it.
+    /// Prepares the call to be sent over another connection, or again over this one: the daemon has not begun it.
     func waitsAgain() {
         connection = nil
     }
 
-    /// Whether the daemon may have got some of it.
+    /// Whether the daemon may have received a part of it.
     var mayHaveStarted: Bool { connection.map { $0.writtenEnd > position } ?? false }
 
-    // MARK: Its end
+    // MARK: The end
 
     func end(_ outcome: Result<JSON, BridgeError>) {
         guard self.outcome == nil else { return }
@@ -142,7 +142,7 @@ final class CallInFlight {
         waiting.resumeAll(())
     }
 
-    /// The outcome; nil where the Swift task is cancelled first.
+    /// Waits for the outcome; `nil` if the Swift task is cancelled first.
     func wait() async -> Result<JSON, BridgeError>? {
         if outcome == nil { _ = await waiting.wait() }
         return outcome

@@ -1,8 +1,8 @@
 import BridgeJSON
 
-/// The JSON of a call's options and result. `JSON` itself is not written and read again.
+/// Converts a call's options and result to and from JSON. A `JSON` value is not encoded or decoded again.
 enum CallJSON {
-    /// - Throws: `options.invalid` where the options have no JSON.
+    /// - Throws: `options.invalid` if the options cannot be encoded as JSON.
     static func options(_ options: some Encodable, of task: String) throws(BridgeError) -> JSON {
         if let json = options as? JSON { return json }
         do throws(JSONEncodingError) {
@@ -13,7 +13,7 @@ enum CallJSON {
         }
     }
 
-    /// - Throws: `result.invalid` where the result does not fit its type.
+    /// - Throws: `result.invalid` if the result does not fit its type.
     static func result<Result: Decodable>(
         _ json: JSON, of task: String, _ streams: any StreamReaders
     ) throws(BridgeError) -> Result {
@@ -24,7 +24,7 @@ enum CallJSON {
         }
     }
 
-    /// - Parameter streams: Makes the readers in it; nil: it may have none.
+    /// - Parameter streams: Makes the stream readers in the value; `nil` if it may contain none.
     static func value<Value: Decodable>(
         _ type: Value.Type, _ json: JSON, _ streams: (any StreamReaders)? = nil, unknownKeys: UnknownKeys = .ignore
     ) throws(JSONMismatch) -> Value {

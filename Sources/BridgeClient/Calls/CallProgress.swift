@@ -1,15 +1,15 @@
 import BridgeJSON
 import EventLoop
 
-/// A call in flight that reports progress; it is cancelled when this is no longer held.
+/// A call in flight that reports progress. It is cancelled when this value is released.
 ///
-/// A sequence of the call's intermediate results, for one reader, and its end: the sequence ends when the call does,
-/// however it ends, and `result` then returns or throws. Of progress that is not taken, the oldest is dropped, beyond
-/// `Bridge.Limits.maximumQueuedProgress`. What does not fit `Progress` is left out.
+/// A sequence of the call's intermediate results, for one reader, and the call's result. The sequence ends when the
+/// call ends, however it ends; `result` then returns or throws. If more than `Bridge.Limits.maximumQueuedProgress`
+/// intermediate results wait, the oldest are dropped. Values that do not fit `Progress` are left out.
 public final class CallProgress<Progress: Decodable & Sendable, Result: Decodable & Sendable>: AsyncSequence, Sendable {
     /// An intermediate result.
     public typealias Element = Progress
-    /// Progress itself cannot fail.
+    /// The sequence does not fail.
     public typealias Failure = Never
 
     private let bridge: Bridge
@@ -21,14 +21,14 @@ public final class CallProgress<Progress: Decodable & Sendable, Result: Decodabl
     }
 
     deinit {
-        // Does nothing where the call has ended.
+        // Does nothing if the call has ended.
         EventLoop.post { [bridge, call] in
             bridge.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
         }
     }
 
-    /// Waits for the end of the call. Where the Swift task that waits is cancelled, the call is too.
-    /// - Throws: What the callback says; `result.invalid` where the result does not fit its type.
+    /// Waits for the end of the call and returns its result. If the Swift task that waits is cancelled, so is the call.
+    /// - Throws: The error in the callback; `result.invalid` if the result does not fit its type.
     public var result: Result {
         get async throws(BridgeError) {
             let session = bridge.session
@@ -37,21 +37,21 @@ public final class CallProgress<Progress: Decodable & Sendable, Result: Decodabl
         }
     }
 
-    /// Ends the call, and has the daemon end its work.
+    /// Cancels the call here and at the daemon.
     public func cancel() async {
         await bridge.session.calls.cancel(call, .cancelledHere(call.request.task, started: nil))
     }
 
-    /// Takes the intermediate results.
+    /// Returns the iterator of the intermediate results.
     public func makeAsyncIterator() -> Iterator { Iterator(progress: self) }
 
-    /// Takes intermediate results one by one.
+    /// An iterator over the intermediate results.
     public struct Iterator: AsyncIteratorProtocol {
         let progress: CallProgress
 
-        /// The next intermediate result; nil when the call has ended, and where the Swift task is cancelled.
+        /// Returns the next intermediate result; `nil` when the call has ended, and if the Swift task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Progress? {
-            // A mailbox of progress ends without an error.
+            // A progress mailbox ends without an error.
             while let json = try? await progress.call.progress?.next() {
                 if let value = try? CallJSON.value(Progress.self, json) { return value }
             }

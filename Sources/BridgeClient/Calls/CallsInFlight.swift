@@ -2,21 +2,21 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 
-/// The calls that this end makes.
+/// The calls that this client makes.
 @LoopActor
 final class CallsInFlight {
-    /// How much later than the call's own timeout this end gives up waiting for the daemon to report it.
+    /// How long this client still waits for the daemon's report after a call's own timeout.
     var grace = Duration.seconds(2)
 
     private let link: Link
-    /// Those that have been sent.
+    /// The calls that have been sent.
     private var calls: [UInt64: CallInFlight] = [:]
-    /// Those that have not.
+    /// The calls that have not been sent.
     private var waiting: WaitingCalls
-    /// Those that are made again after a pause, each with the error of its last attempt.
+    /// The calls that will be made again after a pause, each with the error of its last attempt.
     private var pausing: [UInt64: (call: CallInFlight, error: BridgeError)] = [:]
     private var lastID: UInt64 = 0
-    /// Calls that have ended here, and whose results, which may still come, may bear descriptors; with their tasks.
+    /// The tasks of calls that have ended here, but whose results may still arrive with descriptors.
     private var abandoned: [UInt64: PassingTask] = [:]
 
     init(_ link: Link) {
@@ -30,7 +30,7 @@ final class CallsInFlight {
         try await outcome(of: try await begin(request, .plain))
     }
 
-    /// Waits for a call's end. Where the Swift task is cancelled, the call is too.
+    /// Waits for a call's end. If the Swift task is cancelled, so is the call.
     func outcome(of call: CallInFlight) async throws(BridgeError) -> JSON {
         guard let outcome = await call.wait() else {
             let error = BridgeError.cancelledHere(call.request.task, started: hasStarted(call))
@@ -40,7 +40,7 @@ final class CallsInFlight {
         return try outcome.get()
     }
 
-    /// Sends a call, or has it wait for a connection.
+    /// Sends a call, or queues it until there is a connection.
     func begin(_ request: CallRequest, _ kind: CallKind = .withProgress) async throws(BridgeError) -> CallInFlight {
         guard !request.task.isEmpty else {
             throw BridgeError(.taskNotFound, "a call needs the name of a task; bridge.tasks lists those that there are")
@@ -55,7 +55,7 @@ final class CallsInFlight {
         return call
     }
 
-    /// Nil: it is not known.
+    /// Whether the call has started; `nil` if this is unknown.
     private func hasStarted(_ call: CallInFlight) -> Bool? {
         if let (_, error) = pausing[call.id] { return error.started }
         return call.connection == nil ? false : nil
@@ -66,7 +66,7 @@ final class CallsInFlight {
         _ = try await outcome(of: try await begin(request, .oneWay))
     }
 
-    /// Makes a call that a new connection begins with: before it is open to others, and over no other connection.
+    /// Makes a call at the start of a connection: before other calls may use it, and over no other connection.
     func call(_ request: CallRequest, over connection: ClientConnection) async throws(BridgeError) -> JSON {
         let call = make(request, .plain, isOfConnection: true)
         if let failure = connection.failure { throw failure }
@@ -81,8 +81,8 @@ final class CallsInFlight {
             maximumProgress: link.limits.maximumQueuedProgress)
     }
 
-    /// Sends it when there is room in the output, and ends it where there is none before its deadline. Where there is
-    /// no connection, it waits in this client.
+    /// Sends the call when the output has room, and ends it if there is none before its deadline. If there is no
+    /// connection, the call waits in this client.
     private func dispatch(_ call: CallInFlight) async throws(BridgeError) {
         let task = call.request.task
         while call.outcome == nil {
@@ -93,7 +93,7 @@ final class CallsInFlight {
             do throws(BridgeError) {
                 try await connection.waitForRoom(for: task) { call.outcome != nil }
             } catch {
-                // The connection may have been lost meanwhile, and the call goes over the next one.
+                // If the connection was lost meanwhile, the call is sent over the next one.
                 if connection.failure == nil {
                     call.arm(nil)
                     throw error
@@ -102,7 +102,7 @@ final class CallsInFlight {
         }
     }
 
-    /// Nil: the call may wait as long as its maker does.
+    /// `nil` if the call may wait as long as its caller does.
     private func deadline(of call: CallInFlight, withoutRoomIn connection: ClientConnection) -> (any ClientTimer)? {
         call.timeoutLeft(at: link.timers.now).map { left in
             link.timers.after(left) { [weak call, weak connection] in
@@ -118,11 +118,11 @@ final class CallsInFlight {
         }
     }
 
-    /// - Throws: `message.too_large`, so that the daemon need not discard what it would not take.
+    /// - Throws: `message.too_large`, so that the daemon need not discard the message.
     private func send(_ call: CallInFlight, over connection: ClientConnection) throws(BridgeError) {
         let now = link.timers.now
         let message = call.message(at: now)
-        // Its line end is not counted.
+        // The line end does not count.
         let lineBytes = message.count - 1
         guard lineBytes <= connection.messageBytes else {
             throw BridgeError(
@@ -175,7 +175,7 @@ final class CallsInFlight {
             .ending(call.request.task, started: false)
     }
 
-    /// There is a connection: those that wait go out, in their order.
+    /// Sends the waiting calls, in their order, over a new connection.
     func sendWaiting(over connection: ClientConnection) {
         for call in waiting.takeAll() {
             do throws(BridgeError) {
@@ -188,7 +188,7 @@ final class CallsInFlight {
 
     // MARK: Making calls again
 
-    /// Has a call that failed made again after a pause. Returns whether it will be.
+    /// Schedules a failed call to be made again after a pause. Returns whether it will be.
     private func repeatLater(_ call: CallInFlight, after error: BridgeError) -> Bool {
         guard link.end == nil, let pause = call.pause(after: error, chance: link.random(), at: link.timers.now) else {
             return false
@@ -214,12 +214,12 @@ final class CallsInFlight {
 
     // MARK: Ending calls
 
-    /// An attempt has failed: the call ends, unless it is made again.
+    /// Ends a call whose attempt has failed, unless it is made again.
     private func fail(_ call: CallInFlight, _ error: BridgeError) {
         if !repeatLater(call, after: error) { call.end(.failure(error)) }
     }
 
-    /// Ends a call here, and at the daemon where that knows of it. Does nothing where it has ended.
+    /// Ends a call here, and at the daemon if it was sent. Does nothing if the call has ended.
     func cancel(_ call: CallInFlight, _ error: BridgeError) {
         if calls.removeValue(forKey: call.id) != nil {
             abandoned[call.id] = PassingTask(call.request)
@@ -230,13 +230,13 @@ final class CallsInFlight {
         call.end(.failure(error))
     }
 
-    /// Ends them all because this end closes: what has been sent is still delivered.
+    /// Ends all calls because this client closes. Sent messages are still delivered.
     func cancelAll(_ error: BridgeError) {
         endWaiting(error)
         for call in calls.values { cancel(call, error.ending(call.request.task, started: true)) }
     }
 
-    /// Ends those that were sent over a connection that is gone.
+    /// Ends the calls that were sent over a lost connection.
     func lost(_ connection: ClientConnection, _ reason: BridgeError) {
         abandoned = [:]
         for call in calls.values where call.connection === connection {
@@ -245,7 +245,7 @@ final class CallsInFlight {
         }
     }
 
-    /// Ends those that wait for a connection, or to be made again: no other connection will come.
+    /// Ends the calls that wait for a connection or for their next attempt: no other connection will follow.
     func endWaiting(_ reason: BridgeError) {
         for (call, error) in pausing.values { call.end(.failure(error)) }
         pausing = [:]
@@ -272,13 +272,13 @@ final class CallsInFlight {
         }
     }
 
-    /// Descriptors come in the order of their results, whether anyone waits for these or not.
+    /// Descriptors arrive in the order of their results, also for calls that have ended here.
     private func takeDescriptor(of callback: CallbackMessage, from connection: ClientConnection) {
         guard let id = callback.callbackID.number, let result = callback.result else { return }
         let task = abandoned.removeValue(forKey: id) ?? calls[id].flatMap { PassingTask($0.request) }
         guard let task, task.passesDescriptor(with: result) else { return }
         let descriptor = connection.takeDescriptor()
-        // One that nobody wants is closed.
+        // A descriptor that the call does not want is closed.
         if let call = calls[id], call.kind == .withDescriptor { call.descriptor = descriptor }
     }
 
@@ -295,6 +295,6 @@ final class CallsInFlight {
         fail(call, error)
     }
 
-    /// A callback for a call that has ended here is passed over.
+    /// Returns the call of a callback; `nil` if it has ended here: the callback is then ignored.
     private func find(_ id: CallbackID) -> CallInFlight? { id.number.flatMap { calls[$0] } }
 }

@@ -1,7 +1,7 @@
 import BridgeJSON
 import EventLoop
 
-/// Calls that wait for a connection, in the order in which they came, bounded.
+/// A bounded queue of calls that wait for a connection.
 @LoopActor
 struct WaitingCalls {
     private let maximumCalls: Int
@@ -9,7 +9,7 @@ struct WaitingCalls {
     private var entries: [(call: CallInFlight, bytes: Int)] = []
     private var bytes = 0
 
-    /// `retryAfter` when too many wait: about as long as the first attempts to connect take.
+    /// The `retryAfter` of the error if too many calls wait: about as long as the first attempts to connect take.
     private static let retryAfter = Duration.seconds(1)
 
     init(_ reconnection: Reconnection?) {
@@ -17,7 +17,7 @@ struct WaitingCalls {
         maximumBytes = reconnection?.maximumWaitingBytes ?? 0
     }
 
-    /// - Parameter messageBytes: the length of its message.
+    /// - Parameter messageBytes: The length of the call's message.
     /// - Throws: `busy`.
     mutating func append(_ call: CallInFlight, messageBytes: Int) throws(BridgeError) {
         guard entries.count < maximumCalls, bytes + messageBytes <= maximumBytes else {
@@ -29,7 +29,7 @@ struct WaitingCalls {
         bytes += messageBytes
     }
 
-    /// Returns whether it was among them.
+    /// Removes a call. Returns whether it was in the queue.
     mutating func remove(_ call: CallInFlight) -> Bool {
         guard let index = entries.firstIndex(where: { $0.call === call }) else { return false }
         bytes -= entries.remove(at: index).bytes

@@ -1,4 +1,4 @@
 extension Bridge {
-    /// Where `connect` looks for the daemon where no socket is named.
+    /// The path at which `connect` looks for the daemon if the caller names no socket.
     public static var defaultSocketPath: String { SocketLocation.current().path }
 }

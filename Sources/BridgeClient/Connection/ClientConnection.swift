@@ -3,31 +3,32 @@ import BridgeMessage
 import EventLoop
 import Glibc
 
-/// One socket to the daemon: lines in, messages out.
+/// One socket to the daemon: input lines, output messages.
 ///
-/// Input is read whatever happens to the output, so that two ends that both have much to say never wait for each other.
-/// Output is bounded by having those who want to send wait for room.
+/// Input is read independently of the output, so that two ends with much unsent output never wait for each other.
+/// Output is bounded: senders wait for room.
 @LoopActor
 final class ClientConnection {
-    /// Beyond this much unwritten output, who wants to send waits.
+    /// The number of unwritten output bytes beyond which senders wait.
     var roomBytes: Int
-    /// Whether progress, which never waits, may be sent. Any thread.
+    /// The room for progress, which never waits. Any thread.
     nonisolated let progressRoom: ProgressRoom
-    /// A daemon whose queue of new connections is full is tried again so often, this long apart.
+    /// The number of attempts if the daemon's queue of new connections is full, and the pause between them.
     private static let connectAttempts = 50
     private static let connectPause = Duration.milliseconds(20)
 
-    /// Whose messages these are; its link holds this. Set once, right after the connection is made.
+    /// The session to which the messages belong; its link retains this connection. Set once, right after the connection
+    /// is made.
     weak var session: ClientSession?
-    /// The longest message that the daemon takes.
+    /// The maximum length of a message that the daemon accepts.
     var messageBytes = DaemonInfo.defaultMessageBytes
-    /// Why it is over; nil while it is not.
+    /// The reason why the connection ended; `nil` while it is open.
     private(set) var failure: BridgeError?
-    /// How many bytes the socket has taken so far.
+    /// The number of bytes that the socket has accepted so far.
     private(set) var writtenEnd: UInt64 = 0
-    /// Where the next message will begin, counted as `writtenEnd` is.
+    /// The position at which the next message will begin, in the units of `writtenEnd`.
     var queuedEnd: UInt64 { writtenEnd + UInt64(output.count) }
-    /// Whether the daemon has ended the session because a user wanted that, so that there shall be no other.
+    /// Whether the daemon has ended the session on a user's request, so that the client must not reconnect.
     private(set) var isEndedOnPurpose = false
 
     private let stream: UnixStream
@@ -37,18 +38,19 @@ final class ClientConnection {
     private var turnEnd: TurnEndHook?
     private let room = AsyncSignal<Void>()
     private let ending = AsyncSignal<Void>()
-    /// Nothing more is sent but what is queued.
+    /// Whether only the queued output is still sent.
     private var isFinishing = false
     private var isShutDown = false
-    /// What the daemon gave as the reason of the end, which comes right behind it. Others may publish events of the
-    /// same name; those are followed by something else, or by nothing.
+    /// The reason of the end that the daemon sent right before it. Other clients may publish events of the same name;
+    /// after those another message arrives, or the connection stays open.
     private var announcedEnd: BridgeError?
-    /// What the daemon said about the whole connection and no call, as it does when it turns a client away.
+    /// An error that the daemon sent about the whole connection and not about a call, as it does when it turns a client
+    /// away.
     private(set) var rejection: BridgeError?
     private let timers: any ClientTimers
-    /// Descriptors that came, in the order of the results that they belong to.
+    /// The received descriptors, in the order of the results that they belong to.
     private var descriptors: [PassedDescriptor] = []
-    /// More than a daemon sends that waits for no answer; what is beyond is closed.
+    /// More than a daemon sends without waiting for an answer; further ones are closed.
     private static let maximumDescriptors = 64
 
     private init(_ stream: UnixStream, _ limits: Bridge.Limits, _ timers: any ClientTimers) {
@@ -80,15 +82,15 @@ final class ClientConnection {
         throw .unreachable(path, "too many are waiting to be accepted")
     }
 
-    // MARK: Out
+    // MARK: Output
 
     /// Whether another message may be sent without waiting.
     var hasRoom: Bool { failure == nil && !isFinishing && output.count <= roomBytes }
 
     /// Waits until there is room for another message.
     ///
-    /// - Parameter isOver: whether no one waits any longer; asked at each ``lookAgain()``.
-    /// - Throws: why the connection is over; `call.cancelled` where the Swift task is cancelled.
+    /// - Parameter isOver: Whether the caller no longer needs to wait; called at each ``lookAgain()``.
+    /// - Throws: The reason why the connection ended; `call.cancelled` if the Swift task is cancelled.
     func waitForRoom(for task: String, unless isOver: () -> Bool = { false }) async throws(BridgeError) {
         while !isOver() {
             if let failure { throw failure }
@@ -98,10 +100,10 @@ final class ClientConnection {
         }
     }
 
-    /// Wakes those who wait for room, because one of them no longer needs to.
+    /// Wakes all calls that wait for room, because one of them no longer needs to.
     func lookAgain() { room.resumeAll(()) }
 
-    /// Has `write` append messages, which leave at the end of the turn.
+    /// Lets `write` append messages, which are sent at the end of the turn.
     func send(_ write: (OutputBuffer) -> Void) {
         guard failure == nil, !isFinishing else { return }
         write(output)
@@ -124,13 +126,13 @@ final class ClientConnection {
         if !room.isEmpty { room.resumeAll(()) }
     }
 
-    // MARK: In
+    // MARK: Input
 
     private func add(_ descriptor: PassedDescriptor) {
         if descriptors.count < Self.maximumDescriptors { descriptors.append(descriptor) }
     }
 
-    /// The descriptor that belongs to the result at hand; nil: the system could not pass it.
+    /// Takes the descriptor of the current result; `nil` if the system could not pass it.
     func takeDescriptor() -> PassedDescriptor? { descriptors.isEmpty ? nil : descriptors.removeFirst() }
 
     private func receive(_ line: SplitLine) -> Bool {
@@ -152,7 +154,7 @@ final class ClientConnection {
 
     // MARK: The end
 
-    /// The error of a line that is about no call.
+    /// Returns the error in a line that is about no call.
     private static func rejection(_ line: SplitLine) -> BridgeError? {
         guard case .line(let bytes) = line, let json = try? JSON(parsing: bytes), json["callbackId"] == .null else {
             return nil
@@ -171,7 +173,8 @@ final class ClientConnection {
         return nil
     }
 
-    /// Writes what is queued, ends our direction and waits for the daemon to end its own, or for `timeout` to pass.
+    /// Writes the queued output, shuts down the write direction, and waits until the daemon closes its own or `timeout`
+    /// has passed.
     func finish(timeout: Duration) async {
         guard failure == nil else { return }
         isFinishing = true
@@ -183,12 +186,12 @@ final class ClientConnection {
         close(.closedHere)
     }
 
-    /// Whether a call with which this connection began failed for the connection's sake, and not for its own.
+    /// Whether a call at the start of this connection failed because of the connection, and not because of the call.
     func isUseless(after error: BridgeError) -> Bool {
         failure != nil || [.callTimeout, .sessionClosed, .daemonStopping].contains(error.code)
     }
 
-    /// Closes now. Everything that waits ends with that error.
+    /// Closes the connection now. Everything that waits ends with this error.
     func close(_ reason: BridgeError) {
         guard failure == nil else { return }
         failure = reason
@@ -223,6 +226,6 @@ extension ClientConnection: UnixStreamDelegate {
 }
 
 extension EventMessage {
-    /// Whether it is of this name; no string is made for it.
+    /// Whether the event has this name. Creates no string.
     func isNamed(_ name: String) -> Bool { self.name.elementsEqual(name.utf8) }
 }

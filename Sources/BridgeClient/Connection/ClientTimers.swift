@@ -1,4 +1,4 @@
-// What this client needs of time: the loop's own, and in tests a clock that they move.
+// The client's source of time: the loop's clock, and in tests a clock that they control.
 
 import EventLoop
 
@@ -6,25 +6,25 @@ import EventLoop
 @LoopActor
 protocol ClientTimers {
     var now: MonotonicInstant { get }
-    /// Fires once after that time, unless it is closed before. Held by the clock until then.
+    /// Calls `fire` once after that time, unless the timer is closed before. The clock retains the timer until then.
     func after(_ delay: Duration, _ fire: @escaping @LoopActor () -> Void) -> any ClientTimer
 }
 
-/// A timer that runs, or has fired.
+/// A timer that is running or has fired.
 @LoopActor
 protocol ClientTimer: AnyObject {
-    /// No longer fires. Further calls do nothing.
+    /// Stops the timer. Further calls do nothing.
     func close()
 }
 
-/// Those of the loop.
+/// The loop's clock and timers.
 struct LoopTimers: ClientTimers {
     var now: MonotonicInstant { EventLoop.now }
 
     func after(_ delay: Duration, _ fire: @escaping @LoopActor () -> Void) -> any ClientTimer {
         var timer: LoopTimer?
         let started = LoopTimer {
-            // An open timer is kept alive by the loop.
+            // The loop retains an open timer.
             timer?.close()
             timer = nil
             fire()

@@ -1,15 +1,15 @@
 import BridgeJSON
 import EventLoop
 
-/// Values on their way from the loop to a Swift task that takes them one by one. Bounded: beyond its capacity the
-/// oldest are dropped.
+/// A bounded queue of values from the loop to a Swift task, which takes them one by one. Beyond its capacity the oldest
+/// are dropped.
 @LoopActor
 final class Mailbox<Element: Sendable> {
     private let capacity: Int
-    /// Makes the element that says how many were dropped; nil: no one needs to know.
+    /// Makes the element that reports how many were dropped; `nil` if drops are not reported.
     private let reportDropped: (@Sendable (Int) -> Element)?
     private var elements: [Element] = []
-    /// Taken elements at the front of `elements`, cleared away now and then.
+    /// The number of taken elements at the front of `elements`. They are removed from time to time.
     private var takenCount = 0
     private var droppedCount = 0
     private var end: Result<Void, BridgeError>?
@@ -30,14 +30,14 @@ final class Mailbox<Element: Sendable> {
         elements.append(element)
     }
 
-    /// What is in it is still handed out, then the end.
+    /// Ends the mailbox. The reader still gets the queued elements, then the end.
     func finish(_ end: Result<Void, BridgeError>) {
         guard self.end == nil else { return }
         self.end = end
         readers.resumeAll(nil)
     }
 
-    /// The next element; nil at the end, and where the Swift task is cancelled.
+    /// Returns the next element; `nil` at the end, and if the Swift task is cancelled.
     func next() async throws(BridgeError) -> Element? {
         if droppedCount > 0, let reportDropped {
             defer { droppedCount = 0 }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// How much progress a connection takes without waiting. Any thread.
+/// The amount of progress that a connection accepts without waiting. Any thread.
 final class ProgressRoom: Sendable {
     private let maximumBytes: Int
     private let isOpenNow = Atomic<Bool>(true)
-    /// What is on its way to the loop.
+    /// The number of bytes that have been posted to the loop and have not reached it.
     private let postedBytes = Atomic<Int>(0)
 
     init(bytes: Int) {
@@ -17,7 +17,7 @@ final class ProgressRoom: Sendable {
         set { isOpenNow.store(newValue, ordering: .relaxed) }
     }
 
-    /// Returns whether so much more may be posted to the loop.
+    /// Reserves `bytes`; returns false if they may not be posted to the loop.
     func take(_ bytes: Int) -> Bool {
         guard isOpen else { return false }
         if postedBytes.add(bytes, ordering: .relaxed).newValue <= maximumBytes { return true }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Where the daemon's socket is, where the program does not name it.
+/// The location of the daemon's socket if the program does not name it.
 package struct SocketLocation {
-    /// Where the machine's own daemon listens.
+    /// The socket path of the system's daemon.
     package static let system = "/run/trestle/bridge.sock"
 
     private let variable: (String) -> String?
@@ -11,10 +11,10 @@ package struct SocketLocation {
     private let owner: (String) -> UInt32?
 
     /// - Parameters:
-    ///   - variable: A variable of the environment.
-    ///   - exists: Whether there is a file at a path.
-    ///   - uid: Whose process this is.
-    ///   - owner: Whose a file is; nil where there is none.
+    ///   - variable: Returns an environment variable.
+    ///   - exists: Whether a file exists at a path.
+    ///   - uid: The user id of this process.
+    ///   - owner: Returns the user id of a file's owner; `nil` if there is no file.
     package init(
         variable: @escaping (String) -> String?, exists: @escaping (String) -> Bool, uid: UInt32,
         owner: @escaping (String) -> UInt32?
@@ -25,7 +25,7 @@ package struct SocketLocation {
         self.owner = owner
     }
 
-    /// The location for this process.
+    /// Returns the location for this process.
     package static func current() -> SocketLocation {
         SocketLocation(
             variable: { getenv($0).map { String(cString: $0) } }, exists: { access($0, F_OK) == 0 }, uid: geteuid(),
@@ -35,24 +35,25 @@ package struct SocketLocation {
             })
     }
 
-    /// The one that is named, else this user's own where there is one, else the system's where there is one.
+    /// The path in `TRESTLE_SOCKET`, else this user's own socket. The system's socket for root, for a user without an
+    /// own path, and if only the system's exists.
     package var path: String {
         if let given = variable("TRESTLE_SOCKET"), !given.isEmpty { return given }
         guard uid != 0, let own, exists(own) || !exists(Self.system) else { return Self.system }
         return own
     }
 
-    /// Where the user's own socket unit listens; nil: nowhere.
+    /// The socket path of the user's own systemd unit; `nil` without a runtime directory.
     package var ofUserUnit: String? {
         guard let directory = variable("XDG_RUNTIME_DIR"), !directory.isEmpty else { return nil }
         return directory + "/trestle/bridge.sock"
     }
 
-    /// Where a daemon of this user's listens; nil: nowhere.
+    /// The socket path of a daemon of this user; `nil` if there is none.
     private var own: String? {
         if let ofUserUnit { return ofUserUnit }
-        // Without a runtime directory. Any user may make a directory in /tmp: one that is not this user's is a trap set
-        // by another user.
+        // There is no runtime directory. Any user may create a directory in /tmp: another user's directory of this name
+        // is a trap.
         let directory = "/tmp/trestle-\(uid)"
         return owner(directory) == uid ? directory + "/bridge.sock" : nil
     }

@@ -3,30 +3,30 @@ import EventLoop
 
 /// An event.
 public struct BridgeEvent: Sendable, Hashable {
-    /// Its name, such as `record.changed`.
+    /// The event's name, such as `record.changed`.
     public var name: String
-    /// Its data.
+    /// The event's data.
     public var data: JSON
 
-    /// An event.
+    /// Creates an event.
     public init(name: String, data: JSON) {
         self.name = name
         self.data = data
     }
 }
 
-/// The events that a subscription brings, in order, for one reader.
+/// The events of a subscription, in order, for one reader.
 ///
 /// A reader that falls too far behind loses the oldest events and gets `bridge.events_dropped` with their `count` in
-/// their place; the daemon does the same. After a connection was lost and made again it gets one whose `count` is null:
-/// events may have been missed, and it is unknown how many. A retained event that came before the subscription is its
-/// first one. The subscription ends when the stream is no longer held, or with `end()`. The sequence ends when the
-/// bridge is closed here, and fails when there will be no other connection, or the next daemon refuses the
+/// their place; the daemon does the same. After a reconnection the reader gets one whose `count` is null: an unknown
+/// number of events may have been missed. The first event is a retained event that was published before the
+/// subscription, if there is one. The subscription ends with `end()`, or when the stream is released. The sequence ends
+/// when the bridge is closed here. It fails if there will be no other connection, or if the next daemon refuses the
 /// subscription.
 public final class EventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = BridgeEvent
-    /// Why no further event comes.
+    /// The reason why no further event arrives.
     public typealias Failure = BridgeError
 
     private let bridge: Bridge
@@ -46,16 +46,16 @@ public final class EventStream: AsyncSequence, Sendable {
         await bridge.session.events.unsubscribe(subscription)
     }
 
-    /// Takes the events.
+    /// Returns the iterator of the events.
     public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
-    /// Takes events one by one.
+    /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol {
         let stream: EventStream
 
-        /// The next event; nil at the end, and where the Swift task is cancelled.
-        /// - Throws: `session.closed` where there will be no other connection; what the next daemon says where it
-        ///   refuses the subscription.
+        /// Returns the next event; `nil` at the end, and if the Swift task is cancelled.
+        /// - Throws: `session.closed` if there will be no other connection; the next daemon's error if it refuses the
+        ///   subscription.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(BridgeError) -> BridgeEvent? {
             try await stream.subscription.mailbox.next()
         }
@@ -63,16 +63,17 @@ public final class EventStream: AsyncSequence, Sendable {
 }
 
 extension Bridge {
-    /// Listens to events: names, or beginnings of names with `*` behind. Ends when the stream is no longer held.
+    /// Subscribes to events. A pattern is a name, or a prefix of names followed by `*`. The subscription ends when the
+    /// stream is released.
     ///
     ///     for try await event in try await bridge.subscribe(to: "record.*", "login.changed") { … }
     ///
-    /// - Throws: As `call(_:_:as:session:timeout:retry:)`; `permission.denied` where a rule forbids one of them.
+    /// - Throws: As `call(_:_:as:session:timeout:retry:)`; `permission.denied` if a rule forbids one of them.
     public func subscribe(to patterns: String...) async throws(BridgeError) -> EventStream {
         try await subscribe(to: patterns)
     }
 
-    /// The same for patterns in an array.
+    /// Subscribes to patterns in an array.
     public func subscribe(to patterns: [String]) async throws(BridgeError) -> EventStream {
         EventStream(self, try await session.events.subscribe(patterns))
     }

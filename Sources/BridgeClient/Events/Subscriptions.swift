@@ -2,7 +2,7 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 
-/// What this end listens to. The daemon knows each pattern once, however many streams want it.
+/// The subscriptions of this client. The daemon stores each pattern once, for any number of streams.
 @LoopActor
 final class Subscriptions {
     private nonisolated static let dropped = "bridge.events_dropped"
@@ -11,13 +11,13 @@ final class Subscriptions {
     @LoopActor
     final class Subscription {
         let patterns: [String]
-        /// A daemon has taken it: the next one gets it too.
+        /// Whether a daemon has accepted it: it is then restored at the next daemon.
         fileprivate(set) var isTaken = false
         let mailbox: Mailbox<BridgeEvent>
-        /// Nothing has come since the last gap was reported.
+        /// Whether no event has arrived since the last gap was reported.
         private var isAtGap = false
 
-        /// - Parameter capacity: How many events wait for a slow reader.
+        /// - Parameter capacity: How many events may wait for a slow reader.
         init(_ patterns: [String], capacity: Int) {
             self.patterns = patterns
             mailbox = Mailbox(capacity: capacity) { count in
@@ -35,8 +35,8 @@ final class Subscriptions {
             mailbox.put(event)
         }
 
-        /// Another session begins: it is unknown how many events were missed. Reported once, however many attempts to
-        /// connect follow each other.
+        /// Reports that another session begins, and that an unknown number of events was missed. Reported once for
+        /// several attempts to connect in a row.
         func reportGap() {
             guard !isAtGap else { return }
             isAtGap = true
@@ -53,10 +53,10 @@ final class Subscriptions {
     private let link: Link
     private let calls: CallsInFlight
     private var subscriptions: [Subscription] = []
-    /// The newest retained event of each name that has a listener. The daemon sends one to a session once; a stream
-    /// that is subscribed to it later gets it from here.
+    /// The newest retained event of each name that has a subscriber. The daemon sends a retained event to a session
+    /// once; a stream that subscribes to it later gets it from here.
     private var retained: [String: BridgeEvent] = [:]
-    /// As many as the daemon keeps.
+    /// The number of events that the daemon retains.
     private static let maximumRetained = 1_024
 
     init(_ link: Link, _ calls: CallsInFlight) {
@@ -67,10 +67,11 @@ final class Subscriptions {
     func subscribe(_ patterns: [String]) async throws(BridgeError) -> Subscription {
         let subscription = Subscription(patterns, capacity: link.limits.maximumQueuedEvents)
         for event in retained.values where subscription.wants(event.name) { subscription.put(event) }
-        // Before the daemon knows: the first event may come right behind the callback.
+        // Added before the call: the first event may arrive right after the callback.
         subscriptions.append(subscription)
         do throws(BridgeError) {
-            // Twice does no harm: where the answer is lost with the connection, the next daemon is asked.
+            // Subscribing twice does no harm: if the answer is lost with the connection, the call goes to the next
+            // daemon.
             _ = try await calls.call(subscription.request(retry: .transient))
         } catch {
             remove(subscription)
@@ -80,12 +81,12 @@ final class Subscriptions {
         return subscription
     }
 
-    /// Subscribes to everything at another daemon. A stream that this one refuses ends with what it says.
-    /// - Throws: why the connection is of no use.
+    /// Subscribes to everything at another daemon. A stream that this daemon refuses ends with its error.
+    /// - Throws: The reason why the connection is not usable.
     func restore(over connection: ClientConnection) async throws(BridgeError) {
         let restored = subscriptions.filter(\.isTaken)
         for subscription in restored { subscription.reportGap() }
-        // The next daemon sends what it retains.
+        // The next daemon sends the events that it retains.
         retained = [:]
         for subscription in restored where contains(subscription) {
             do throws(BridgeError) {
@@ -99,24 +100,24 @@ final class Subscriptions {
         }
     }
 
-    /// The reader is gone. The daemon forgets the patterns that no other reader wants.
+    /// Removes a subscription whose reader has ended. The daemon removes the patterns that no other reader uses.
     func unsubscribe(_ subscription: Subscription) async {
         guard contains(subscription) else { return }
         remove(subscription)
         subscription.mailbox.finish(.success(()))
-        // A daemon that is not there has nothing to forget, and the next one does not get it.
+        // Without a connection no daemon has the subscription, and the next one does not get it.
         if link.isApart { return }
         let wanted = Set(subscriptions.flatMap(\.patterns))
         let unwanted = Set(subscription.patterns).subtracting(wanted)
         guard !unwanted.isEmpty else { return }
         let options: JSON = ["events": .array(unwanted.sorted().map(JSON.string))]
-        // Where it fails the connection is gone, and the subscription with it.
+        // If it fails, the connection has ended, and the subscription with it.
         try? await calls.notify(CallRequest("bridge.unsubscribe", options))
     }
 
     func receive(_ message: EventMessage) {
         let name = String(decoding: message.name, as: UTF8.self)
-        // What the daemon itself dropped concerns all listeners.
+        // Events that the daemon itself dropped concern all subscribers.
         let concernsAll = name == Self.dropped
         let readers = subscriptions.filter { concernsAll || $0.wants(name) }
         guard !readers.isEmpty, let data = try? JSON(parsing: message.data) else { return }
@@ -135,7 +136,7 @@ final class Subscriptions {
 
     private func remove(_ subscription: Subscription) {
         subscriptions.removeAll { $0 === subscription }
-        // The daemon sends these again to who subscribes next.
+        // The daemon sends these again to the next subscriber.
         retained = retained.filter { name, _ in subscriptions.contains { $0.wants(name) } }
     }
 }

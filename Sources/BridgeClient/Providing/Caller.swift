@@ -1,23 +1,25 @@
 import BridgeJSON
 
 extension IncomingCall {
-    /// Who calls. The daemon says so, whatever the caller sent.
+    /// The caller, as the daemon reports it, independent of what the caller sent.
     public struct Caller: Sendable, Hashable {
-        /// The caller's session; 0: the daemon or a plugin.
+        /// The caller's session; 0 for the daemon or a plugin.
         public var session: SessionID
-        /// The caller's user id; nil where the daemon does not say.
+        /// The caller's user id; `nil` if the daemon does not report it.
         public var uid: UInt32?
-        /// The caller's group id; like `pid` and `client` nil where the daemon does not say.
+        /// The caller's group id; `nil` if the daemon does not report it.
         public var gid: UInt32?
-        /// The caller's process id when it connected; the process may have ended since.
+        /// The caller's process id when it connected; the process may have ended since. `nil` if the daemon does not
+        /// report it.
         public var pid: Int32?
-        /// What the session speaks for; `local` unless it named something else.
+        /// The origin that the session represents; `local` unless it named another one.
         public var origin: String
-        /// The logged-in user; nil: none.
+        /// The logged-in user; `nil` for none.
         public var user: String?
-        /// The name that the client gave itself. Nothing may be decided by it.
+        /// The name that the client gave itself. Not trustworthy: do not base decisions on it. `nil` if the daemon does
+        /// not report it.
         public var client: String?
-        /// The caller is a local session of root or of the daemon's own user, or the daemon itself.
+        /// Whether the caller is a local session of root or of the daemon's own user, or the daemon itself.
         public var isTrusted: Bool
 
         init(_ json: JSON?) {

@@ -1,17 +1,17 @@
-// Progress of provided tasks, on its way from any thread to the loop. It never waits, and always comes before the
+// Sends the progress of provided tasks from any thread to the loop. It never waits, and always arrives before the
 // result.
 
 import BridgeMessage
 import EventLoop
 import Synchronization
 
-/// Where the progress of one call goes.
+/// The sender of one call's progress.
 final class ProgressReport: Sendable {
     private let connection: ClientConnection
     /// The text of the call's id.
     private let id: [UInt8]
     private let isOver = Atomic<Bool>(false)
-    /// Counts the call's progress from 0. Changed on the loop alone.
+    /// The number of the next progress message, from 0. Changed only on the loop thread.
     private let sequence = Atomic<UInt64>(0)
 
     init(_ connection: ClientConnection, id: [UInt8]) {
@@ -19,10 +19,10 @@ final class ProgressReport: Sendable {
         self.id = id
     }
 
-    /// Returns whether it is sent: not once the call has ended, nor while the daemon does not read. Any thread.
+    /// Sends a value. Returns false if the call has ended or the daemon does not read. Any thread.
     func send(_ value: [UInt8]) -> Bool {
         guard !isOver.load(ordering: .relaxed), connection.progressRoom.take(value.count) else { return false }
-        // The loop runs what is posted in order: what a handler reports comes before the result that it returns.
+        // The loop runs posted closures in order: a handler's progress is sent before the result that it returns.
         EventLoop.post { self.write(value) }
         return true
     }
@@ -38,6 +38,6 @@ final class ProgressReport: Sendable {
         }
     }
 
-    /// The call has ended, or no one waits for it any longer. Any thread.
+    /// Ends the report: the call has ended, or its caller no longer waits. Any thread.
     func end() { isOver.store(true, ordering: .relaxed) }
 }

@@ -2,10 +2,10 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 
-/// What a provided task does with a call: returns the result, or throws.
+/// The handler of a provided task: returns the result, or throws.
 typealias TaskHandler = @Sendable (JSON, IncomingCall) async throws -> JSON
 
-/// A task that this end provides, or asks to provide.
+/// A task that this client provides or wants to provide.
 final class ProvidedTask: Sendable {
     let task: String
     let handler: TaskHandler
@@ -26,11 +26,11 @@ final class ProvidedTask: Sendable {
     }
 }
 
-/// The tasks that this end provides, and the calls of them that run.
+/// The tasks that this client provides, and their running calls.
 @LoopActor
 final class ProvidedTasks {
-    /// An id of the daemon's, kept: the same for ids that are the same. The next daemon chooses the same ones again;
-    /// the connection is alive as long as a call of it is.
+    /// A copy of a call id of the daemon, equal for equal ids. The next daemon chooses the same ids again, so the
+    /// connection is a part of the value; it exists as long as one of its calls runs.
     private struct ID: Hashable {
         let connection: ObjectIdentifier
         let content: [UInt8]
@@ -43,19 +43,19 @@ final class ProvidedTasks {
         }
     }
 
-    /// Where the answer to a call goes: only to the daemon that sent it.
+    /// The destination of a call's answer: only the daemon that sent the call.
     private struct Sender {
         let connection: ClientConnection
         /// The text of the call's id.
         let id: [UInt8]
     }
 
-    /// A call that runs.
+    /// A running call.
     private struct Running {
         let task: Task<Void, Never>
         let report: ProgressReport?
 
-        /// The caller no longer waits.
+        /// Cancels the call: the caller no longer waits.
         func cancel() {
             report?.end()
             task.cancel()
@@ -64,13 +64,13 @@ final class ProvidedTasks {
 
     private let link: Link
     private let calls: CallsInFlight
-    /// Those that a daemon has taken, in the order of their registration: the next daemon gets them in the same one.
+    /// The tasks that a daemon has accepted, in the order of their registration, in which they are restored.
     private var taken: [ProvidedTask] = []
-    /// Those that calls go to, by name.
+    /// The tasks that receive calls, by name.
     private var handlers: [String: ProvidedTask] = [:]
     private var running: [ID: Running] = [:]
     private var oneWayCount = 0
-    /// No further call is begun.
+    /// Whether further calls are refused.
     private var isFinishing = false
     private let idle = AsyncSignal<Void>()
 
@@ -82,10 +82,11 @@ final class ProvidedTasks {
     // MARK: Registering
 
     func register(_ provided: ProvidedTask) async throws(BridgeError) {
-        // Before the daemon knows: the first call may come with the callback.
+        // Set before the call: the first call of the task may arrive with the callback.
         let earlier = handlers.updateValue(provided, forKey: provided.task)
         do throws(BridgeError) {
-            // Twice does no harm: where the answer is lost with the connection, the next daemon is asked.
+            // Registering twice does no harm: if the answer is lost with the connection, the call goes to the next
+            // daemon.
             _ = try await calls.call(provided.request(retry: .transient))
         } catch {
             handlers[provided.task] = earlier
@@ -97,7 +98,7 @@ final class ProvidedTasks {
 
     func unregister(_ provided: ProvidedTask) async throws(BridgeError) {
         guard handlers[provided.task] === provided else { return }
-        // A daemon that is not there has nothing to forget, and the next one does not get it.
+        // Without a connection no daemon has the registration, and the next one does not get it.
         if !link.isApart {
             _ = try await calls.call(CallRequest("bridge.unregister", ["tasks": [.string(provided.task)]]))
             // It may have been registered again meanwhile.
@@ -107,8 +108,8 @@ final class ProvidedTasks {
         handlers[provided.task] = nil
     }
 
-    /// Registers everything with another daemon. Returns what it refuses.
-    /// - Throws: why the connection is of no use.
+    /// Registers all tasks with another daemon. Returns the refused ones.
+    /// - Throws: The reason why the connection is not usable.
     func restore(over connection: ClientConnection) async throws(BridgeError) -> [RefusedRegistration] {
         var refused: [RefusedRegistration] = []
         for provided in taken where taken.contains(where: { $0 === provided }) {
@@ -203,7 +204,7 @@ final class ProvidedTasks {
 
     private func finish(_ key: ID, _ sender: Sender, _ outcome: Result<JSON, BridgeError>) async {
         running[key]?.report?.end()
-        // A cancelled call does not wait; it gets its one callback all the same.
+        // A cancelled call does not wait; it still gets its one callback.
         try? await sender.connection.waitForRoom(for: "a callback")
         running[key] = nil
         answer(sender, outcome)
@@ -232,13 +233,13 @@ final class ProvidedTasks {
 
     // MARK: The end
 
-    /// Begins no further call, and returns when those that run are answered, or the Swift task is cancelled.
+    /// Refuses further calls. Returns when the running calls are answered, or the Swift task is cancelled.
     func finish() async {
         isFinishing = true
         while !isIdle { guard await idle.wait() != nil else { return } }
     }
 
-    /// The caller cancels: so is the handler's Swift task; it still ends with the one callback.
+    /// Cancels the handler's Swift task because the caller cancelled; the call still ends with its one callback.
     func cancel(_ id: CallbackID, from connection: ClientConnection) {
         running[ID(id, connection)]?.cancel()
     }

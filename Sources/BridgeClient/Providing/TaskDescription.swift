@@ -1,18 +1,18 @@
 public import BridgeJSON
 
-/// What is to be known of a task that a bridge provides. The daemon shows it to who asks (`bridge.describe`), and
-/// refuses options that do not fit before the provider gets the call.
+/// The description of a task that a bridge provides. The daemon shows it to clients (`bridge.describe`), and refuses
+/// options that do not fit before the provider gets the call.
 public struct TaskDescription: Sendable {
-    /// What the task does, in one line.
+    /// A summary of the task in one line; `nil` for none.
     public var summary: String?
-    /// The JSON Schema of its options.
+    /// The JSON Schema of the options; `nil` for none.
     public var options: JSON?
-    /// The JSON Schema of its result.
+    /// The JSON Schema of the result; `nil` for none.
     public var result: JSON?
-    /// The JSON Schema of its intermediate results.
+    /// The JSON Schema of the intermediate results; `nil` for none.
     public var progress: JSON?
 
-    /// All of it may be left out. The schemas have at most 64 KiB together.
+    /// Creates a description. Every part is optional. The schemas may have at most 64 KiB together.
     public init(summary: String? = nil, options: JSON? = nil, result: JSON? = nil, progress: JSON? = nil) {
         self.summary = summary
         self.options = options

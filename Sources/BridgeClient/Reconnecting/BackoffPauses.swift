@@ -1,14 +1,14 @@
-// The pauses between attempts to connect, one after the other. Neither clock nor chance of its own.
+// The sequence of pauses between attempts to connect. It uses neither a clock nor random numbers of its own.
 
-/// Where a client is among its pauses.
+/// A client's position in the sequence of pauses.
 struct BackoffPauses {
-    /// Beyond so many doublings every pause is the longest: 2 to the power of it is more than any maximum holds.
+    /// Beyond this number of doublings every pause is the longest: 2 to this power exceeds any maximum.
     private static let maximumDoublings = 40
-    /// No pause is shorter: an attempt is to be worth more than the turns of the loop that it takes.
+    /// The minimum pause, so that attempts do not follow each other within a few turns of the loop.
     private static let shortest = Duration.milliseconds(1)
 
     private let backoff: Backoff
-    /// Attempts since the last connection that was good.
+    /// The number of attempts since the last good connection.
     private(set) var attempts = 0
     private var last = Duration.zero
 
@@ -16,8 +16,8 @@ struct BackoffPauses {
         self.backoff = backoff
     }
 
-    /// The next pause.
-    /// - Parameter chance: from 0 to 1: how much of the jitter is taken away.
+    /// Returns the next pause.
+    /// - Parameter chance: A number from 0 to 1: the part of the jitter that is subtracted.
     mutating func next(chance: Double) -> Duration {
         var whole = backoff.initial
         for _ in 0..<min(attempts, Self.maximumDoublings) where whole < backoff.maximum { whole *= 2 }
@@ -26,8 +26,8 @@ struct BackoffPauses {
         return last
     }
 
-    /// A connection was good for so long. Pauses begin again only where it outlived the last one: a daemon that takes
-    /// connections and drops them must not be tried at full speed.
+    /// Notes how long a connection lasted. The pauses start again only if it outlasted the last pause: a client must
+    /// not retry at full speed with a daemon that accepts connections and drops them.
     mutating func wasConnected(for duration: Duration) {
         if duration >= last { attempts = 0 }
     }

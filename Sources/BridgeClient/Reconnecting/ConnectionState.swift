@@ -1,32 +1,32 @@
-// Whether there is a connection, for programs to follow.
+// The connection state that programs observe.
 
 import BridgeJSON
 
-/// Whether a bridge has a connection.
+/// The state of a bridge's connection.
 public enum ConnectionState: Sendable, Hashable {
-    /// It has, and what it provides and listens to is restored, except for what the daemon refused.
-    /// - What the daemon said of itself; nil where it does not let this program ask.
-    /// - `isNew`: whether the session took the place of an earlier one: what belonged to that, such as a login, is
-    ///   gone.
-    /// - `refused`: tasks that the daemon did not take again.
+    /// The bridge is connected. Its tasks and subscriptions are restored, except those that the daemon refused.
+    /// - The daemon's description of itself; `nil` if the daemon does not let this program request it.
+    /// - `isNew`: Whether the session replaced an earlier one. State of the earlier one, such as a login, is lost.
+    /// - `refused`: The tasks whose registration the daemon refused this time.
     case open(DaemonInfo?, isNew: Bool, refused: [RefusedRegistration])
-    /// It has none; another attempt follows. Calls wait.
-    /// - `reason`: why not.
-    /// - `attempts`: those before that failed or did not last, from 0.
-    /// - `retryAfter`: when the next one is made, counted from now.
+    /// The bridge is not connected; another attempt follows. Calls wait.
+    /// - `reason`: The reason why there is no connection.
+    /// - `attempts`: The number of previous attempts that failed or did not last, from 0.
+    /// - `retryAfter`: The time from now to the next attempt.
     case waiting(reason: BridgeError, attempts: Int, retryAfter: Duration)
-    /// It has ended, and there will be no other connection: why.
+    /// The bridge has ended with this reason; there will be no other connection.
     case closed(BridgeError)
 }
 
-/// A task that the daemon did not take again. Its handler is kept, and it is tried again with the next connection.
+/// A task whose registration the daemon refused after a reconnection. The bridge keeps its handler and registers it
+/// again with the next connection.
 public struct RefusedRegistration: Sendable, Hashable {
     /// The task's name.
     public var task: String
-    /// What the daemon said, such as `task.exists`.
+    /// The daemon's error, such as `task.exists`.
     public var error: BridgeError
 
-    /// A task that was refused.
+    /// Creates a refused registration.
     public init(task: String, error: BridgeError) {
         self.task = task
         self.error = error

@@ -1,51 +1,52 @@
-// One connection after the other: makes one, introduces the client, has the session restore what it provides and
-// listens to, and does so again when the connection is lost, if the program wants that.
+// Makes one connection after the other: connects, introduces the client, lets the session restore its tasks and
+// subscriptions. Reconnects when the connection is lost, if the program is configured so.
 //
-//   connecting → open → (lost) → apart → connecting …, and closed in the end
+//   connecting → open → (lost) → apart → connecting …, finally closed
 //
-// What outlives a connection (calls that wait, registrations, subscriptions) belongs to the session.
+// State that outlives a connection (waiting calls, registrations, subscriptions) belongs to the session.
 
 import BridgeJSON
 import EventLoop
 
-/// The connection that there is at present, and how the next one comes.
+/// The current connection, and the making of the next one.
 @LoopActor
 final class Link {
     enum Phase {
-        /// Nil: it is being made.
+        /// The associated value is `nil` while the socket connects.
         case connecting(ClientConnection?)
         case open(ClientConnection)
-        /// The next attempt is some time away.
+        /// A pause before the next attempt.
         case apart
         case closed
     }
 
-    /// How long the daemon may take to close its end of a connection that this end closes: it has nothing left to do
-    /// for us but that.
+    /// How long the daemon may take to close its end of a connection that this client closes: it has no other work for
+    /// this client.
     private static let closingTimeout = Duration.seconds(1)
-    /// How long after a stopping daemon has refused calls they are tried again over a connection that is still there:
-    /// one that hands its sessions on to the next daemon keeps them, and says nothing when it goes on.
+    /// How long calls wait after a stopping daemon has refused one, before they are sent again over the same
+    /// connection. A daemon that hands its sessions over to the next daemon keeps them connected, and sends nothing
+    /// when the next one continues.
     private static let holdingTime = Duration.seconds(1)
 
     let path: String
     let timers: any ClientTimers
     let configuration: Bridge.Configuration
     var limits: Bridge.Limits { configuration.limits }
-    /// Whose connections these are; it owns this. Set once, right after the session is made.
+    /// The session that owns this link. Set once, right after the session is made.
     weak var session: ClientSession?
 
     private(set) var phase = Phase.connecting(nil)
-    /// Why there will be no further connection; nil while there may be. Set before the last one has ended where this
-    /// end closes it.
+    /// The reason why there will be no further connection; `nil` while there may be one. If this client closes the
+    /// link, it is set before the last connection has ended.
     private(set) var end: BridgeError?
 
-    /// From 0 to 1, for the pauses between attempts.
+    /// Returns a number from 0 to 1, for the pauses between attempts.
     let random: @LoopActor () -> Double
     private var pauses: BackoffPauses
     private var retry: (any ClientTimer)?
     private var hasBeenOpen = false
     private var openedAt = MonotonicInstant(nanoseconds: 0)
-    /// Runs while the daemon begins no calls.
+    /// The timer that runs while the daemon begins no calls.
     private var holding: (any ClientTimer)?
     private let ending = AsyncSignal<Void>()
 
@@ -60,20 +61,20 @@ final class Link {
         pauses = BackoffPauses(configuration.reconnect?.backoff ?? Backoff())
     }
 
-    /// Over which calls go out now. Nil: they wait, or there is nothing to wait for (`end`).
+    /// The connection over which calls are sent now. `nil` if they wait, or if no connection will follow (`end`).
     var openConnection: ClientConnection? {
         guard case .open(let connection) = phase, holding == nil else { return nil }
         return connection
     }
 
-    /// Whether the daemon knows nothing of this client at present.
+    /// Whether no daemon has state of this client at present.
     var isApart: Bool { if case .apart = phase { true } else { false } }
     private var isClosed: Bool { if case .closed = phase { true } else { false } }
 
     // MARK: Connecting
 
-    /// Makes a connection that works.
-    /// - Throws: why there is none; nothing is left of it then.
+    /// Makes a connection, introduces the client and restores its tasks and subscriptions.
+    /// - Throws: The reason of the failure; the connection is closed then.
     func connect() async throws(BridgeError) {
         phase = .connecting(nil)
         let connection = try await ClientConnection.connect(path: path, limits: limits, timers: timers)
@@ -86,7 +87,7 @@ final class Link {
         do throws(BridgeError) {
             try await session.introduce(over: connection)
             let refused = try await session.restore(over: connection)
-            // It may have been lost since the last answer came.
+            // It may have been lost since the last answer arrived.
             if let failure = connection.failure { throw failure }
             opened(connection, refused)
         } catch {
@@ -95,8 +96,8 @@ final class Link {
         }
     }
 
-    /// Makes the first connection; tries again where the program wants to wait for a daemon.
-    /// - Throws: why there is none.
+    /// Makes the first connection; retries if the program is configured to wait for a daemon.
+    /// - Throws: The reason why there is no connection.
     func connectFirst() async throws(BridgeError) {
         while true {
             do throws(BridgeError) {
@@ -126,7 +127,7 @@ final class Link {
         retry = timers.after(pause) { [weak self] in
             guard let self else { return }
             retry = nil
-            // Ends with the attempt, which the end of the client ends too.
+            // The Swift task ends with the attempt, which ends at the latest when the client closes.
             Task { await self.connectAgain() }
         }
         session?.states.notify(.waiting(reason: reason, attempts: attempts, retryAfter: pause))
@@ -137,13 +138,13 @@ final class Link {
         do throws(BridgeError) {
             try await connect()
         } catch {
-            // Where this end was closed meanwhile, that has been seen to.
+            // If this client closed the link meanwhile, close() has done everything.
             guard end == nil else { return }
             if Self.isFinal(error) { finish(error) } else { connectLater(error) }
         }
     }
 
-    /// Whether another attempt would fare no better: the daemon does not take this client for what it says it is, or
+    /// Whether another attempt would fail in the same way: the daemon refuses the client's description of itself, or
     /// has closed its session on purpose.
     private static func isFinal(_ error: BridgeError) -> Bool {
         switch error.code {
@@ -155,7 +156,7 @@ final class Link {
 
     // MARK: A daemon that stops
 
-    /// The daemon no longer begins calls. Returns whether they may wait for it to be over.
+    /// Holds calls back because the daemon no longer begins any. Returns whether they may wait until it does.
     func hold() -> Bool {
         guard configuration.reconnect != nil, end == nil, case .open(let connection) = phase else { return false }
         if holding == nil {
@@ -169,7 +170,7 @@ final class Link {
 
     // MARK: The end
 
-    /// A connection has ended. One that was never open is handled by the caller that waits for it to open.
+    /// Handles the end of a connection. If it was never open, the caller of ``connect()`` handles it.
     func lost(_ connection: ClientConnection, _ reason: BridgeError) {
         guard case .open(let current) = phase, current === connection else { return }
         holding?.close()
@@ -179,7 +180,7 @@ final class Link {
         connectLater(reason)
     }
 
-    /// Ends everything; what has been sent is still delivered. Returns when it has ended.
+    /// Ends everything; sent messages are still delivered. Returns when the link has ended.
     func close() async {
         if end == nil {
             end = .closedHere
@@ -205,7 +206,7 @@ final class Link {
         ending.resumeAll(())
     }
 
-    /// Waits for the end: the reason; where the Swift task is cancelled first, that.
+    /// Waits for the end and returns its reason; returns `call.cancelled` if the Swift task is cancelled first.
     func ended() async -> BridgeError {
         while !isClosed {
             guard await ending.wait() != nil else { return .cancelledHere("waiting for the end", started: false) }

@@ -1,14 +1,15 @@
-// Who follows whether there is a connection.
+// The readers of a bridge's connection state.
 
 import EventLoop
 
-/// Those who follow the state. Each gets the present one first.
+/// The readers of the connection state. Each reader gets the current state first.
 @LoopActor
 final class StateReaders {
-    /// States that wait for a slow reader; beyond, the oldest are dropped: the last one says what there is to know.
+    /// The number of states that may wait for a slow reader. Beyond it, the oldest are dropped: the last one is
+    /// sufficient.
     nonisolated static let capacity = 64
 
-    /// Nil until the first connection is there.
+    /// `nil` until the first connection is open.
     private var state: ConnectionState?
     private var readers: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
     private var lastReader: UInt64 = 0

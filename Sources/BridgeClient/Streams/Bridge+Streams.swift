@@ -2,18 +2,19 @@ public import BridgeJSON
 
 /// Bytes of any size, from one client or plugin to another: docs/streams.md.
 extension Bridge {
-    /// Makes a stream, whose bytes this end writes. Options or a result carry its name to the reader.
+    /// Creates a stream whose bytes this client writes. The options or the result of a call carry its name to the
+    /// reader.
     ///
     ///     let photo = try await bridge.makeStream(type: "image/png")
     ///     async let sum: Sum = bridge.call("photos.add", Photo(photo: photo.name))
     ///     try await photo.write { out in try await out.write(bytes) }
     ///
     /// - Parameters:
-    ///   - type: A media type, for the reader; at most 256 bytes.
-    ///   - totalBytes: How many bytes there will be, for the reader.
-    ///   - call: The call that a handler works on, and that the stream is for: its caller may read it, and it ends
-    ///     where the call fails.
-    /// - Throws: `quota.exceeded` or `busy` where there are too many streams; as any call does.
+    ///   - type: The media type, for the reader; at most 256 bytes; `nil` for none.
+    ///   - totalBytes: The total number of bytes, for the reader; `nil` if unknown.
+    ///   - call: The call that a handler works on and that the stream belongs to: its caller may read the stream, and
+    ///     the stream ends if the call fails. `nil` for none.
+    /// - Throws: `quota.exceeded` or `busy` if there are too many streams; the errors of any call.
     public func makeStream(
         type: String? = nil, totalBytes: Int? = nil, for call: IncomingCall? = nil
     ) async throws(BridgeError) -> ByteStream {
@@ -27,8 +28,8 @@ extension Bridge {
         return ByteStream(made.name, writing)
     }
 
-    /// Reads the stream of a name that came in options or a result. The end is taken with the first read; for a call
-    /// that a handler works on, immediately.
+    /// Reads the stream whose name arrived in options or a result. The first read takes the end; for a call that a
+    /// handler works on, this method takes it immediately.
     ///
     /// - Parameters:
     ///   - name: The stream's name.
@@ -39,7 +40,7 @@ extension Bridge {
         return ByteReader(name, reading)
     }
 
-    /// Writes to a stream that its reader has made. The end is taken with the first write.
+    /// Writes to a stream that its reader has created. The first write takes the end.
     ///
     /// - Parameters:
     ///   - name: The stream's name.
@@ -49,6 +50,6 @@ extension Bridge {
         return ByteStream(name, StreamWriting(end, roomBytes: 0, messageBytes: messageBytes, nil))
     }
 
-    /// A daemon may take shorter messages than the standard.
+    /// The maximum length of a message; a daemon may accept shorter messages than the standard.
     private var messageBytes: Int { daemon?.limits.messageBytes ?? DaemonInfo.defaultMessageBytes }
 }

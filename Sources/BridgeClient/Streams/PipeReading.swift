@@ -4,20 +4,20 @@ import EventLoop
 /// Reads a stream whose end is a pipe.
 @LoopActor
 final class PipeReading {
-    /// What one read takes at most: as much as a pipe holds.
+    /// The maximum number of bytes of one read: as many as a pipe holds.
     private static let readBytes = 64 << 10
 
     private let end: StreamEnd
     private let pipe: PipeEnd
     private var state = ReadPipe()
-    /// The sequence has ended, or thrown.
+    /// Whether the sequence has ended or thrown.
     private var isOver = false
-    /// Bytes, or the outcome.
+    /// Signals bytes, or the outcome.
     private let news = AsyncSignal<Void>()
 
     init(_ end: StreamEnd, _ pipe: PipeEnd) {
         (self.end, self.pipe) = (end, pipe)
-        // Ends with the stream, or the connection.
+        // This Swift task ends with the stream or the connection.
         Task { await self.awaitOutcome() }
     }
 
@@ -31,7 +31,7 @@ final class PipeReading {
         news.resumeAll(())
     }
 
-    /// - Returns: the next bytes, never none; nil: these were all.
+    /// - Returns: The next bytes, at least one; `nil` at the end.
     func next() async throws(BridgeError) -> [UInt8]? {
         while !isOver {
             switch state.next(read) {
@@ -44,7 +44,7 @@ final class PipeReading {
         return nil
     }
 
-    /// - Returns: none: the pipe has ended; nil: nothing is there at present.
+    /// - Returns: The bytes; empty if the pipe has ended; `nil` if it has no bytes at present.
     private func read() -> [UInt8]? {
         do throws(SystemError) { return try pipe.read(Self.readBytes) } catch { return [] }
     }
@@ -63,7 +63,7 @@ final class PipeReading {
         return nil
     }
 
-    /// Nothing is read any longer.
+    /// Stops reading. Returns the error.
     private func stop(_ error: BridgeError) -> BridgeError {
         isOver = true
         pipe.close()

@@ -7,13 +7,13 @@ final class PipeWriting {
     private let end: StreamEnd
     private let pipe: PipeEnd
     private var count = 0
-    /// Room, or the reader's end.
+    /// Signals room, or that the reader has closed its end.
     private let news = AsyncSignal<Void>()
-    /// Whether the reader has left.
+    /// Whether the reader has closed its end.
     private var isUnread = false
-    /// Why it has left before the stream was complete; nil: it was.
+    /// The reason why the reader closed its end before the stream was complete; `nil` if it was complete.
     private var reason: BridgeError?
-    /// Ends when the reader has left, or the connection is gone.
+    /// Waits until the reader has closed its end, or the connection has ended.
     private var leaving: Task<Void, Never>?
 
     init(_ end: StreamEnd, _ pipe: PipeEnd) {
@@ -21,7 +21,7 @@ final class PipeWriting {
         leaving = Task { await self.awaitReader() }
     }
 
-    /// A write of no bytes is answered when the reader has left.
+    /// Waits for the reader's end: the daemon answers a write of no bytes when the reader has closed its end.
     private func awaitReader() async {
         do throws(BridgeError) {
             _ = try await end.result(of: try await end.begin("write", StreamOptions.write([])))
@@ -42,7 +42,7 @@ final class PipeWriting {
         }
     }
 
-    /// - Returns: nil: nobody reads.
+    /// - Returns: The number of written bytes; `nil` if the reader has closed its end.
     private func write(_ bytes: ArraySlice<UInt8>) -> Int? {
         bytes.withUnsafeBytes { bytes in
             do throws(SystemError) { return try pipe.write(bytes) } catch { return nil }
@@ -58,20 +58,20 @@ final class PipeWriting {
         }
     }
 
-    /// The reader has closed its pipe: the daemon says why.
+    /// Returns the daemon's reason why the reader has closed its pipe.
     private func unread() async -> BridgeError {
         pipe.close()
         await leaving?.value
         return reason ?? BridgeError(.streamClosed, "the reader has closed the stream")
     }
 
-    /// - Throws: `stream.closed` where the reader does not have every byte.
+    /// - Throws: `stream.closed` if the reader does not have every byte.
     func close() async throws(BridgeError) {
         pipe.close()
         do throws(BridgeError) {
             try await end.close(count)
         } catch {
-            // The stream is forgotten once the reader has left.
+            // The daemon removes the stream after the reader has closed its end.
             if error.code == .streamNotFound { throw await unread() }
             throw error
         }

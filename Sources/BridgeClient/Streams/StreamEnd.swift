@@ -2,15 +2,15 @@ import BridgeJSON
 import BridgeMessage
 import EventLoop
 
-/// One end of a stream, and the calls of the daemon's tasks about it.
+/// One end of a stream, and the calls of the daemon's tasks for it.
 @LoopActor
 final class StreamEnd {
     let name: String
     private let side: StreamOptions.Side
     private let calls: CallsInFlight
-    /// The call for which the end is taken, said with its first use; nil: none, or it has been said.
+    /// The call for which the end is taken, sent with the end's first use; `nil` if there is none, or it has been sent.
     private var worksOn: UInt64?
-    /// No call about it makes sense any longer.
+    /// Whether further calls for the stream are useless.
     private(set) var isOver = false
 
     nonisolated init(_ name: String, _ side: StreamOptions.Side, for call: IncomingCall?, _ calls: CallsInFlight) {
@@ -20,9 +20,9 @@ final class StreamEnd {
         worksOn = call?.id
     }
 
-    /// Makes a stream and has its writer's end.
+    /// Creates a stream and returns its writer's end.
     ///
-    /// - Returns: Also the pipe that this end is; nil: it is none yet.
+    /// - Returns: Also the end's pipe; `nil` if it has none yet.
     static func make(
         _ request: CallRequest, _ calls: CallsInFlight
     ) async throws(BridgeError) -> (made: MadeStream, end: StreamEnd, pipe: PipeEnd?) {
@@ -33,7 +33,7 @@ final class StreamEnd {
         return (made, end, MadeStream.isAttached(result) ? try end.pipe(of: call) : nil)
     }
 
-    /// Begins a call about it.
+    /// Begins a call for the stream.
     func begin(
         _ task: String, _ more: JSONObject = [:], _ kind: CallKind = .plain
     ) async throws(BridgeError) -> CallInFlight {
@@ -45,7 +45,7 @@ final class StreamEnd {
         do throws(BridgeError) {
             return try await calls.begin(CallRequest("bridge.stream.\(task)", .object(options)), kind)
         } catch {
-            // It was not sent, and the other side does not learn of it.
+            // The call was not sent, and the other side does not learn of it.
             worksOn = call
             leave(error)
             throw error
@@ -57,22 +57,22 @@ final class StreamEnd {
         do throws(BridgeError) {
             return try await calls.outcome(of: call)
         } catch {
-            // The daemon has ended the stream, or nobody knows which bytes went.
+            // The daemon has ended the stream, or it is unknown which bytes were transferred.
             if error.code == .callCancelled, !isOver { leave(error) }
             isOver = true
             throw error
         }
     }
 
-    /// Makes the end a pipe, where the daemon and this process can: before all else that is done with it.
+    /// Requests a pipe for the end, if the daemon and this process support it. Must precede any other use of the end.
     func beginAttaching() async throws(BridgeError) -> CallInFlight {
         try await begin("attach", ["side": .string(side.rawValue)], .withDescriptor)
     }
 
     /// Waits for the pipe.
     ///
-    /// - Returns: nil: the bytes go in messages.
-    /// - Throws: why there is no such stream, or it is over.
+    /// - Returns: `nil` if the bytes are sent in messages.
+    /// - Throws: The reason why the stream does not exist or has ended.
     func attached(by call: CallInFlight) async throws(BridgeError) -> (pipe: PipeEnd, result: JSON)? {
         let result: JSON
         do throws(BridgeError) {
@@ -86,9 +86,9 @@ final class StreamEnd {
         return (try pipe(of: call), result)
     }
 
-    /// The pipe that the daemon has passed with a result.
+    /// Returns the pipe that the daemon has passed with a result.
     ///
-    /// - Throws: `stream.closed` where the system has passed none: the stream is of no use.
+    /// - Throws: `stream.closed` if the system has passed none: the stream is not usable.
     private func pipe(of call: CallInFlight) throws(BridgeError) -> PipeEnd {
         guard let passed = call.descriptor, let pipe = try? PipeEnd(UnixSocket(adopting: passed.release())) else {
             let error = BridgeError(.streamClosed, "the system passed no descriptor for the stream")
@@ -98,9 +98,9 @@ final class StreamEnd {
         return pipe
     }
 
-    /// Closes it, where this side has counted so many bytes, and waits for the receipt.
+    /// Closes the stream and waits for the receipt. `byteCount` is the number of bytes that this side has counted.
     ///
-    /// - Throws: `stream.closed` where the stream is not complete.
+    /// - Throws: `stream.closed` if the stream is not complete.
     func close(_ byteCount: Int) async throws(BridgeError) {
         var options = StreamOptions.close(byteCount)
         options["side"] = .string(side.rawValue)
@@ -109,12 +109,12 @@ final class StreamEnd {
         try StreamReceipt(receipt).check()
     }
 
-    /// The stream is over here.
+    /// Notes that the stream has ended here.
     func finish() { isOver = true }
 
-    /// Ends the stream, where it is not over, without waiting.
+    /// Ends the stream, unless it has ended, without waiting.
     ///
-    /// - Parameter error: what the other side gets as the reason; nil: nothing.
+    /// - Parameter error: The reason that the other side gets; `nil` for none.
     func leave(_ error: BridgeError?) {
         guard !isOver else { return }
         isOver = true
@@ -123,7 +123,7 @@ final class StreamEnd {
         options["side"] = .string(side.rawValue)
         options["call"] = worksOn.map { .number(JSONNumber($0)) }
         let request = CallRequest("bridge.stream.close", .object(options))
-        // Ends when the daemon has answered. What it answers changes nothing.
+        // This Swift task ends with the daemon's answer, which has no effect.
         Task { [calls] in _ = try? await calls.call(request) }
     }
 }

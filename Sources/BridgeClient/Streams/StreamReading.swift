@@ -1,15 +1,15 @@
 import BridgeJSON
 import EventLoop
 
-/// What is behind a reader: a pipe, where the daemon can pass one, else messages.
+/// The source of a reader: a pipe if the daemon can pass one, else messages.
 @LoopActor
 final class StreamReading: ByteSource {
     private let end: StreamEnd
-    /// The call that asks for a pipe, where it has begun.
+    /// The call that requests a pipe; `nil` before it begins.
     private var attaching: Task<Result<CallInFlight, BridgeError>, Never>?
     private var pipe: PipeReading?
     private var usesMessages = false
-    /// The next chunk is asked for while the last one is used.
+    /// The call for the next chunk, which is requested while the last one is used.
     private var pending: CallInFlight?
     private var read = ReadBytes()
     private var attachedAnnouncement: ByteReader.Announcement?
@@ -18,7 +18,7 @@ final class StreamReading: ByteSource {
 
     var announcement: ByteReader.Announcement? { attachedAnnouncement ?? read.announcement }
 
-    /// Takes the end. What the loop is handed after this is sent after it.
+    /// Takes the end. Messages that are posted to the loop after this are sent after it.
     func take() {
         let end = end
         attaching = Task.immediate { @LoopActor in
@@ -40,7 +40,7 @@ final class StreamReading: ByteSource {
                 end.finish()
                 return nil
             }
-            // An error comes with the next read.
+            // The next read throws an error of this one.
             pending = try? await end.begin("read")
             return bytes
         } catch {
@@ -70,12 +70,12 @@ final class StreamReading: ByteSource {
     nonisolated func leave() { EventLoop.post { [self] in end.leave(nil) } }
 }
 
-/// The readers of options or a result that are decoded.
+/// Makes the readers in options or a result that are being decoded.
 final class DecodedStreams: StreamReaders {
     private let call: IncomingCall?
     private let calls: CallsInFlight
 
-    /// - Parameter call: The call whose options are decoded; nil: a result is.
+    /// - Parameter call: The call whose options are decoded; `nil` for a result.
     init(for call: IncomingCall?, _ calls: CallsInFlight) {
         self.call = call
         self.calls = calls

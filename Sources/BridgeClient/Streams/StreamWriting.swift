@@ -1,11 +1,12 @@
 import BridgeJSON
 import EventLoop
 
-/// What is behind a writer: a pipe, where the daemon can pass one, else messages, of which several are on their way at
-/// once.
+/// The sink of a writer: a pipe if the daemon can pass one, else messages, several of which are in flight at the same
+/// time.
 @LoopActor
 final class StreamWriting: ByteSink {
-    /// Streams that are known to be shorter go in messages: a pipe would cost more than it saves.
+    /// The length below which a stream is sent in messages, if its length is known: a pipe would cost more than it
+    /// saves.
     private nonisolated static let shortBytes = 64 << 10
 
     private let end: StreamEnd
@@ -15,17 +16,17 @@ final class StreamWriting: ByteSink {
     private var unanswered: [(call: CallInFlight, bytes: Int)] = []
     private var count = 0
 
-    /// - Parameter totalBytes: How many bytes there are to be; nil: that is not known.
+    /// - Parameter totalBytes: The total number of bytes; `nil` if unknown.
     nonisolated init(_ end: StreamEnd, roomBytes: Int, messageBytes: Int, _ totalBytes: Int?) {
         self.end = end
         usesMessages = !Self.isWorthPipe(totalBytes)
         room = StreamRoom(bytes: roomBytes, messageBytes: messageBytes)
     }
 
-    /// Whether so many bytes are worth a pipe; nil: their number is not known.
+    /// Whether this number of bytes is worth a pipe; `nil` for an unknown number.
     nonisolated static func isWorthPipe(_ totalBytes: Int?) -> Bool { totalBytes.map { $0 >= shortBytes } ?? true }
 
-    /// The stream was made with this pipe.
+    /// Uses this pipe, with which the stream was created.
     func use(_ pipe: PipeEnd) { self.pipe = PipeWriting(end, pipe) }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {

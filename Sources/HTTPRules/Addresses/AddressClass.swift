@@ -1,44 +1,46 @@
-/// What an address is for, after the registries of IANA for special addresses (RFC 6890 and later).
+/// The purpose of an address, from the IANA registries for special addresses (RFC 6890 and later).
 public enum AddressClass: String, Hashable, Sendable {
     /// An address of the public network.
     case `public`
-    /// This machine: 127.0.0.0/8, ::1.
+    /// The local machine: 127.0.0.0/8, ::1.
     case loopback
-    /// A private network: RFC 1918, and the site-local addresses that preceded unique local ones.
+    /// A private network: RFC 1918, and the former site-local addresses, which unique local addresses replaced.
     case `private`
-    /// The link: 169.254.0.0/16, fe80::/10.
+    /// The local link: 169.254.0.0/16, fe80::/10.
     case linkLocal = "link_local"
-    /// Between a provider and its customers: 100.64.0.0/10 (RFC 6598).
+    /// The network between a provider and its customers: 100.64.0.0/10 (RFC 6598).
     case sharedNetwork = "shared_network"
     /// A unique local address: fc00::/7 (RFC 4193).
     case uniqueLocal = "unique_local"
-    /// A group: 224.0.0.0/4, ff00::/8.
+    /// A multicast group: 224.0.0.0/4, ff00::/8.
     case multicast
-    /// Kept for protocols or the future.
+    /// Reserved for protocols or future use.
     case reserved
     /// No address: 0.0.0.0, ::.
     case unspecified
-    /// For texts: 192.0.2.0/24 and others, 2001:db8::/32, 3fff::/20.
+    /// For documentation: 192.0.2.0/24 and others, 2001:db8::/32, 3fff::/20.
     case documentation
-    /// For measurements between devices: 198.18.0.0/15, 2001:2::/48.
+    /// For benchmarks between devices: 198.18.0.0/15, 2001:2::/48.
     case benchmarking
 }
 
 extension IPAddress {
-    /// What the address is for. IPv4-mapped addresses, `64:ff9b::/96` and `2002::/16` are what the address inside is.
+    /// The class of the address. IPv4-mapped addresses, `64:ff9b::/96` and `2002::/16` have the class of the embedded
+    /// address.
     public var addressClass: AddressClass {
         if let inner = embedded { return inner.addressClass }
         return Self.classes.first { $0.network.contains(self) }?.class ?? otherwise
     }
 
-    /// What is in no row: IPv4 is public, and of IPv6 what is given out, 2000::/3.
+    /// The class of addresses in no row: public for IPv4 and for 2000::/3, the assigned part of IPv6; otherwise
+    /// reserved.
     private var otherwise: AddressClass {
         if case .v6(let high, _) = self, high >> 61 != 1 { return .reserved }
         return .public
     }
 
-    /// The IPv4 address that packets to this one end at: of IPv4-mapped addresses (RFC 4291, section 2.5.5.2), of the
-    /// well-known prefix of translators (RFC 6052), and of 6to4 (RFC 3056); nil of others.
+    /// The IPv4 address that packets to this address reach; `nil` if there is none. It exists for IPv4-mapped addresses
+    /// (RFC 4291, section 2.5.5.2), the well-known prefix of translators (RFC 6052), and 6to4 (RFC 3056).
     public var embedded: IPAddress? {
         guard case .v6(let high, let low) = self else { return nil }
         if let mapped = unmapped { return mapped }
@@ -47,13 +49,13 @@ extension IPAddress {
         return nil
     }
 
-    /// The IPv4 address of an IPv4-mapped one; nil of others.
+    /// The IPv4 address of an IPv4-mapped address; `nil` for others.
     var unmapped: IPAddress? {
         guard case .v6(0, let low) = self, low >> 32 == 0xFFFF else { return nil }
         return .v4(UInt32(truncatingIfNeeded: low))
     }
 
-    /// The networks that are not public, read once.
+    /// The networks that are not public, parsed once.
     private static let classes: [(network: IPNetwork, class: AddressClass)] = rows.compactMap { text, row in
         IPNetwork(text).map { ($0, row) }
     }

@@ -1,6 +1,7 @@
-/// The ports that no request goes to (Fetch, "bad port"): what listens there could take a request for its own protocol.
+/// The ports that requests must not use (Fetch, "bad port"): a service there could interpret a request as its own
+/// protocol.
 public enum ClosedPorts {
-    /// Whether a port is closed.
+    /// Returns whether a port is closed.
     ///
     /// - Parameter port: The port.
     public static func isClosedPort(_ port: UInt16) -> Bool { ports.contains(port) }

@@ -2,12 +2,13 @@
 public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     /// The first address.
     public let address: IPAddress
-    /// How many leading bits all its addresses share.
+    /// The number of leading bits that all its addresses share.
     public let prefixLength: Int
 
-    /// The network that a text says; nil where it says none, or has bits set behind the prefix.
+    /// Parses a network; `nil` if the text is none, or has bits set after the prefix.
     ///
-    /// - Parameter text: An address, a slash, and the length of the prefix; an address alone is a network of one.
+    /// - Parameter text: An address, a slash, and the length of the prefix. An address alone is a network of one
+    ///   address.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count <= IPAddress.maximumTextBytes + 4 else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -24,7 +25,7 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
         return Int(text)
     }
 
-    /// Whether an address is in the network. An IPv4-mapped address is what is inside.
+    /// Returns whether an address is in the network. An IPv4-mapped address counts as its IPv4 address.
     ///
     /// - Parameter other: The address.
     public func contains(_ other: IPAddress) -> Bool {
@@ -37,12 +38,12 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// How many bits an address of this kind has.
+    /// The number of bits of an address of this kind.
     var bitCount: Int {
         if case .v4 = self { 32 } else { 128 }
     }
 
-    /// The address with all bits behind a prefix cleared.
+    /// Returns the address with all bits after a prefix cleared.
     ///
     /// - Parameter length: The length of the prefix.
     func masked(to length: Int) -> IPAddress {

@@ -1,23 +1,25 @@
 import CPublicSuffix
 
 extension Host {
-    /// The most bytes of a name in UTF-8: one of 253 bytes in A-labels has at most some 240 characters, of four bytes.
+    /// The maximum length of a name in UTF-8 in bytes. A name of 253 bytes in A-labels has at most about 240 characters
+    /// of four bytes each.
     public static let maximumInternationalBytes = 1024
 
-    /// The host that a text says, in any script: names become A-labels by UTS 46 without its transitional forms, in
-    /// which `ß` would be `ss`.
+    /// Parses a host in any script. Names are converted to A-labels by UTS 46 without its transitional forms, which
+    /// would convert `ß` to `ss`.
     ///
     /// - Parameter text: A name, an IPv4 address as four decimal numbers, or an IPv6 address in brackets.
-    /// - Throws: The reason, where the text is none. Digits in another form, such as full-width ones, are no address.
+    /// - Throws: The reason, if the text is no host. Digits in another form, such as full-width ones, do not form an
+    ///   address.
     public init(_ text: some StringProtocol) throws(AddressRefusal) {
         guard text.utf8.count <= Self.maximumInternationalBytes else { throw Self.tooLong }
         try self.init(bytes: Array(text.utf8)[...])
     }
 
-    /// The host that bytes in UTF-8 say.
+    /// Parses a host from bytes in UTF-8.
     ///
-    /// - Parameter bytes: As the text of `init(_:)`.
-    /// - Throws: The reason, where they say none.
+    /// - Parameter bytes: The bytes, in the form of the text of `init(_:)`.
+    /// - Throws: The reason, if they are no host.
     init(bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
         guard bytes.contains(where: { $0 >= 0x80 }) else {
             try self.init(ascii: bytes)
@@ -27,12 +29,13 @@ extension Host {
         guard !bytes.contains(0), let labels = Self.internationalLabels(bytes) else {
             throw AddressRefusal(.internationalName, "the host has characters that no name of a host has")
         }
-        // What is not ASCII may become a slash, a percent sign or digits: the result is checked as any other host.
+        // Characters outside ASCII may become a slash, a percent sign or digits, so the result is checked like any
+        // other host.
         try self.init(ascii: labels[...])
         if address != nil { throw Self.unusualAddress }
     }
 
-    /// The A-labels of a name; nil where there are none.
+    /// Returns the A-labels of a name; `nil` if it cannot be converted.
     private static func internationalLabels(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var labels: UnsafeMutablePointer<CChar>?
@@ -45,14 +48,14 @@ extension Host {
 }
 
 extension WebOrigin {
-    /// The most bytes of an origin's text: a scheme, the longest host in any script, a port.
+    /// The maximum length of an origin's text in bytes: a scheme, the longest host in any script, a port.
     static let maximumInternationalBytes = Host.maximumInternationalBytes + 16
 
-    /// The origin that a text says, with a host in any script: `https://bücher.example` is the origin
+    /// Parses an origin with a host in any script: `https://bücher.example` is the origin
     /// `https://xn--bcher-kva.example`.
     ///
-    /// - Parameter text: As the text of `init(_:)`.
-    /// - Throws: The reason, where it says none.
+    /// - Parameter text: The text, in the form of the text of `init(_:)`.
+    /// - Throws: The reason, if the text is no origin.
     public init(international text: some StringProtocol) throws(AddressRefusal) {
         guard text.utf8.count <= Self.maximumInternationalBytes else {
             throw AddressRefusal(.tooLong, "the origin is longer than \(Self.maximumInternationalBytes) bytes")

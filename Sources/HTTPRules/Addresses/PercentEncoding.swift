@@ -1,17 +1,17 @@
-/// What the URL standard (section 1.3) writes with a percent sign.
+/// The percent-encoding of the URL standard (section 1.3).
 enum PercentEncoding {
-    /// The parts of a URL that differ in what they bear.
+    /// The parts of a URL, which differ in the bytes that they allow.
     enum Part {
         case path, query, fragment
     }
 
-    /// Appends the bytes, those that the part does not bear as a percent sign and two digits. A percent sign stays as
-    /// it is, so that the result of the result is itself.
+    /// Appends the bytes. A byte that the part does not allow becomes a percent sign and two digits. A percent sign
+    /// stays unchanged, so that encoding the result again does not change it.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - part: Where they stand.
-    ///   - text: What they are appended to.
+    ///   - part: The part of the URL that contains them.
+    ///   - text: The text to which they are appended.
     static func append(_ bytes: some Sequence<UInt8>, in part: Part, to text: inout [UInt8]) {
         for byte in bytes {
             if bears(part, byte) {

@@ -1,23 +1,24 @@
 import CPublicSuffix
 
-/// The list of public suffixes: below which names others may register, `com`, `co.uk`. It decides what a site is, and
-/// which cookies would be too wide.
+/// The list of public suffixes: the names below which others may register names, such as `com` or `co.uk`. It
+/// determines the site of an origin, and the cookies whose domain would be too wide.
 public final class PublicSuffixList: Sendable {
-    /// libpsl's list. `nonisolated(unsafe)`: it is only read after `init`, and libpsl keeps no other state.
+    /// libpsl's list. `nonisolated(unsafe)`: it is only read after `init`, and libpsl has no other state.
     private nonisolated(unsafe) let list: OpaquePointer
     /// Whether the list was loaded and must be freed; the built-in one is libpsl's own.
     private let isLoaded: Bool
 
-    /// The list that libpsl was built with; nil where it was built without one.
+    /// Uses the list that libpsl was built with; `nil` if it was built without one.
     public init?() {
         guard let list = psl_builtin() else { return nil }
         self.list = list
         isLoaded = false
     }
 
-    /// The list of a file, as publicsuffix.org publishes it or compiled by libpsl.
+    /// Loads the list from a file, in the form of publicsuffix.org or compiled by libpsl; `nil` if the file cannot be
+    /// read or contains no list.
     ///
-    /// - Parameter file: Its path; nil is returned where the file cannot be read, or has no list.
+    /// - Parameter file: The file's path.
     public init?(file: String) {
         guard let list = psl_load_file(file) else { return nil }
         guard psl_suffix_count(list) != 0 else {
@@ -30,14 +31,15 @@ public final class PublicSuffixList: Sendable {
 
     deinit { if isLoaded { psl_free(list) } }
 
-    /// Whether a host is a public suffix. A name of one label that no rule names is one; an address is none.
+    /// Returns whether a host is a public suffix. A name of one label without a rule is a public suffix; an address is
+    /// not.
     ///
     /// - Parameter host: The host.
     public func isPublicSuffix(_ host: Host) -> Bool {
         host.isName && psl_is_public_suffix(list, host.text) != 0
     }
 
-    /// The domain that somebody registered: the public suffix and one label more; nil of addresses and of suffixes.
+    /// Returns the domain that was registered, the public suffix and one more label; `nil` for addresses and suffixes.
     ///
     /// - Parameter host: The host.
     public func registrableDomain(of host: Host) -> Host? {
@@ -48,21 +50,21 @@ public final class PublicSuffixList: Sendable {
         }
     }
 
-    /// The site of an origin (HTML, "obtain a site").
+    /// Returns the site of an origin (HTML, "obtain a site").
     ///
     /// - Parameter origin: The origin.
     public func site(of origin: WebOrigin) -> Site {
         Site(scheme: origin.scheme, host: registrableDomain(of: origin.host) ?? origin.host)
     }
 
-    /// Whether two origins are of the same site, the scheme included (HTML, "same site").
+    /// Returns whether two origins are of the same site, including the scheme (HTML, "same site").
     ///
     /// - Parameters:
-    ///   - one: The one.
-    ///   - other: The other.
+    ///   - one: The first origin.
+    ///   - other: The second origin.
     public func isSameSite(_ one: WebOrigin, _ other: WebOrigin) -> Bool { site(of: one) == site(of: other) }
 
-    /// Whether a pattern means all that is below a public suffix, and so the domains of strangers.
+    /// Returns whether a pattern matches everything below a public suffix, and so domains of different owners.
     ///
     /// - Parameter pattern: The pattern.
     public func isTooWide(_ pattern: OriginPattern) -> Bool { pattern.isBelow && isPublicSuffix(pattern.origin.host) }

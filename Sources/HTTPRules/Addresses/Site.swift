@@ -2,7 +2,7 @@
 public struct Site: Hashable, Sendable, CustomStringConvertible {
     /// The scheme.
     public let scheme: WebScheme
-    /// The registrable domain; the host itself where it is an address or a public suffix.
+    /// The registrable domain; the host itself if it is an address or a public suffix.
     public let host: Host
 
     /// The text, `https://example.com`.

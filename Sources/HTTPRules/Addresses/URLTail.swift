@@ -1,15 +1,15 @@
-/// What follows the authority of a URL, or what a relative reference is: path, query and fragment as they are written.
+/// The part of a URL after the authority, or a relative reference: path, query and fragment as they are written.
 struct URLTail {
-    /// The path; empty where there is none.
+    /// The path; empty if there is none.
     let path: ArraySlice<UInt8>
-    /// What is behind `?`; nil where there is none.
+    /// The text after `?`; `nil` if there is none.
     let query: ArraySlice<UInt8>?
-    /// What is behind `#`; nil where there is none.
+    /// The text after `#`; `nil` if there is none.
     let fragment: ArraySlice<UInt8>?
 
-    /// Takes it apart (RFC 3986, appendix B).
+    /// Splits the bytes into path, query and fragment (RFC 3986, appendix B).
     ///
-    /// - Parameter bytes: From the path on.
+    /// - Parameter bytes: The bytes from the path on.
     init(_ bytes: ArraySlice<UInt8>) {
         let hash = bytes.firstIndex(of: UInt8(ascii: "#"))
         let before = bytes[..<(hash ?? bytes.endIndex)]
@@ -19,12 +19,12 @@ struct URLTail {
         path = before[..<(mark ?? before.endIndex)]
     }
 
-    /// The path with what needs it percent-encoded, and without dot segments (RFC 3986, section 5.2.4). A dot that is
-    /// percent-encoded is one, as in the URL standard.
+    /// Returns the path, percent-encoded where required and without dot segments (RFC 3986, section 5.2.4). A
+    /// percent-encoded dot counts as a dot, as in the URL standard.
     ///
     /// - Parameter raw: A path that is empty or begins with a slash.
     /// - Returns: A path that begins with a slash.
-    /// - Throws: The reason, where there is a backslash.
+    /// - Throws: The reason, if there is a backslash.
     static func canonicalPath(_ raw: ArraySlice<UInt8>) throws(AddressRefusal) -> [UInt8] {
         guard !raw.contains(UInt8(ascii: "\\")) else {
             throw AddressRefusal(.backslash, "the path has a backslash; write a slash, or %5C")
@@ -44,7 +44,7 @@ struct URLTail {
         return path.isEmpty ? [UInt8(ascii: "/")] : path
     }
 
-    /// One or two where the segment is so many dots, else none.
+    /// Returns the number of dots if the segment consists of one or two dots, otherwise 0.
     private static func dots(_ segment: ArraySlice<UInt8>) -> Int {
         guard (1...6).contains(segment.count) else { return 0 }
         var rest = segment

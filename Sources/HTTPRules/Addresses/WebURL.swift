@@ -1,19 +1,19 @@
-/// A URL of the web, in its one canonical form: `http` or `https`, a checked host, no user, the scheme's own port left
-/// out, no dot segments, and percent signs where characters need them.
+/// A URL of the web in its single canonical form: `http` or `https`, a checked host, no user, no default port, no dot
+/// segments, and percent-encoding where characters require it.
 ///
-/// What two parsers could read in two ways is refused. `text` is what is given to the transport: what it finds in it is
-/// what was checked. Two URLs are equal where they have the same text and the same fragment.
+/// A text that two parsers could interpret differently is refused. The transport receives `text`, so it uses exactly
+/// what was checked. Two URLs are equal if they have the same text and the same fragment.
 public struct WebURL: Hashable, Sendable, CustomStringConvertible {
-    /// The most bytes of a URL, as it is written and in its canonical form: what servers commonly take.
+    /// The maximum length of a URL in bytes, as written and in its canonical form. Servers commonly accept this length.
     public static let maximumBytes = 8192
 
     /// Scheme, host and port.
     public let origin: WebOrigin
     /// The path, percent-encoded; it begins with a slash.
     public let path: String
-    /// What is behind `?`, percent-encoded; nil where there is none, which is not the same as an empty one.
+    /// The query after `?`, percent-encoded; `nil` if there is none, which differs from an empty query.
     public let query: String?
-    /// What is behind `#`, percent-encoded; nil where there is none. It is not sent.
+    /// The fragment after `#`, percent-encoded; `nil` if there is none. It is not sent.
     public let fragment: String?
     /// The canonical form without the fragment.
     public let text: String
@@ -22,33 +22,33 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     public var scheme: WebScheme { origin.scheme }
     /// The host.
     public var host: Host { origin.host }
-    /// The port; the scheme's own where none is written.
+    /// The port; the scheme's default if none is written.
     public var port: UInt16 { origin.port }
     /// The canonical form with the fragment.
     public var textWithFragment: String { fragment.map { "\(text)#\($0)" } ?? text }
     /// The same as `textWithFragment`.
     public var description: String { textWithFragment }
 
-    /// The URL that a text says.
+    /// Parses a URL.
     ///
     /// - Parameter text: An absolute URL.
-    /// - Throws: The reason, where it says none.
+    /// - Throws: The reason, if the text is no URL.
     public init(_ text: String) throws(AddressRefusal) {
         guard text.utf8.count <= Self.maximumBytes else { throw Self.tooLong }
         try self.init(bytes: Array(text.utf8))
     }
 
-    /// The URL that bytes say, such as those of a header.
+    /// Parses a URL from bytes, such as those of a header.
     ///
-    /// - Parameter bytes: An absolute URL; bytes beyond ASCII in path and query are kept, percent-encoded.
-    /// - Throws: The reason, where they say none.
+    /// - Parameter bytes: An absolute URL; bytes outside ASCII in path and query are kept, percent-encoded.
+    /// - Throws: The reason, if they are no URL.
     public init(bytes: [UInt8]) throws(AddressRefusal) {
         try Self.check(bytes)
         let (scheme, rest) = try WebScheme.reading(bytes[...])
         try self.init(scheme: scheme, rest: rest)
     }
 
-    /// The URL of a scheme and what follows its `//`.
+    /// Creates a URL from a scheme and the bytes after its `//`.
     private init(scheme: WebScheme, rest: ArraySlice<UInt8>) throws(AddressRefusal) {
         let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
         let authority = try Authority(rest[..<end])
@@ -57,7 +57,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         try self.init(origin: origin, path: tail.path, query: tail.query, fragment: tail.fragment)
     }
 
-    /// The URL of its parts as they are written.
+    /// Creates a URL from its parts as they are written.
     private init(
         origin: WebOrigin, path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?, fragment: ArraySlice<UInt8>?
     ) throws(AddressRefusal) {
@@ -75,7 +75,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What holds for the whole of a URL or a reference: its length, and that no character is there that parsers drop.
+    /// Checks the whole of a URL or a reference: its length, and that it has no characters that parsers remove.
     private static func check(_ bytes: [UInt8]) throws(AddressRefusal) {
         guard bytes.count <= maximumBytes else { throw tooLong }
         guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
@@ -90,21 +90,21 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WebURL {
-    /// The URL that a reference means, where this one is the base (RFC 3986, section 5.2.2).
+    /// Resolves a reference with this URL as the base (RFC 3986, section 5.2.2).
     ///
     /// - Parameter reference: A relative reference or an absolute URL.
     /// - Returns: The URL.
-    /// - Throws: The reason, where the reference says none.
+    /// - Throws: The reason, if the reference leads to no URL.
     public func resolving(_ reference: String) throws(AddressRefusal) -> WebURL {
         guard reference.utf8.count <= Self.maximumBytes else { throw Self.tooLong }
         return try resolving(bytes: Array(reference.utf8))
     }
 
-    /// The URL that a reference means, where this one is the base (RFC 3986, section 5.2.2).
+    /// Resolves a reference with this URL as the base (RFC 3986, section 5.2.2).
     ///
     /// - Parameter bytes: A relative reference or an absolute URL, such as the value of a header.
     /// - Returns: The URL.
-    /// - Throws: The reason, where the reference says none.
+    /// - Throws: The reason, if the reference leads to no URL.
     public func resolving(bytes: [UInt8]) throws(AddressRefusal) -> WebURL {
         if Self.hasScheme(bytes) { return try WebURL(bytes: bytes) }
         try Self.check(bytes)
@@ -114,22 +114,23 @@ extension WebURL {
         return try WebURL(origin: origin, path: merged(tail.path), query: query, fragment: tail.fragment)
     }
 
-    /// Where a redirect leads: the reference of `Location`, with this URL's fragment where it has none of its own
-    /// (RFC 9110, section 10.2.2).
+    /// Returns the target of a redirect: the reference in `Location`, with this URL's fragment if it has none of its
+    /// own (RFC 9110, section 10.2.2).
     ///
     /// - Parameter location: The value of the header.
     /// - Returns: The URL.
-    /// - Throws: The reason, where the reference says none.
+    /// - Throws: The reason, if the reference leads to no URL.
     public func redirected(to location: [UInt8]) throws(AddressRefusal) -> WebURL {
         let target = try resolving(bytes: location)
         guard let fragment, target.fragment == nil else { return target }
         return try target.resolving("#\(fragment)")
     }
 
-    /// The same URL over TLS (RFC 6797, section 8.3): `https`, and its port for that of `http`; any other port stays.
+    /// Returns the same URL over TLS (RFC 6797, section 8.3): `https`, with its default port in place of that of
+    /// `http`. Any other port stays.
     ///
-    /// - Returns: The URL; this one where it is `https` already.
-    /// - Throws: Where it becomes longer than a URL may be.
+    /// - Returns: The URL; this one if it is `https` already.
+    /// - Throws: The reason, if the result is longer than a URL may be.
     public func upgraded() throws(AddressRefusal) -> WebURL {
         guard scheme == .http else { return self }
         let origin = WebOrigin(scheme: .https, host: host, port: port == scheme.defaultPort ? nil : port)
@@ -138,7 +139,7 @@ extension WebURL {
             fragment: fragment.map { Array($0.utf8)[...] })
     }
 
-    /// A path of a reference as seen from this URL's path (RFC 3986, section 5.2.3).
+    /// Returns the path of a reference relative to this URL's path (RFC 3986, section 5.2.3).
     private func merged(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         if path.isEmpty { return Array(self.path.utf8)[...] }
         if path.first == UInt8(ascii: "/") { return path }
@@ -146,7 +147,7 @@ extension WebURL {
         return own[...(own.lastIndex(of: UInt8(ascii: "/")) ?? 0)] + path
     }
 
-    /// Whether a reference begins with a scheme (RFC 3986, section 3.1).
+    /// Returns whether a reference begins with a scheme (RFC 3986, section 3.1).
     private static func hasScheme(_ bytes: [UInt8]) -> Bool {
         guard let end = bytes.firstIndex(where: { ":/?#".utf8.contains($0) }), bytes[end] == UInt8(ascii: ":") else {
             return false

@@ -1,8 +1,8 @@
-/// What a server wants a request to prove, of `WWW-Authenticate`: RFC 9110, section 11.
+/// A challenge of `WWW-Authenticate`, by which a server requires credentials for a request: RFC 9110, section 11.
 public struct AuthenticationChallenge: Hashable, Sendable {
-    /// The ways of proving that are known here.
+    /// The supported authentication schemes.
     public enum Scheme: Hashable, Sendable {
-        /// Name and password as they are: RFC 7617.
+        /// Name and password in plain form: RFC 7617.
         case basic
         /// A hash of both: RFC 7616.
         case digest(DigestAlgorithm)
@@ -10,18 +10,18 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 
     /// The scheme.
     public let scheme: Scheme
-    /// What is protected, for people; empty where the server does not say.
+    /// The name of the protected area, for people; empty if the server specifies none.
     public let realm: String
-    /// The parameters, by their names in small letters.
+    /// The parameters, by their names in lower case.
     let parameters: [String: String]
 
-    /// Whether the last answer was right but for its age: Digest, `stale`.
+    /// Whether the last answer was correct except for its age: the parameter `stale` of Digest.
     public var isStale: Bool { FieldText.isSame(parameters["stale"] ?? "", "true") }
 
-    /// How many challenges of a response are read.
+    /// The maximum number of challenges that are read from a response.
     public static let maximumChallenges = 16
 
-    /// The strongest challenge of a response that can be answered; nil where there is none.
+    /// Returns the strongest challenge of a response that can be answered; `nil` if there is none.
     ///
     /// - Parameter headers: The response's fields.
     public static func strongest(_ headers: HeaderList) -> AuthenticationChallenge? {
@@ -52,8 +52,8 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         }
     }
 
-    /// The challenges of the members of the field: one begins with its scheme, what follows with a comma are more
-    /// parameters, or the next one.
+    /// Reads the challenges from the members of the field. A challenge begins with its scheme; a member after a comma
+    /// is a further parameter or the next challenge.
     private static func read(_ members: [String]) -> [(scheme: String, parameters: [String: String])] {
         var challenges: [(scheme: String, parameters: [String: String])] = []
         for member in members {
@@ -75,14 +75,14 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         return challenges
     }
 
-    /// The value of `Authorization` that answers it.
+    /// Returns the value of `Authorization` that answers the challenge.
     ///
     /// - Parameters:
-    ///   - credentials: Name and password.
+    ///   - credentials: The name and the password.
     ///   - method: The request's method.
     ///   - url: The request's URL.
-    ///   - nonce: A random text of the caller's, for Digest.
-    /// - Returns: The value; nil where name or password cannot be sent so.
+    ///   - nonce: A random text that the caller provides, for Digest.
+    /// - Returns: The value; `nil` if the scheme cannot transmit the name or the password.
     public func answer(_ credentials: Credentials, method: String, url: WebURL, nonce: String) -> String? {
         guard credentials.areSendable else { return nil }
         switch scheme {
@@ -94,21 +94,21 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         }
     }
 
-    /// Name and password.
+    /// A name and a password.
     public struct Credentials: Sendable {
         /// The name.
         public let user: String
         /// The password.
         public let password: String
 
-        /// Credentials.
+        /// Creates credentials.
         ///
         /// - Parameters:
         ///   - user: The name.
         ///   - password: The password.
         public init(user: String, password: String) { (self.user, self.password) = (user, password) }
 
-        /// RFC 7617, section 2: no control characters.
+        /// Whether name and password have no control characters: RFC 7617, section 2.
         var areSendable: Bool {
             (user + password).unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
         }

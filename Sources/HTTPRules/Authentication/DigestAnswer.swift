@@ -8,12 +8,12 @@ public struct DigestAlgorithm: Hashable, Sendable {
     }
 
     let hash: Hash
-    /// Whether the hash of name and password takes in both nonces: `-sess`.
+    /// Whether the hash of name and password includes both nonces: `-sess`.
     let isOfSession: Bool
-    /// As the server writes it.
+    /// The name in the server's form.
     let name: String
 
-    /// Nil where it is not known.
+    /// Creates the algorithm of a name; `nil` if it is unknown.
     init?(_ name: String) {
         switch FieldText.lowercase(name) {
         case "md5": (hash, isOfSession) = (.md5, false)
@@ -25,7 +25,7 @@ public struct DigestAlgorithm: Hashable, Sendable {
         self.name = name
     }
 
-    /// The hash in hexadecimal digits.
+    /// Returns the hash of bytes in hexadecimal digits.
     func digits(_ bytes: [UInt8]) -> String {
         let hash =
             switch hash {
@@ -43,7 +43,7 @@ public struct DigestAlgorithm: Hashable, Sendable {
     }
 }
 
-/// The answer to a challenge of Digest: RFC 7616, section 3.4, with the protection of the request line alone.
+/// The answer to a Digest challenge: RFC 7616, section 3.4. Supports only the protection of the request line, `auth`.
 struct DigestAnswer {
     private let challenge: AuthenticationChallenge
     private let algorithm: DigestAlgorithm
@@ -52,7 +52,7 @@ struct DigestAnswer {
         (self.challenge, self.algorithm) = (challenge, algorithm)
     }
 
-    /// Whether one of the protections can be given; none is what RFC 2069 had.
+    /// Returns whether one of the protections is supported. `nil` is supported: it is the form of RFC 2069.
     static func canAnswer(_ protections: String?) -> Bool {
         protections.map { FieldScanner.members(of: $0).contains { FieldText.isSame($0, "auth") } } ?? true
     }
@@ -82,7 +82,7 @@ struct DigestAnswer {
         return "Digest " + fields.joined(separator: ", ")
     }
 
-    /// Name, realm and password.
+    /// Returns the bytes of name, realm and password, joined by colons.
     private func secret(_ credentials: AuthenticationChallenge.Credentials, isUTF8: Bool) -> [UInt8] {
         let colon = [UInt8(ascii: ":")]
         let realm = FieldText.bytes(challenge.realm)

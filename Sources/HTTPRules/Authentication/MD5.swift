@@ -1,7 +1,7 @@
-/// The hash MD5 (RFC 1321), which Digest authentication still asks for. It is for nothing else: it keeps no one from
-/// making two texts of one hash.
+/// The hash MD5 (RFC 1321), which Digest authentication still requires. Do not use it for anything else: an attacker
+/// can make two texts with the same hash.
 enum MD5 {
-    /// The hash of bytes, 16 bytes.
+    /// Returns the hash of bytes, 16 bytes long.
     static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
         let padded = padding(bytes)
@@ -9,7 +9,8 @@ enum MD5 {
         return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
     }
 
-    /// The bytes, a bit, zeros, and their count of bits: a multiple of 64 bytes (section 3.1 and 3.2).
+    /// Returns the bytes followed by a one bit, zeros, and the number of bits: a multiple of 64 bytes (sections 3.1 and
+    /// 3.2).
     private static func padding(_ bytes: [UInt8]) -> [UInt8] {
         var padded = bytes + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
@@ -17,7 +18,7 @@ enum MD5 {
         return padded + (0..<8).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) }
     }
 
-    /// Takes in a block (section 3.4).
+    /// Adds a block to the state (section 3.4).
     private static func step(_ state: inout [UInt32], _ block: ArraySlice<UInt8>) {
         let words = (0..<16).map { word in
             (0..<4).reduce(UInt32(0)) { $0 | UInt32(block[block.startIndex + word * 4 + $1]) << ($1 * 8) }
@@ -40,7 +41,7 @@ enum MD5 {
 
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// The integer parts of 4,294,967,296 times the sine of 1 to 64 radians, without its sign.
+    /// The integer parts of 4,294,967,296 times the absolute value of the sine of 1 to 64 radians.
     private static let sines: [UInt32] = [
         0xD76A_A478, 0xE8C7_B756, 0x2420_70DB, 0xC1BD_CEEE, 0xF57C_0FAF, 0x4787_C62A, 0xA830_4613, 0xFD46_9501,
         0x6980_98D8, 0x8B44_F7AF, 0xFFFF_5BB1, 0x895C_D7BE, 0x6B90_1122, 0xFD98_7193, 0xA679_438E, 0x49B4_0821,

@@ -1,14 +1,14 @@
-/// How old a response is: RFC 9111, section 4.2.3.
+/// The age of a response: RFC 9111, section 4.2.3.
 public enum Age {
-    /// The age of a stored response.
+    /// Returns the age of a stored response.
     ///
-    /// A clock that was set back since has no better estimate than the time by which it was: a response that came from
-    /// the future ages as fast as one of the past.
+    /// If the clock was set back since the response arrived, the difference between the two times is the best estimate
+    /// of the elapsed time. So a response from the future ages as fast as one from the past.
     ///
     /// - Parameters:
-    ///   - fields: Its fields.
-    ///   - requestedAt: When its request was sent.
-    ///   - receivedAt: When it came.
+    ///   - fields: The response's fields.
+    ///   - requestedAt: The time at which its request was sent.
+    ///   - receivedAt: The time at which it arrived.
     ///   - now: The time.
     public static func current(
         of fields: HeaderList, requestedAt: UnixTime, receivedAt: UnixTime, now: UnixTime
@@ -18,7 +18,7 @@ public enum Age {
             + (resident < .zero ? .zero - resident : resident)
     }
 
-    /// How old it was when it came: the larger of what its `Date` and its `Age` say.
+    /// Returns the age of a response at its arrival: the larger of the ages that its `Date` and its `Age` give.
     static func initial(of fields: HeaderList, requestedAt: UnixTime, receivedAt: UnixTime) -> Duration {
         let date = Freshness.date(of: fields, receivedAt: receivedAt)
         let apparent = max(.zero, TimeSpan.between(date, receivedAt))
@@ -26,7 +26,8 @@ public enum Age {
         return max(apparent, value(of: fields) + delay)
     }
 
-    /// What `Age` says: RFC 9111, section 5.1. Of several values the first counts; one that is no number is no value.
+    /// Returns the value of `Age`: RFC 9111, section 5.1. Of several values the first is used; an invalid number counts
+    /// as zero.
     static func value(of fields: HeaderList) -> Duration {
         fields.first(named: FieldName.age).flatMap { line in
             FieldScanner.members(of: line).first.flatMap { DeltaSeconds.parse($0) }

@@ -1,14 +1,13 @@
-/// A piece of a body that a request asks for: RFC 9110, section 14.1.2.
+/// A part of a body that a request asks for: RFC 9110, section 14.1.2.
 public enum ByteRange: Hashable, Sendable {
-    /// From a byte, counted from 0, to another, that one included; nil: to the end.
+    /// From a byte, counted from 0, to another byte, inclusive; `nil` for the end of the body.
     case bounds(first: Int64, last: Int64?)
-    /// The last bytes, so many.
+    /// This number of bytes at the end of the body.
     case suffix(Int64)
 
-    /// The single range that a value of `Range` asks for; nil where it asks for several, in another unit, or for
-    /// something that cannot be read.
+    /// Parses a value of `Range`; `nil` if it asks for several ranges, uses another unit, or is invalid.
     ///
-    /// - Parameter value: Such as `bytes=0-499`, `bytes=500-` or `bytes=-500`.
+    /// - Parameter value: The value, such as `bytes=0-499`, `bytes=500-` or `bytes=-500`.
     public init?(_ value: some StringProtocol) {
         var scanner = FieldScanner(value)
         guard let unit = scanner.token(), FieldText.isSame(unit, "bytes"), scanner.skip("=") else { return nil }
@@ -27,7 +26,7 @@ public enum ByteRange: Hashable, Sendable {
         }
     }
 
-    /// The digits that come, as a number; the largest there is where they are too many.
+    /// Reads the next digits as a number, limited to the largest number; `nil` if there are none.
     static func number(in scanner: inout FieldScanner) -> Int64? {
         let digits = scanner.prefix(while: FieldScanner.isDigit)
         guard !digits.isEmpty else { return nil }
@@ -38,14 +37,14 @@ public enum ByteRange: Hashable, Sendable {
         }
     }
 
-    /// The bytes of a body that it means; nil where the body has none of them: RFC 9110, section 14.1.2.
+    /// Returns the bytes of a body in this range; `nil` if the body has none of them: RFC 9110, section 14.1.2.
     ///
-    /// - Parameter length: How many bytes the body has.
+    /// - Parameter length: The length of the body in bytes.
     public func resolved(length: Int64) -> Range<Int64>? {
         switch self {
         case .bounds(let first, let last):
             guard first < length else { return nil }
-            // A last byte behind the end is the end, so adding 1 is safe.
+            // A last byte after the end is limited to the end, so adding 1 is safe.
             return first..<(last.map { min($0, length - 1) + 1 } ?? length)
         case .suffix(let count):
             guard count > 0, length > 0 else { return nil }
@@ -53,7 +52,7 @@ public enum ByteRange: Hashable, Sendable {
         }
     }
 
-    /// The value of `Range` that asks for it.
+    /// The value of `Range` for this range.
     public var text: String {
         switch self {
         case .bounds(let first, let last): "bytes=\(first)-\(last.map { "\($0)" } ?? "")"
@@ -62,26 +61,26 @@ public enum ByteRange: Hashable, Sendable {
     }
 }
 
-/// Which bytes of a body a response has: RFC 9110, section 14.4.
+/// The bytes of a body that a response contains: RFC 9110, section 14.4.
 public struct ContentRange: Hashable, Sendable {
-    /// The bytes; nil in a response that has none of those that were asked for.
+    /// The bytes; `nil` if the response contains none of the requested bytes.
     public let range: Range<Int64>?
-    /// How many bytes the whole body has; nil where that is not known.
+    /// The length of the whole body in bytes; `nil` if it is unknown.
     public let length: Int64?
 
-    /// Bytes of a body.
+    /// Creates a range of a body.
     ///
     /// - Parameters:
-    ///   - range: The bytes; nil where there are none.
-    ///   - length: How many the whole body has; nil where that is not known.
+    ///   - range: The bytes; `nil` if there are none.
+    ///   - length: The length of the whole body in bytes; `nil` if it is unknown.
     public init(range: Range<Int64>?, length: Int64?) {
         self.range = range
         self.length = length
     }
 
-    /// What a value of `Content-Range` says; nil where it contradicts itself or is in another unit.
+    /// Parses a value of `Content-Range`; `nil` if it is contradictory or invalid, or uses another unit.
     ///
-    /// - Parameter value: Such as `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`.
+    /// - Parameter value: The value, such as `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`.
     public init?(_ value: some StringProtocol) {
         var scanner = FieldScanner(value)
         guard let unit = scanner.token(), FieldText.isSame(unit, "bytes"), scanner.skip(" ") else { return nil }
@@ -103,7 +102,7 @@ public struct ContentRange: Hashable, Sendable {
         self.init(range: range, length: length)
     }
 
-    /// The value of `Content-Range` that says it.
+    /// The value of `Content-Range` for this range.
     public var text: String {
         let bytes = range.map { "\($0.lowerBound)-\($0.upperBound - 1)" } ?? "*"
         return "bytes \(bytes)/\(length.map { "\($0)" } ?? "*")"

@@ -1,27 +1,27 @@
-/// What is done with a request: RFC 9111, section 4, under the policy of the request.
+/// The decision about a request: RFC 9111, section 4, under the policy of the request.
 public struct CacheDecision: Hashable, Sendable {
-    /// What is done.
+    /// The action for a request.
     public enum Action: Hashable, Sendable {
-        /// The store answers.
+        /// The store answers the request.
         case answer(StoredAnswer)
-        /// The store answers immediately; then the server is asked, for the store alone.
+        /// The store answers immediately; afterwards the request is sent to the server to update the store.
         case answerAndRevalidate(StoredAnswer, CacheLoad)
-        /// The server is asked.
+        /// The request is sent to the server.
         case load(CacheLoad)
-        /// The store was to answer, and cannot: 504 in HTTP, RFC 9111, section 5.2.1.7.
+        /// Only the store may answer, and it cannot: 504 in HTTP, RFC 9111, section 5.2.1.7.
         case miss
     }
 
-    /// What is done.
+    /// The action.
     public let action: Action
-    /// What was found out about the store.
+    /// The state of the store for this request.
     public let steps: CacheSteps
 
-    /// The decision about a request.
+    /// Decides about a request.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - stored: All that is stored of its URL, in any order.
+    ///   - stored: All stored responses of its URL, in any order.
     ///   - now: The time.
     public init(for request: CacheRequest, stored: [StoredResponse], at now: UnixTime) {
         let lookup = CacheLookup(request: request, stored: stored, now: now)
@@ -30,21 +30,22 @@ public struct CacheDecision: Hashable, Sendable {
     }
 }
 
-/// The three steps of a look into the store: does something exist, has it expired, has it changed. Nil: not asked.
+/// The three steps of a lookup in the store: whether a response exists, has expired, and has changed. `nil` for a step
+/// that was not made.
 public struct CacheSteps: Hashable, Sendable {
-    /// Whether a response is stored that fits the request.
+    /// Whether a response that matches the request is stored.
     public var exists: Bool?
-    /// Whether it is no longer fresh.
+    /// Whether it is not fresh any more.
     public var hasExpired: Bool?
-    /// Whether the server has another one.
+    /// Whether the server has a different response.
     public var hasChanged: Bool?
 
-    /// Steps.
+    /// Creates steps.
     ///
     /// - Parameters:
-    ///   - exists: Whether a response is stored that fits the request.
-    ///   - hasExpired: Whether it is no longer fresh.
-    ///   - hasChanged: Whether the server has another one.
+    ///   - exists: Whether a response that matches the request is stored.
+    ///   - hasExpired: Whether it is not fresh any more.
+    ///   - hasChanged: Whether the server has a different response.
     public init(exists: Bool? = nil, hasExpired: Bool? = nil, hasChanged: Bool? = nil) {
         self.exists = exists
         self.hasExpired = hasExpired
@@ -52,14 +53,14 @@ public struct CacheSteps: Hashable, Sendable {
     }
 }
 
-/// What of a store concerns a request.
+/// A lookup of a request in a store.
 private struct CacheLookup {
     let request: CacheRequest
     let stored: [StoredResponse]
     let now: UnixTime
     /// The response that the request selects: RFC 9111, section 4.1.
     let selected: StoredResponse?
-    /// What of it answers the request; nil where bytes are missing.
+    /// The answer from that response; `nil` if bytes are missing.
     let answer: StoredAnswer?
 
     init(request: CacheRequest, stored: [StoredResponse], now: UnixTime) {
@@ -71,7 +72,8 @@ private struct CacheLookup {
         answer = selected.flatMap { StoredAnswer($0, to: request) }
     }
 
-    /// The newest of those that fit, and of several of one second the one that came last: RFC 9111, section 4.1.
+    /// Returns the newest matching response; of several with the same second, the one that arrived last: RFC 9111,
+    /// section 4.1.
     private static func select(from stored: [StoredResponse], for request: CacheRequest) -> StoredResponse? {
         stored.filter { $0.selecting.fits(request.fields) }
             .max { ($0.date, $0.receivedAt) < ($1.date, $1.receivedAt) }
@@ -94,7 +96,7 @@ private struct CacheLookup {
         }
     }
 
-    /// RFC 9111, section 4.
+    /// The action by RFC 9111, section 4.
     private var useProtocol: CacheDecision.Action {
         let use = selected.map { StoredUse(of: $0, for: request.directives, at: now) }
         if let answer {
@@ -119,7 +121,7 @@ private struct CacheLookup {
     }
 
     private func conditionalLoad(isBehind: Bool) -> CacheLoad {
-        // A HEAD is not worth a validation: what it brings freshens what is stored.
+        // A HEAD is not validated: its response updates the stored responses anyway.
         if request.method == "HEAD" {
             if isBehind { return CacheLoad(validating: nil, others: [], request: request, isBehind: true) }
             return CacheLoad(unconditional: request, selected: answer == nil ? nil : selected)

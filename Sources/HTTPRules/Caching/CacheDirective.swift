@@ -1,19 +1,19 @@
-/// One member of `Cache-Control`: RFC 9111, section 5.2. Its name stands directly before the `=`.
+/// One member of `Cache-Control`: RFC 9111, section 5.2. The `=` follows its name directly.
 struct CacheDirective {
-    /// What stands behind the `=`.
+    /// The argument after the `=`.
     enum Argument: Hashable {
         case none
-        /// A token, or a string in quotes without them.
+        /// A token, or a quoted string without its quotes.
         case text(String)
-        /// Something behind the name that is no argument.
+        /// Text after the name that is no valid argument.
         case unreadable
     }
 
-    /// In small letters.
+    /// The name, in lower case.
     let name: String
     let argument: Argument
 
-    /// The directive that a member of the list is; nil where it does not begin with a name.
+    /// Parses a member of the list; `nil` if it does not begin with a name.
     private init?(_ member: ArraySlice<UInt8>) {
         var scanner = FieldScanner(FieldText.decode(member))
         guard let name = scanner.token() else { return nil }
@@ -27,18 +27,18 @@ struct CacheDirective {
         }
     }
 
-    /// The directives of all lines, in their order. Quotes that do not end take nothing of the next line.
+    /// Returns the directives of all lines, in their order. Unterminated quotes do not extend to the next line.
     static func all(in fields: HeaderList) -> [CacheDirective] {
         fields.lazy.filter { $0.isNamed(FieldName.cacheControl) }
             .flatMap { FieldScanner.pieces(of: FieldText.bytes($0.value)) }
             .compactMap { $0.isEmpty ? nil : CacheDirective($0) }
     }
 
-    /// The argument as seconds; nil where it is no number of them. A number in quotes is one: section 5.2.
+    /// The argument as seconds; `nil` if it is no number of seconds. A quoted number is accepted: section 5.2.
     var seconds: Duration? {
         if case .text(let text) = argument { DeltaSeconds.parse(text) } else { nil }
     }
 
-    /// Whether it stands alone, as directives that permit something do.
+    /// Whether there is no argument. Directives that permit something must have none.
     var isBare: Bool { argument == .none }
 }

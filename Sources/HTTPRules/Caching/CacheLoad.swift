@@ -1,19 +1,19 @@
-/// A request that goes to the server, with what the store adds to it: RFC 9111, section 4.3.1.
+/// A request to the server, with the fields that the store adds: RFC 9111, section 4.3.1.
 public struct CacheLoad: Hashable, Sendable {
-    /// How many tags the store adds: a server compares each.
+    /// The maximum number of tags that the store adds: a server compares each.
     public static let maximumTags = 16
 
-    /// The fields that go out.
+    /// The fields that are sent.
     public private(set) var fields: HeaderList
-    /// The stored response that the request selects, and that could answer it.
+    /// The stored response that the request selects and that could answer it; `nil` if there is none.
     public let selected: StoredResponse?
-    /// The stored responses that the server is asked about, the selected one first.
+    /// The stored responses that the server is asked to validate, the selected one first.
     public let asked: [StoredResponse]
-    /// The stored response that lacks bytes, which are asked for.
+    /// The incomplete stored response whose missing bytes are requested; `nil` if there is none.
     public let resumed: StoredResponse?
-    /// The request as its maker gave it.
+    /// The request in the caller's form.
     public let request: CacheRequest
-    /// Whether nobody waits for it.
+    /// Whether the caller has its answer already, so that nothing waits for this request.
     public let isBehind: Bool
 
     private init(
@@ -29,30 +29,30 @@ public struct CacheLoad: Hashable, Sendable {
         addFieldsOfPolicy()
     }
 
-    /// A request without conditions of the store's.
+    /// Creates a request without conditions of the store.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - selected: The response that it selects.
+    ///   - selected: The response that it selects; `nil` for none.
     init(unconditional request: CacheRequest, selected: StoredResponse? = nil) {
         self.init(request.fields, selected: selected, request: request)
     }
 
-    /// A request that asks whether stored responses are right.
+    /// Creates a request that validates stored responses.
     ///
     /// - Parameters:
-    ///   - selected: The response that the request selects; nil where there is none.
-    ///   - others: Other variants: the server may say that one of them is right.
+    ///   - selected: The response that the request selects; `nil` if there is none.
+    ///   - others: Other variants. The server may confirm one of them.
     ///   - request: The request.
-    ///   - isBehind: Whether the maker of the request has an answer already; his conditions are left away then.
+    ///   - isBehind: Whether the caller has its answer already. Its conditions are then omitted.
     init(validating selected: StoredResponse?, others: [StoredResponse], request: CacheRequest, isBehind: Bool) {
         var conditions = ValidationConditions(request.fields, isBehind: isBehind)
         let asked = conditions.add(selected: selected, others: others)
         self.init(conditions.fields, selected: selected, asked: asked, request: request, isBehind: isBehind)
     }
 
-    /// A request for the bytes that a stored response lacks; nil where they could not be joined to it, or the maker of
-    /// the request asks for a range of his own: RFC 9111, section 3.4, and RFC 9110, section 13.1.5.
+    /// Creates a request for the missing bytes of a stored response; `nil` if they could not be joined to it, or the
+    /// caller's request has a range or conditions of its own: RFC 9111, section 3.4, and RFC 9110, section 13.1.5.
     ///
     /// - Parameters:
     ///   - stored: The response.
@@ -69,14 +69,15 @@ public struct CacheLoad: Hashable, Sendable {
         self.init(fields, resumed: stored, request: request)
     }
 
-    /// As Fetch has it, a policy adds nothing where the request has such a field.
+    /// Adds the fields of the policy. As in Fetch, a policy adds no field that the request already has.
     private mutating func addFieldsOfPolicy() {
         for field in request.policy.addedFields where !request.fields.contains(named: field.name) {
             fields.append(field)
         }
     }
 
-    /// What answers where the connection fails: nil where the failure is the answer. RFC 5861, section 4.
+    /// Returns the stored answer to use when the connection fails; `nil` if the failure is the answer. RFC 5861,
+    /// section 4.
     ///
     /// - Parameter now: The time of the failure.
     public func answerAfterFailure(at now: UnixTime) -> StoredAnswer? {
@@ -87,7 +88,7 @@ public struct CacheLoad: Hashable, Sendable {
     }
 }
 
-/// The conditions of a request that goes out.
+/// The conditions of a request to the server.
 private struct ValidationConditions {
     var fields: HeaderList
     private let own: CallerConditions
@@ -103,9 +104,9 @@ private struct ValidationConditions {
         own = CallerConditions(fields)
     }
 
-    /// Adds what stored responses are known by; returns those that are asked about.
+    /// Adds the validators of stored responses. Returns the responses that the server is asked to validate.
     mutating func add(selected: StoredResponse?, others: [StoredResponse]) -> [StoredResponse] {
-        // `*`, and what cannot be read, cannot be joined with anything.
+        // `*` and invalid values cannot be combined with other tags.
         if own.hasTags, own.tags == nil { return [] }
         let tagged = ([selected].compactMap { $0 } + others).filter { $0.entityTag != nil }.prefix(
             CacheLoad.maximumTags)
@@ -115,13 +116,13 @@ private struct ValidationConditions {
             var tags = own.tags ?? []
             for tag in asked.compactMap(\.entityTag) where !tags.contains(tag) { tags.append(tag) }
             fields.set(FieldName.ifNoneMatch, tags.map(\.text).joined(separator: ", "))
-            // A server that does not know tags would answer for the date of the maker of the request.
+            // A server that does not support tags would use the caller's date.
             fields.remove(named: FieldName.ifModifiedSince)
         }
         guard let selected, let date = selected.fields.first(named: FieldName.lastModified),
             selected.lastModified != nil, selected.entityTag != nil || !hasTags
         else { return asked }
-        // Word for word as it came: some servers compare texts.
+        // Exactly as received: some servers compare texts.
         fields.set(FieldName.ifModifiedSince, date)
         if selected.entityTag == nil { asked.insert(selected, at: 0) }
         return asked
@@ -129,7 +130,7 @@ private struct ValidationConditions {
 }
 
 extension StoredResponse {
-    /// Whether other bytes may be joined to those that are held: only a strong tag says that they are of the same body.
-    /// RFC 9110, section 15.3.7.3.
+    /// Whether other bytes may be joined to the stored ones. Only a strong tag confirms that they belong to the same
+    /// body. RFC 9110, section 15.3.7.3.
     var canBeJoined: Bool { (status == 200 || status == 206) && entityTag.map { !$0.isWeak } == true }
 }

@@ -1,34 +1,35 @@
-/// What is done with a response from the server: RFC 9111, sections 3, 3.4 and 4.3.
+/// The action for a response from the server: RFC 9111, sections 3, 3.4 and 4.3.
 public enum CacheOutcome: Hashable, Sendable {
-    /// It is passed on and stored, in place of what is stored with equal ``StoredResponse/selecting``. Its owner gives
-    /// it an ``StoredResponse/id``, and sets ``StoredResponse/body`` once that has come, from
+    /// The response is passed on and stored. It replaces the stored response with equal ``StoredResponse/selecting``.
+    /// Its owner sets ``StoredResponse/id``. When the body has arrived, the owner sets ``StoredResponse/body`` from
     /// ``HeldBytes/init(status:fields:receivedBytes:isFinished:)``.
     case store(StoredResponse)
-    /// It is passed on and not stored.
+    /// The response is passed on and not stored.
     case pass(Storable.Refusal)
-    /// It is passed on; stored responses are updated by it, others are wrong by what it says.
+    /// The response is passed on. It updates the stored responses in the first list, and invalidates those in `remove`.
     case passAndUpdate([StoredResponse], remove: [StoredResponse.ID])
-    /// The server has confirmed stored responses: the first list is written to the store, `remove` goes from it, and
-    /// the answer goes out.
+    /// The server has confirmed stored responses. The first list is written to the store, `remove` is deleted from it,
+    /// and the answer is sent to the caller.
     case freshened([StoredResponse], remove: [StoredResponse.ID], answer: StoredAnswer)
-    /// The maker of the request has the right response already: the 304 is passed on.
+    /// The caller already has the current response: the 304 is passed on.
     case notModified
-    /// The server has confirmed something that is not there: the request is sent again, as this.
+    /// The server has confirmed a response that the store cannot use, or sent no bytes that complete a stored response.
+    /// The request is sent again in this form.
     case again(CacheLoad)
-    /// The bytes continue a stored response, which has its new fields already: they are written at this place, and its
-    /// owner adds what came of them to its ``StoredResponse/body``. The maker of the request gets the whole body where
-    /// he asked for it, else this response as it came.
+    /// The bytes belong to a stored response, whose fields are already updated. They are written at this place, and the
+    /// owner adds the received ones to ``StoredResponse/body``. The caller receives the whole body if it requested
+    /// that, otherwise this response as received.
     case join(StoredResponse, at: Range<Int64>)
-    /// The server failed, and what is stored goes out instead.
+    /// The server failed, and the stored response is sent to the caller instead.
     case stale(StoredAnswer)
 }
 
 extension CacheLoad {
-    /// What is done with a response to this request.
+    /// Returns the action for a response to this request.
     ///
     /// - Parameters:
     ///   - response: The response, before its body.
-    ///   - stored: All that is stored of the URL.
+    ///   - stored: All stored responses of the URL.
     ///   - isContentOfURL: Whether its `Content-Location` names the URL.
     public func outcome(
         of response: NetworkResponse, stored: [StoredResponse], isContentOfURL: Bool = false
@@ -40,10 +41,10 @@ extension CacheLoad {
         if request.method == "HEAD" { return outcomeOfHead(response, stored) }
         let refusal = Storable.refusal(of: response, to: request, isContentOfURL: isContentOfURL)
         if refusal == nil, response.status == 206, let joined = joined(response, stored) { return joined }
-        // A piece that was asked for to complete something, and does not, is no answer to the request.
+        // A part that was requested to complete a response, and does not, is no answer to the request.
         if resumed != nil, response.status == 206 || response.status == 416 { return .again(withoutConditions) }
         if let refusal { return .pass(refusal) }
-        // Vary has been looked at: without `*` there are selecting fields.
+        // `Vary` has been checked: without `*` there are selecting fields.
         guard let selecting = SelectingFields(Vary(response.fields), request: request.fields) else {
             return .pass(.vary)
         }
@@ -54,10 +55,10 @@ extension CacheLoad {
                 body: .nothing))
     }
 
-    /// RFC 9111, sections 4.3.3 and 4.3.4.
+    /// Returns the action for a 304: RFC 9111, sections 4.3.3 and 4.3.4.
     private func outcomeOfNotModified(_ response: NetworkResponse) -> CacheOutcome {
         let own = isBehind ? nil : CallerConditions(request.fields)
-        // Nothing of the store was asked about: the 304 is for the maker of the request, or is the server's mistake.
+        // No validation was requested: the 304 answers the caller's conditions, or is an error of the server.
         guard !asked.isEmpty else {
             if resumed != nil { return .again(withoutConditions) }
             return own?.areThere == true ? .notModified : .pass(.status)
@@ -74,10 +75,10 @@ extension CacheLoad {
         return .freshened(updated.filter { !$0.mustGo }, remove: updated.filter(\.mustGo).map(\.id), answer: answer)
     }
 
-    /// The same request, and nothing asked.
+    /// The same request without conditions of the store.
     private var withoutConditions: CacheLoad { CacheLoad(unconditional: request, selected: selected) }
 
-    /// RFC 9111, section 4.3.5, and RFC 9110, section 9.3.2.
+    /// Returns the action for a response to HEAD: RFC 9111, section 4.3.5, and RFC 9110, section 9.3.2.
     private func outcomeOfHead(_ response: NetworkResponse, _ stored: [StoredResponse]) -> CacheOutcome {
         guard response.status == 200, !request.avoidsStore else { return .pass(.method) }
         var (kept, removed): ([StoredResponse], [StoredResponse.ID]) = ([], [])
@@ -93,8 +94,9 @@ extension CacheLoad {
         return .passAndUpdate(kept, remove: removed)
     }
 
-    /// A piece that belongs to a stored response: RFC 9111, section 3.4. One that was asked for to complete something
-    /// has to complete it, since the whole goes out.
+    /// Returns the action for a part that belongs to a stored response; `nil` if there is no such response: RFC 9111,
+    /// section 3.4. A part that was requested to complete a response must complete it, because the whole is sent to the
+    /// caller.
     private func joined(_ response: NetworkResponse, _ stored: [StoredResponse]) -> CacheOutcome? {
         guard let place = ContentRange(response.fields), let range = place.range, let tag = response.entityTag else {
             return nil
@@ -114,11 +116,11 @@ extension CacheLoad {
 }
 
 extension CacheLoad {
-    /// Whether the server had something else than what is stored, the third of the ``CacheSteps``; nil where it was not
-    /// asked, or could not say.
+    /// Returns whether the server had a different response from the stored one, the third of the ``CacheSteps``; `nil`
+    /// if no validation was requested, or the result is unknown.
     ///
     /// - Parameters:
-    ///   - outcome: What became of its response.
+    ///   - outcome: The action for its response.
     ///   - response: The response.
     public func hasChanged(after outcome: CacheOutcome, of response: NetworkResponse) -> Bool? {
         guard !asked.isEmpty || resumed != nil else { return nil }

@@ -1,24 +1,24 @@
-/// How a request uses the store: the six policies of `NSURLRequest`, and Fetch's `no-store`.
+/// The use of the store by a request: the six policies of `NSURLRequest`, and Fetch's `no-store`.
 public enum CachePolicy: Hashable, Sendable, CaseIterable {
-    /// As RFC 9111 says. No. 0, `default`.
+    /// The rules of RFC 9111. No. 0, `default`.
     case useProtocol
-    /// From the network, without asking whether what is stored is right. No. 1, `reload-local`.
+    /// From the network, without validation of stored responses. No. 1, `reload-local`.
     case reloadIgnoringLocal
-    /// What is stored, of any age, else from the network. No. 2, `force-cache`.
+    /// The stored response of any age, otherwise from the network. No. 2, `force-cache`.
     case returnElseLoad
-    /// What is stored, of any age, and nothing else. No. 3, `only-if-cached`.
+    /// The stored response of any age, and nothing else. No. 3, `only-if-cached`.
     case returnDontLoad
-    /// From the server itself, past the caches on the way too. No. 4, `reload`.
+    /// From the server itself, bypassing caches on the way. No. 4, `reload`.
     case reloadIgnoringLocalAndRemote
-    /// What is stored once the server has confirmed it. No. 5, `no-cache`.
+    /// The stored response after the server has confirmed it. No. 5, `no-cache`.
     case reloadRevalidating
     /// From the server itself, and not stored. Fetch's `no-store`.
     case noStore
 
-    /// The policy of a name, as Fetch or `NSURLRequest` write it; nil where there is none.
+    /// Returns the policy of a name in Fetch or `NSURLRequest`; `nil` if there is none.
     ///
-    /// - Parameter name: Such as `force-cache` or `returnCacheDataElseLoad`; the latter may begin with `NSURLRequest`
-    ///   and a capital letter.
+    /// - Parameter name: The name, such as `force-cache` or `returnCacheDataElseLoad`; the latter may begin with
+    ///   `NSURLRequest` and a capital letter.
     public init?(name: String) {
         guard let found = Self.names[name] else { return nil }
         self = found
@@ -36,15 +36,15 @@ public enum CachePolicy: Hashable, Sendable, CaseIterable {
         return names
     }()
 
-    /// The policy of a number of `NSURLRequest.CachePolicy`; nil where there is none.
+    /// Returns the policy of a number of `NSURLRequest.CachePolicy`; `nil` if there is none.
     ///
-    /// - Parameter number: 0 to 5.
+    /// - Parameter number: The number, 0 to 5.
     public init?(number: Int) {
         guard let found = Self.allCases.first(where: { $0.number == number }) else { return nil }
         self = found
     }
 
-    /// Its name in Fetch; `reload-local` is of the same kind, and not one of Fetch's.
+    /// The policy's name in Fetch. `reload-local` has the same form but is not defined by Fetch.
     public var fetchName: String {
         switch self {
         case .useProtocol: "default"
@@ -57,7 +57,7 @@ public enum CachePolicy: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Its number in `NSURLRequest`; nil for Fetch's own.
+    /// The policy's number in `NSURLRequest`; `nil` for `noStore`, which only Fetch has.
     public var number: Int? {
         switch self {
         case .useProtocol: 0
@@ -82,7 +82,7 @@ public enum CachePolicy: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What it adds to a request that goes out, where the request says nothing of its own.
+    /// The fields that the policy adds to a request if the request does not have them.
     var addedFields: [HeaderField] {
         switch self {
         case .reloadIgnoringLocalAndRemote, .noStore:

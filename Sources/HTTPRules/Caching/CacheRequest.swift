@@ -1,21 +1,21 @@
-/// A request, as far as the rules of caching look at it.
+/// The properties of a request that the rules of caching use.
 public struct CacheRequest: Hashable, Sendable {
-    /// Its method, in the case in which it is sent.
+    /// The method, in the case in which it is sent.
     public let method: String
-    /// Its fields: all that go out but what the store adds. `Accept-Encoding` and `Cookie` belong to them, since a
-    /// `Vary` may name them.
+    /// All fields that are sent, except those that the store adds. They include `Accept-Encoding` and `Cookie`, because
+    /// a `Vary` may name them.
     public let fields: HeaderList
-    /// How the store is to be used.
+    /// The use of the store.
     public let policy: CachePolicy
-    /// What its `Cache-Control` says.
+    /// The directives of its `Cache-Control`.
     public let directives: RequestDirectives
 
-    /// A request.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - method: Its method.
-    ///   - fields: Its fields.
-    ///   - policy: How the store is to be used.
+    ///   - method: The method.
+    ///   - fields: The fields.
+    ///   - policy: The use of the store.
     public init(method: String = "GET", fields: HeaderList, policy: CachePolicy = .useProtocol) {
         self.method = method
         self.fields = fields
@@ -23,35 +23,35 @@ public struct CacheRequest: Hashable, Sendable {
         directives = RequestDirectives(fields)
     }
 
-    /// Whether a stored response can answer it at all: GET and HEAD without conditions that only a server can judge
-    /// (RFC 9111, section 4.3.2).
+    /// Whether a stored response can answer the request at all: GET and HEAD without conditions that only a server can
+    /// evaluate (RFC 9111, section 4.3.2).
     public var canBeAnsweredFromStore: Bool {
         (method == "GET" || method == "HEAD") && !fields.contains(named: FieldName.ifMatch)
             && !fields.contains(named: FieldName.ifUnmodifiedSince)
     }
 
-    /// Whether neither the store is to be used nor anything to be stored.
+    /// Whether the store must neither be read nor written.
     var avoidsStore: Bool { policy == .noStore || directives.isNoStore }
 }
 
-/// What came from a server: its status and fields, before its body.
+/// A response from a server: its status and fields, before its body.
 public struct NetworkResponse: Hashable, Sendable {
-    /// Its status.
+    /// The status.
     public let status: Int
-    /// Its fields, as they came.
+    /// The fields, as received.
     public let fields: HeaderList
-    /// When the request was sent.
+    /// The time at which the request was sent.
     public let requestedAt: UnixTime
-    /// When this came.
+    /// The time at which the response arrived.
     public let receivedAt: UnixTime
 
-    /// A response.
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - status: Its status.
-    ///   - fields: Its fields, as they came.
-    ///   - requestedAt: When the request was sent.
-    ///   - receivedAt: When this came.
+    ///   - status: The status.
+    ///   - fields: The fields, as received.
+    ///   - requestedAt: The time at which the request was sent.
+    ///   - receivedAt: The time at which the response arrived.
     public init(status: Int, fields: HeaderList, requestedAt: UnixTime, receivedAt: UnixTime) {
         self.status = status
         self.fields = fields
@@ -59,10 +59,10 @@ public struct NetworkResponse: Hashable, Sendable {
         self.receivedAt = receivedAt
     }
 
-    /// Its entity tag; nil where it has none that can be read.
+    /// The entity tag; `nil` if it is missing or invalid.
     public var entityTag: EntityTag? { fields.first(named: FieldName.entityTag).flatMap { EntityTag($0) } }
 
-    /// When it says that it was last changed.
+    /// The time in `Last-Modified`; `nil` if it is missing or invalid.
     var lastModified: UnixTime? {
         fields.first(named: FieldName.lastModified).flatMap { HTTPDate.parse($0, now: receivedAt) }
     }

@@ -1,40 +1,40 @@
-/// How long a response is fresh: RFC 9111, section 4.2.1, for a private cache.
+/// The freshness lifetime of a response: RFC 9111, section 4.2.1, for a private cache.
 public struct Freshness: Hashable, Sendable {
-    /// Where the lifetime comes from.
+    /// The source of the lifetime.
     public enum Source: Hashable, Sendable {
         /// `Cache-Control: max-age`.
         case maxAge
         /// `Expires`.
         case expires
-        /// The time since the last change.
+        /// An estimate from the time since the last change.
         case heuristic
-        /// Nothing: it is never fresh.
+        /// No source: the response is never fresh.
         case none
     }
 
-    /// The longest time that is guessed.
+    /// The maximum estimated lifetime.
     public static let maximumHeuristicLifetime: Duration = .seconds(7 * 86_400)
-    /// The part of the time since the last change that is guessed: a tenth.
+    /// The divisor of the time since the last change for the estimate: a tenth.
     public static let heuristicDivisor = 10
 
-    /// How long, from its generation on; not negative.
+    /// The lifetime from the creation of the response; not negative.
     public var lifetime: Duration
-    /// Where that comes from.
+    /// The source of the lifetime.
     public var source: Source
 
-    /// The lifetime of a response: `max-age`, else `Expires` less `Date`, else a guess.
+    /// Determines the lifetime of a response: `max-age`, otherwise `Expires` minus `Date`, otherwise an estimate.
     ///
     /// - Parameters:
-    ///   - status: Its status.
-    ///   - fields: Its fields.
-    ///   - directives: What its `Cache-Control` says.
-    ///   - receivedAt: When it came; counts as its `Date` where it has none that can be read.
+    ///   - status: The response's status.
+    ///   - fields: The response's fields.
+    ///   - directives: The directives of its `Cache-Control`.
+    ///   - receivedAt: The time at which it arrived; used as its `Date` if that is missing or invalid.
     public init(status: Int, fields: HeaderList, directives: ResponseDirectives, receivedAt: UnixTime) {
         let date = Self.date(of: fields, receivedAt: receivedAt)
         if let maxAge = directives.maxAge {
             self.init(lifetime: maxAge, source: .maxAge)
         } else if let expires = fields.first(named: FieldName.expires) {
-            // An `Expires` that is no date, 0 above all, is one of the past: RFC 9111, section 5.3.
+            // An `Expires` that is no date, in particular 0, counts as a date in the past: RFC 9111, section 5.3.
             let end = HTTPDate.parse(expires, now: receivedAt) ?? date
             self.init(lifetime: max(.zero, TimeSpan.between(date, end)), source: .expires)
         } else if StatusRules.isHeuristicallyCacheable(status) || directives.isPublic,
@@ -51,12 +51,13 @@ public struct Freshness: Hashable, Sendable {
         self.source = source
     }
 
-    /// When a response was made: its `Date`, or when it came where that cannot be read. RFC 9110, section 6.6.1.
+    /// Returns the creation time of a response: its `Date`, or the time of its arrival if that is missing or invalid.
+    /// RFC 9110, section 6.6.1.
     static func date(of fields: HeaderList, receivedAt: UnixTime) -> UnixTime {
         fields.first(named: FieldName.date).flatMap { HTTPDate.parse($0, now: receivedAt) } ?? receivedAt
     }
 
-    /// A tenth of the time since the last change: RFC 9111, section 4.2.2.
+    /// Returns a tenth of the time since the last change; `nil` if that is unknown: RFC 9111, section 4.2.2.
     private static func heuristic(_ fields: HeaderList, date: UnixTime, receivedAt: UnixTime) -> Duration? {
         guard let text = fields.first(named: FieldName.lastModified),
             let lastModified = HTTPDate.parse(text, now: receivedAt)

@@ -1,11 +1,11 @@
-/// Which bytes of a body a store holds: RFC 9111, sections 3.3 and 3.4.
+/// The bytes of a body that a store has: RFC 9111, sections 3.3 and 3.4.
 public struct HeldBytes: Hashable, Sendable {
-    /// How many pieces with gaps between are kept of a body: a player that jumps makes a few.
+    /// The maximum number of separate pieces of a body: a media player that seeks creates a few.
     public static let maximumPieces = 32
 
-    /// The pieces, in their order, none touching another, none empty.
+    /// The pieces, in their order. They are not adjacent and not empty.
     public let pieces: [Range<Int64>]
-    /// How many bytes the whole body has; nil where that is not known.
+    /// The length of the whole body in bytes; `nil` if it is unknown.
     public let length: Int64?
 
     private init(pieces: [Range<Int64>], length: Int64?) {
@@ -13,24 +13,24 @@ public struct HeldBytes: Hashable, Sendable {
         self.length = length
     }
 
-    /// No bytes of a body of which nothing is known yet.
+    /// No bytes of a body of unknown length.
     public static let nothing = HeldBytes(pieces: [], length: nil)
 
-    /// A whole body.
+    /// Returns a whole body.
     ///
-    /// - Parameter length: How many bytes it has.
+    /// - Parameter length: The length of the body in bytes.
     public static func complete(length: Int64) -> HeldBytes {
         HeldBytes(pieces: length > 0 ? [0..<length] : [], length: max(0, length))
     }
 
-    /// What a response brought; nil where the store has no use for it: the body of a response that was cut and has no
-    /// bytes, or that is a piece without a place.
+    /// Creates the bytes that a response has transferred; `nil` if the store cannot use them. That is the case if a
+    /// response was interrupted before any byte, or if a part has no place or is longer than its range.
     ///
     /// - Parameters:
     ///   - status: The status of the response.
-    ///   - fields: Its fields.
-    ///   - receivedBytes: How many bytes of its body came.
-    ///   - isFinished: Whether the body came to its end.
+    ///   - fields: The response's fields.
+    ///   - receivedBytes: The number of received bytes of its body.
+    ///   - isFinished: Whether the body was received to its end.
     public init?(status: Int, fields: HeaderList, receivedBytes: Int64, isFinished: Bool) {
         guard status == 206 else {
             if isFinished {
@@ -44,20 +44,20 @@ public struct HeldBytes: Hashable, Sendable {
         }
         guard let place = ContentRange(fields), let range = place.range, receivedBytes > 0 else { return nil }
         let end = range.lowerBound.addingReportingOverflow(receivedBytes)
-        // Of a piece that is longer than it says nobody knows which bytes are the right ones.
+        // If a part is longer than its range, it is unknown which bytes are correct.
         guard !end.overflow, end.partialValue <= range.upperBound else { return nil }
         self.init(pieces: [range.lowerBound..<end.partialValue], length: place.length)
     }
 
-    /// The held bytes as text, for a store: `0-3,8-9/10`, or `/*` at the end where the length is not known.
+    /// The bytes as text, for a store: `0-3,8-9/10`, or with `/*` at the end if the length is unknown.
     public var text: String {
         let places = pieces.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ",")
         return "\(places)/\(length.map { "\($0)" } ?? "*")"
     }
 
-    /// What ``text`` made; nil where it did not make this.
+    /// Parses a result of ``text``; `nil` for any other text.
     ///
-    /// - Parameter text: What a store has kept.
+    /// - Parameter text: The text from a store.
     public init?(text: some StringProtocol) {
         var scanner = FieldScanner(text)
         var held = HeldBytes.nothing
@@ -75,24 +75,25 @@ public struct HeldBytes: Hashable, Sendable {
         guard self.text == text else { return nil }
     }
 
-    /// Whether the whole body is held.
+    /// Whether the whole body is stored.
     public var isComplete: Bool {
         guard let length else { return false }
         return length == 0 || pieces == [0..<length]
     }
 
-    /// Whether all of these bytes are held.
+    /// Returns whether all of these bytes are stored.
     ///
     /// - Parameter range: The bytes.
     public func contains(_ range: Range<Int64>) -> Bool {
         pieces.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
     }
 
-    /// The held bytes with some more of the same body; nil where the lengths differ or the pieces become too many.
+    /// Returns the bytes with further bytes of the same body added; `nil` if the lengths differ, the bytes are outside
+    /// the body, or there are too many pieces.
     ///
     /// - Parameters:
-    ///   - range: The bytes that have come.
-    ///   - other: How long the whole body is, as came with them; nil: not known.
+    ///   - range: The received bytes.
+    ///   - other: The length of the whole body, as received with them; `nil` if it is unknown.
     public func adding(_ range: Range<Int64>, length other: Int64?) -> HeldBytes? {
         if let length, let other, length != other { return nil }
         let whole = length ?? other
@@ -111,7 +112,8 @@ public struct HeldBytes: Hashable, Sendable {
         return all.count <= Self.maximumPieces ? HeldBytes(pieces: all, length: whole) : nil
     }
 
-    /// From the first byte that is missing to the last; nil where none is, or where it is not known whether any is.
+    /// The range from the first missing byte to the last one, or to the end of the body if its end is missing or
+    /// unknown; `nil` if the body is complete.
     public var missing: ByteRange? {
         if isComplete { return nil }
         let first = pieces.first?.lowerBound == 0 ? pieces[0].upperBound : 0
@@ -123,7 +125,8 @@ public struct HeldBytes: Hashable, Sendable {
 }
 
 extension ContentRange {
-    /// What the fields of a response of one part say; nil where there is no such field, or several that differ.
+    /// Reads the fields of a response with a single part; `nil` if there is no such field, an invalid one, or several
+    /// that differ.
     ///
     /// - Parameter fields: The fields of the response.
     public init?(_ fields: HeaderList) {

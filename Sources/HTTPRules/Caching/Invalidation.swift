@@ -1,14 +1,14 @@
-/// What a request makes wrong in the store: RFC 9111, section 4.4.
+/// The stored responses that a request invalidates: RFC 9111, section 4.4.
 public struct Invalidation: Hashable, Sendable {
-    /// References to other URLs, as they came in `Location` and `Content-Location`. Who has the URL of the request
-    /// resolves them, and leaves alone what is of another origin.
+    /// References to other URLs, as received in `Location` and `Content-Location`. The owner of the request's URL must
+    /// resolve them, and must ignore those of another origin.
     public let references: [String]
 
-    /// What becomes wrong beside the URL of the request; nil where that does not either.
+    /// Determines what is invalidated in addition to the URL of the request; `nil` if not even that URL is.
     ///
     /// - Parameters:
-    ///   - method: The method of the request: those that are known to be safe make nothing wrong.
-    ///   - response: The response to it: only one that says success or leads elsewhere counts.
+    ///   - method: The method of the request. Methods that are known to be safe invalidate nothing.
+    ///   - response: The response to it. Only a success or a redirect invalidates.
     public init?(method: String, response: NetworkResponse) {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(method), (200...399).contains(response.status) else {
             return nil

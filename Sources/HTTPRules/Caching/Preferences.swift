@@ -1,7 +1,7 @@
-/// Lists of what a client would like, with weights: RFC 9110, section 12.4.2.
+/// Lists of a client's preferences with weights: RFC 9110, section 12.4.2.
 enum Preferences {
-    /// The values of `Accept-Encoding` or `Accept-Language`, such that equivalent ones are equal: without case, spaces
-    /// and order, weights without needless zeros.
+    /// Returns the values of `Accept-Encoding` or `Accept-Language` in a form in which equivalent values are equal:
+    /// without case, spaces and order, and with weights without unnecessary zeros.
     static func comparable(_ values: [String]) -> String {
         values.flatMap { FieldScanner.members(of: $0) }.map(comparable).sorted().joined(separator: ",")
     }
@@ -18,11 +18,11 @@ enum Preferences {
         }
         scanner.skipWhitespace()
         guard scanner.isAtEnd else { return FieldText.lowercase(member) }
-        // Written as a weight is, so that nothing that cannot be read is equal to it.
+        // Written as a weight, so that no invalid member is equal to it.
         return weight == 1_000 ? name : "\(name);q=0.\(String(weight + 1_000).dropFirst())"
     }
 
-    /// A weight, `0`, `1` or with up to three digits behind the point, in thousandths.
+    /// Parses a weight, `0`, `1` or with up to three decimal places, in thousandths.
     private static func thousandths(_ text: String) -> Int? {
         let digits = Array(text.utf8)
         guard let first = digits.first, first == 0x30 || first == 0x31, digits.count <= 5 else { return nil }

@@ -1,30 +1,30 @@
-/// What a request asks of caches: RFC 9111, section 5.2.1, and RFC 5861, section 4. Of several values of a directive
-/// the first counts.
+/// The directives of a request for caches: RFC 9111, section 5.2.1, and RFC 5861, section 4. Of several values of a
+/// directive the first is used.
 public struct RequestDirectives: Hashable, Sendable {
-    /// How stale a response may be.
+    /// The permitted staleness of a response.
     public enum MaxStale: Hashable, Sendable {
-        /// By any time.
+        /// Any staleness.
         case unlimited
-        /// By so much.
+        /// At most this staleness.
         case upTo(Duration)
     }
 
-    /// Neither use nor store anything.
+    /// Whether the store must neither be read nor written.
     public private(set) var isNoStore = false
-    /// Use nothing without asking the server.
+    /// Whether a stored response must be validated before use.
     public private(set) var isNoCache = false
-    /// Use the store, and nothing else.
+    /// Whether only the store may answer.
     public private(set) var isOnlyIfCached = false
-    /// How old a response may be. A number that cannot be read is 0.
+    /// The maximum age of a response; `nil` for no limit. An invalid number counts as 0.
     public private(set) var maxAge: Duration?
-    /// How long a response must still be fresh.
+    /// The time for which a response must stay fresh; `nil` for no requirement.
     public private(set) var minFresh: Duration?
-    /// How stale a response may be; nil: not at all.
+    /// The permitted staleness of a response; `nil` if it must not be stale.
     public private(set) var maxStale: MaxStale?
-    /// How stale a response may be where the server fails; nil: not at all.
+    /// The permitted staleness if the server fails; `nil` if the response must not be stale.
     public private(set) var staleIfError: Duration?
 
-    /// The directives of a request. `Pragma: no-cache` counts where there is no `Cache-Control`: section 5.4.
+    /// Reads the directives of a request. `Pragma: no-cache` is used if there is no `Cache-Control`: section 5.4.
     ///
     /// - Parameter fields: The fields of the request.
     public init(_ fields: HeaderList) {

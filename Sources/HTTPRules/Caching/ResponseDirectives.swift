@@ -1,40 +1,44 @@
-/// What a response says to a private cache: RFC 9111, section 5.2.2, RFC 5861 and RFC 8246. `s-maxage` and
-/// `proxy-revalidate` are for shared caches, and are not read. Of several values of a directive the first counts. What
-/// forbids something counts however it is written; what permits something must be written right.
+/// The directives of a response for a private cache: RFC 9111, section 5.2.2, RFC 5861 and RFC 8246. `s-maxage` and
+/// `proxy-revalidate` are for shared caches and are not read. Of several values of a directive the first is used. A
+/// directive that forbids something is applied even if it is malformed; a directive that permits something must be
+/// well-formed.
 public struct ResponseDirectives: Hashable, Sendable {
-    /// What must not be used without asking the server.
+    /// The part of a response that must be validated before use.
     public enum NoCache: Hashable, Sendable {
-        /// The response.
+        /// The whole response.
         case response
-        /// These of its fields, in small letters.
+        /// These fields of the response, in lower case.
         case fields([String])
     }
 
-    /// How many fields `no-cache` may list: more than a response has lines. Where it lists more, it counts for all.
+    /// The maximum number of fields in `no-cache`: more than a response has lines. A longer list applies to the whole
+    /// response.
     public static let maximumFields = HeaderList.maximumLines
 
-    /// Must not be stored.
+    /// Whether the response must not be stored.
     public private(set) var isNoStore = false
-    /// What must not be used without asking the server.
+    /// The part of a response that must be validated before use.
     public private(set) var noCache: NoCache?
-    /// May be stored though its status says nothing of it.
+    /// Whether the response may be stored even if its status does not permit it.
     public private(set) var isPublic = false
-    /// Is for one user. Here it permits storing, as `public` does.
+    /// Whether the response is for one user. For a private cache this permits storing, as `public` does.
     public private(set) var isPrivate = false
-    /// Must not be used once it is stale.
+    /// Whether the response must not be used when it is stale.
     public private(set) var mustRevalidate = false
-    /// May be stored in spite of `no-store` by those that know its status.
+    /// Whether caches that understand its status may store the response in spite of `no-store`.
     public private(set) var mustUnderstand = false
-    /// Does not change while it is fresh: RFC 8246.
+    /// Whether the response does not change while it is fresh: RFC 8246.
     public private(set) var isImmutable = false
-    /// How long it is fresh. A number that cannot be read is 0.
+    /// The freshness lifetime; `nil` if it is not specified. An invalid number counts as 0.
     public private(set) var maxAge: Duration?
-    /// How long it may be used while the server is asked behind: RFC 5861, section 3.
+    /// The staleness up to which the response may be used while it is revalidated in the background; `nil` if not
+    /// permitted: RFC 5861, section 3.
     public private(set) var staleWhileRevalidate: Duration?
-    /// How long it may be used where the server fails: RFC 5861, section 4.
+    /// The staleness up to which the response may be used if the server fails; `nil` if not permitted: RFC 5861,
+    /// section 4.
     public private(set) var staleIfError: Duration?
 
-    /// The directives of a response.
+    /// Reads the directives of a response.
     ///
     /// - Parameter fields: The fields of the response.
     public init(_ fields: HeaderList) {
@@ -57,7 +61,7 @@ public struct ResponseDirectives: Hashable, Sendable {
         }
     }
 
-    /// RFC 9111, section 5.2.2.4: with names it counts for these fields alone.
+    /// Applies `no-cache`. With names it applies only to these fields: RFC 9111, section 5.2.2.4.
     private mutating func takeNoCache(_ argument: CacheDirective.Argument) {
         guard case .text(let text) = argument, noCache != .response else { return noCache = .response }
         var names = FieldScanner.members(of: text).map { FieldText.lowercase($0) }

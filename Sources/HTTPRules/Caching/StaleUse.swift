@@ -1,20 +1,20 @@
-/// Whether a stored response may answer without asking the server, fresh or stale: RFC 9111, sections 4.2.4 and 5.2.1,
-/// and RFC 5861.
+/// The permitted use of a stored response, fresh or stale, without validation: RFC 9111, sections 4.2.4 and 5.2.1, and
+/// RFC 5861.
 public enum StoredUse: Hashable, Sendable {
-    /// It is fresh.
+    /// The response is fresh.
     case fresh
-    /// It is stale, and the request takes it.
+    /// The response is stale, and the request accepts it.
     case stale
-    /// It is stale, and may be used while the server is asked behind.
+    /// The response is stale, and may be used while it is revalidated in the background.
     case staleWhileRevalidate
-    /// The server has to be asked.
+    /// The response must be validated before use.
     case afterValidation
 
-    /// What a stored response is good for.
+    /// Determines the permitted use of a stored response.
     ///
     /// - Parameters:
     ///   - stored: The response.
-    ///   - directives: What the request asks of caches.
+    ///   - directives: The directives of the request.
     ///   - now: The time.
     public init(of stored: StoredResponse, for directives: RequestDirectives, at now: UnixTime) {
         let age = stored.age(at: now)
@@ -28,8 +28,8 @@ public enum StoredUse: Hashable, Sendable {
         }
     }
 
-    /// Whether a fresh response is fresh enough for a request: RFC 9111, sections 5.2.1.1 and 5.2.1.3. What is
-    /// immutable is right as long as it is fresh: RFC 8246.
+    /// Returns whether a fresh response is fresh enough for a request: RFC 9111, sections 5.2.1.1 and 5.2.1.3. An
+    /// immutable response is valid while it is fresh: RFC 8246.
     private static func isEnough(
         age: Duration, lifetime: Duration, _ stored: StoredResponse, _ directives: RequestDirectives
     ) -> Bool {
@@ -38,7 +38,8 @@ public enum StoredUse: Hashable, Sendable {
         return age <= maxAge
     }
 
-    /// `max-stale` of a request beats nothing that the response forbids: RFC 9111, section 5.2.2.2.
+    /// Returns the permitted use of a stale response. `max-stale` in a request does not override a restriction of the
+    /// response: RFC 9111, section 5.2.2.2.
     private static func ofStale(
         age: Duration, staleness: Duration, _ stored: StoredResponse, _ directives: RequestDirectives
     ) -> StoredUse {
@@ -53,12 +54,12 @@ public enum StoredUse: Hashable, Sendable {
         return .staleWhileRevalidate
     }
 
-    /// Whether a stored response may answer because the server cannot: the connection failed, or the status is 500,
-    /// 502, 503 or 504. RFC 5861, section 4: only where the response or the request permits it.
+    /// Returns whether a stored response may answer because the server cannot: the connection failed, or the status is
+    /// 500, 502, 503 or 504. RFC 5861, section 4: only if the response or the request permits it.
     ///
     /// - Parameters:
     ///   - stored: The response.
-    ///   - directives: What the request asks of caches.
+    ///   - directives: The directives of the request.
     ///   - now: The time.
     public static func isAllowedAfterFailure(
         of stored: StoredResponse, for directives: RequestDirectives, at now: UnixTime

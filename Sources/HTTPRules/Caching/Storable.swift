@@ -1,31 +1,32 @@
-/// Whether a response may be stored, by a private cache: RFC 9111, section 3.
+/// The rules that decide whether a private cache may store a response: RFC 9111, section 3.
 public enum Storable {
-    /// Why a response is not stored.
+    /// The reason why a response is not stored.
     public enum Refusal: Hashable, Sendable {
         /// Responses to this method are not stored.
         case method
-        /// The status is none of a last response, or answers conditions of the request, or is not known to the store.
+        /// The status is not that of a final response, or answers conditions of the request, or is unknown to the
+        /// store.
         case status
-        /// The request asked not to.
+        /// The request forbids it.
         case requestNoStore
-        /// The response asked not to.
+        /// The response forbids it.
         case responseNoStore
-        /// No later request would be known to fit: `Vary: *`.
+        /// No later request could match: `Vary: *`.
         case vary
-        /// A piece of a body whose place is not given.
+        /// The response is a part of a body without its place.
         case range
         /// Neither the status nor a directive permits it.
         case noPermission
     }
 
-    /// Why a response may not be stored; nil where it may. A request with `Authorization` makes no difference: the
-    /// store is private.
+    /// Returns the reason why a response must not be stored; `nil` if it may be stored. `Authorization` in a request
+    /// makes no difference, because the store is private.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - request: Its request.
-    ///   - isContentOfURL: Whether `Content-Location` names the URL that was asked for: then a response to POST that
-    ///     says how long it is fresh may be stored for GET (RFC 9110, section 9.3.3).
+    ///   - isContentOfURL: Whether `Content-Location` names the requested URL. A response to POST that specifies its
+    ///     lifetime may then be stored for GET (RFC 9110, section 9.3.3).
     public static func refusal(
         of response: NetworkResponse, to request: CacheRequest, isContentOfURL: Bool = false
     ) -> Refusal? {

@@ -1,27 +1,27 @@
-/// What of a stored response answers a request: RFC 9111, section 4.
+/// The part of a stored response that answers a request: RFC 9111, section 4.
 public struct StoredAnswer: Hashable, Sendable {
-    /// Which bytes of its body.
+    /// The bytes of the body that are sent.
     public enum Part: Hashable, Sendable {
-        /// All of them, with its status.
+        /// All bytes, with the stored status.
         case whole
-        /// These of so many; status 206. Where the whole length is not known it is nil.
+        /// These bytes, with status 206. `length` is the length of the whole body; `nil` if it is unknown.
         case range(Range<Int64>, length: Int64?)
-        /// None of so many, because none of those that were asked for exists; status 416.
+        /// No bytes, because none of the requested bytes exists; status 416. `length` is the length of the whole body.
         case unsatisfiable(length: Int64)
-        /// None, because the maker of the request has them; status 304.
+        /// No bytes, because the caller has them; status 304.
         case notModified
-        /// None, because the request is a HEAD; with its status.
+        /// No bytes, because the request is a HEAD; with the stored status.
         case headersOnly
     }
 
     /// The stored response.
     public let stored: StoredResponse
-    /// Which bytes of it.
+    /// The part of it that is sent.
     public let part: Part
     /// Whether the server has just confirmed it.
     public var isValidated: Bool
 
-    /// The answer to a request; nil where the store lacks bytes for it.
+    /// Creates the answer to a request; `nil` if the store lacks bytes for it.
     ///
     /// - Parameters:
     ///   - stored: A response that the request selects.
@@ -41,12 +41,12 @@ public struct StoredAnswer: Hashable, Sendable {
         let ranges = request.fields.values(named: FieldName.range)
         let isAsked = !ranges.isEmpty && (stored.status == 200 || stored.status == 206)
         guard isAsked, conditions.permitRange(of: stored) else { return stored.body.isComplete ? .whole : nil }
-        // Several ranges, and other units, are the server's business.
+        // The server must handle several ranges and other units.
         guard ranges.count == 1, let range = ByteRange(ranges[0]) else { return nil }
         return part(of: stored.body, range: range)
     }
 
-    /// RFC 9110, section 14.2, with the bytes that are there.
+    /// Returns the part for a range from the stored bytes; `nil` if bytes are missing: RFC 9110, section 14.2.
     private static func part(of body: HeldBytes, range: ByteRange) -> Part? {
         guard let length = body.length else {
             guard case .bounds(let first, .some(let last)) = range, last < .max else { return nil }
@@ -56,7 +56,7 @@ public struct StoredAnswer: Hashable, Sendable {
         return body.contains(bytes) ? .range(bytes, length: length) : nil
     }
 
-    /// Its status.
+    /// The status of the answer.
     public var status: Int {
         switch part {
         case .whole, .headersOnly: stored.statusOfWhole
@@ -66,7 +66,7 @@ public struct StoredAnswer: Hashable, Sendable {
         }
     }
 
-    /// The bytes of the stored body; nil where none goes out.
+    /// The bytes of the stored body that are sent; `nil` if none are.
     public var bytes: Range<Int64>? {
         switch part {
         case .whole: 0..<(stored.body.length ?? 0)
@@ -75,8 +75,8 @@ public struct StoredAnswer: Hashable, Sendable {
         }
     }
 
-    /// Its fields: the stored ones, with the age (RFC 9111, section 5.1). Fields that `no-cache` names are left away
-    /// unless the server has just confirmed them (section 5.2.2.4).
+    /// Returns the fields of the answer: the stored ones, with the age (RFC 9111, section 5.1). Fields that `no-cache`
+    /// names are omitted unless the server has just confirmed them (section 5.2.2.4).
     ///
     /// - Parameter now: The time.
     public func fields(at now: UnixTime) -> HeaderList {

@@ -1,34 +1,33 @@
-/// Which fields of a response are stored: RFC 9111, section 3.1, and RFC 9110, section 7.6.1.
+/// The fields of a response that are stored: RFC 9111, section 3.1, and RFC 9110, section 7.6.1.
 public enum StoredFields {
-    /// Fields that are about one connection, in small letters.
+    /// The fields that concern one connection, in lower case.
     private static let hopByHop: Set<String> = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
-    /// Fields that are for whoever made the request, the rules of the store among them: `Connection` must not name
-    /// them, and cannot take them away.
+    /// The fields that the caller and the store require. `Connection` must not name them, and cannot remove them.
     private static let needed: Set<String> = [
         "age", "cache-control", "content-encoding", "content-length", "content-range", "content-type", "date", "etag",
         "expires", "last-modified", "set-cookie", "strict-transport-security", "vary",
     ]
 
-    /// The fields without those that are about one connection alone, and those that `Connection` names.
+    /// Returns the fields without those that concern only one connection, and those that `Connection` names.
     ///
-    /// - Parameter fields: The fields of a response, as they came.
+    /// - Parameter fields: The fields of a response, as received.
     public static func storable(of fields: HeaderList) -> HeaderList {
         let named = fields.members(named: FieldName.connection).map { FieldText.lowercase($0) }
         let excluded = hopByHop.union(Set(named).subtracting(needed))
         return HeaderList(fields.filter { !excluded.contains(FieldText.lowercase($0.name)) })
     }
 
-    /// Stored fields after a response to a later request has confirmed them: RFC 9111, section 3.2. What that response
-    /// has replaces what is stored, except fields that describe the stored bytes.
+    /// Returns stored fields after a response to a later request has confirmed them: RFC 9111, section 3.2. The fields
+    /// of that response replace the stored ones, except fields that describe the stored bytes.
     ///
     /// - Parameters:
     ///   - fields: The stored fields.
-    ///   - update: The fields of the later response, as they came.
+    ///   - update: The fields of the later response, as received.
     static func updated(_ fields: HeaderList, by update: HeaderList) -> HeaderList {
-        // The tag is what the bytes were known by; a later one that fits is the same but for its weakness.
+        // The stored tag identifies the bytes. A later matching tag differs at most in its weakness.
         let kept: Set<String> = ["content-encoding", "content-length", "content-range", "content-type"]
         let hasTag = fields.contains(named: FieldName.entityTag)
         let news = storable(of: update).filter { field in
@@ -39,7 +38,7 @@ public enum StoredFields {
         var result = fields
         result.removeAll { field in
             let name = FieldText.lowercase(field.name)
-            // The age in the response is over once the response is confirmed.
+            // The stored `Age` is not valid after the confirmation.
             return names.contains(name) || name == "age"
         }
         result.append(contentsOf: HeaderList(news))

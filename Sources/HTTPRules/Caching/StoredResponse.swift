@@ -1,32 +1,32 @@
-/// A response in a store, as far as the rules of caching look at it.
+/// The properties of a stored response that the rules of caching use.
 public struct StoredResponse: Hashable, Identifiable, Sendable {
-    /// What its owner knows it by, such as the number of a row. The rules only hand it back.
+    /// The owner's identifier, such as the number of a row. The rules only return it.
     public var id: Int64
-    /// Its status.
+    /// The status.
     public let status: Int
-    /// Its fields, without those of one connection: ``StoredFields/storable(of:)``.
+    /// The fields, without those of one connection: ``StoredFields/storable(of:)``.
     public let fields: HeaderList
     /// The fields of its request that selected it.
     public let selecting: SelectingFields
-    /// When its request was sent, or that of the response that confirmed it.
+    /// The time at which its request was sent, or the request of the response that confirmed it.
     public let requestedAt: UnixTime
-    /// When it came, or was confirmed.
+    /// The time at which it arrived or was confirmed.
     public let receivedAt: UnixTime
-    /// Which bytes of its body are there.
+    /// The stored bytes of its body.
     public var body: HeldBytes
-    /// What its `Cache-Control` says.
+    /// The directives of its `Cache-Control`.
     public let directives: ResponseDirectives
 
-    /// A response out of a store.
+    /// Creates a response from a store.
     ///
     /// - Parameters:
-    ///   - id: What its owner knows it by.
-    ///   - status: Its status.
-    ///   - fields: Its stored fields.
+    ///   - id: The owner's identifier.
+    ///   - status: The status.
+    ///   - fields: The stored fields.
     ///   - selecting: The fields of its request that selected it.
-    ///   - requestedAt: When its request was sent.
-    ///   - receivedAt: When it came.
-    ///   - body: Which bytes of its body are there.
+    ///   - requestedAt: The time at which its request was sent.
+    ///   - receivedAt: The time at which it arrived.
+    ///   - body: The stored bytes of its body.
     public init(
         id: Int64, status: Int, fields: HeaderList, selecting: SelectingFields, requestedAt: UnixTime,
         receivedAt: UnixTime, body: HeldBytes
@@ -41,52 +41,52 @@ public struct StoredResponse: Hashable, Identifiable, Sendable {
         directives = ResponseDirectives(fields)
     }
 
-    /// Its entity tag; nil where it has none that can be read.
+    /// The entity tag; `nil` if it is missing or invalid.
     public var entityTag: EntityTag? { fields.first(named: FieldName.entityTag).flatMap { EntityTag($0) } }
 
-    /// When it says that it was last changed; nil where it does not, or not in a way that can be read.
+    /// The time in `Last-Modified`; `nil` if it is missing or invalid.
     public var lastModified: UnixTime? {
         fields.first(named: FieldName.lastModified).flatMap { HTTPDate.parse($0, now: receivedAt) }
     }
 
-    /// Whether a server can be asked if it is still right.
+    /// Whether a server can validate it.
     public var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
-    /// When it was made, at the latest when it came.
+    /// The creation time, not later than its arrival.
     public var date: UnixTime { min(Freshness.date(of: fields, receivedAt: receivedAt), receivedAt) }
 
-    /// How long it is fresh.
+    /// The freshness lifetime.
     public var freshness: Freshness {
         Freshness(status: status, fields: fields, directives: directives, receivedAt: receivedAt)
     }
 
-    /// How old it is: RFC 9111, section 4.2.3.
+    /// Returns the age: RFC 9111, section 4.2.3.
     ///
     /// - Parameter now: The time.
     public func age(at now: UnixTime) -> Duration {
         Age.current(of: fields, requestedAt: requestedAt, receivedAt: receivedAt, now: now)
     }
 
-    /// Whether it is fresh: RFC 9111, section 4.2.
+    /// Returns whether the response is fresh: RFC 9111, section 4.2.
     ///
     /// - Parameter now: The time.
     public func isFresh(at now: UnixTime) -> Bool { freshness.lifetime > age(at: now) }
 
-    /// When it stops being fresh, for an index of a store; at the earliest when it came.
+    /// The end of its freshness, for an index of a store; not earlier than its arrival.
     public var freshUntil: UnixTime {
         let left = freshness.lifetime - Age.initial(of: fields, requestedAt: requestedAt, receivedAt: receivedAt)
         return TimeSpan.moment(receivedAt, plus: left)
     }
 
-    /// Its status; that of a whole response where all pieces of it have come.
+    /// The status; 200 for a 206 whose body is complete.
     public var statusOfWhole: Int { status == 206 && body.isComplete ? 200 : status }
 
-    /// The same response after a later one has confirmed it: RFC 9111, sections 3.2 and 4.3.4. `Vary` may have changed
-    /// with it, and so the key of its variant.
+    /// Returns the same response after a later one has confirmed it: RFC 9111, sections 3.2 and 4.3.4. `Vary`, and so
+    /// the key of its variant, may have changed.
     ///
     /// - Parameters:
     ///   - response: The later response.
-    ///   - request: The fields of the later request, with those that a new `Vary` names.
+    ///   - request: The fields of the later request, including those that a new `Vary` names.
     func freshened(by response: NetworkResponse, request: HeaderList) -> StoredResponse {
         let fields = StoredFields.updated(fields, by: response.fields)
         let again = selecting.fits(request) ? SelectingFields(Vary(fields), request: request) : nil
@@ -95,7 +95,7 @@ public struct StoredResponse: Hashable, Identifiable, Sendable {
             receivedAt: response.receivedAt, body: body)
     }
 
-    /// Whether it may not stay in a store by what a later response has added to it.
+    /// Whether the response must be removed from a store because of fields that a later response has added.
     var mustGo: Bool {
         (directives.isNoStore && !directives.mustUnderstand) || Vary(fields) == .everything
     }

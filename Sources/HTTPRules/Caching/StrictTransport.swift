@@ -1,25 +1,25 @@
-/// What `Strict-Transport-Security` says: RFC 6797.
+/// The content of `Strict-Transport-Security`: RFC 6797.
 public struct StrictTransport: Hashable, Sendable {
-    /// How long a host is to be reached by TLS alone; zero: no longer.
+    /// The time for which the host must be reached only over TLS; zero ends the requirement.
     public let maxAge: Duration
-    /// Whether that holds for the hosts below it too.
+    /// Whether this also applies to the hosts below it.
     public let includesSubdomains: Bool
 
-    /// How many directives are read; there are three.
+    /// The maximum number of directives that are read. Only three are defined.
     public static let maximumDirectives = 64
 
-    /// What the first such field of a response says (RFC 6797, section 8.1); nil where there is none, or where the
-    /// field is not written right: a name twice, no `max-age`, one that is no number (section 6.1).
+    /// Parses the first such field of a response (RFC 6797, section 8.1); `nil` if there is none, or it is invalid: a
+    /// repeated name, a missing `max-age`, or one that is no number (section 6.1).
     ///
-    /// - Parameter fields: The fields of a response that came over TLS without any fault.
+    /// - Parameter fields: The fields of a response that was received over TLS without any error.
     public init?(_ fields: HeaderList) {
         guard let value = fields.first(named: "Strict-Transport-Security") else { return nil }
         self.init(value)
     }
 
-    /// What a value says; nil where it is not written right.
+    /// Parses a value; `nil` if it is invalid.
     ///
-    /// - Parameter value: Such as `max-age=31536000; includeSubDomains`.
+    /// - Parameter value: The value, such as `max-age=31536000; includeSubDomains`.
     public init?(_ value: some StringProtocol) {
         var scanner = FieldScanner(value)
         var directives: [String: String?] = [:]
@@ -50,13 +50,13 @@ public struct StrictTransport: Hashable, Sendable {
         self.maxAge = maxAge
     }
 
-    /// Whether what a host has said holds for another: RFC 6797, section 8.2. Addresses are not given here: for them
-    /// nothing of this holds.
+    /// Returns whether the requirement of a host applies to another host: RFC 6797, section 8.2. Do not pass addresses:
+    /// the requirement never applies to them.
     ///
     /// - Parameters:
-    ///   - known: The labels of the host that said it, in small letters, without an empty one for the root.
-    ///   - includesSubdomains: Whether it said so for hosts below it.
-    ///   - host: The labels of the host that is asked about.
+    ///   - known: The labels of the host that sent the field, in lower case, without an empty label for the root.
+    ///   - includesSubdomains: Whether the field includes the hosts below it.
+    ///   - host: The labels of the other host.
     public static func covers(_ known: [String], includesSubdomains: Bool, host: [String]) -> Bool {
         guard !known.isEmpty else { return false }
         return host == known

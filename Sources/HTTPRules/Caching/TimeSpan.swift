@@ -1,17 +1,17 @@
-/// Times between moments, and moments after times, without overflow.
+/// Arithmetic with moments and durations, without overflow.
 enum TimeSpan {
-    /// The time from one moment to another; negative where the other is earlier.
+    /// Returns the time from one moment to another; negative if the second is earlier.
     static func between(_ start: UnixTime, _ end: UnixTime) -> Duration {
-        // Durations have 128 bits of attoseconds: that is more than any two moments are apart.
+        // Durations have 128 bits of attoseconds, more than the distance of any two moments.
         .seconds(end.seconds) - .seconds(start.seconds)
     }
 
-    /// The whole seconds of a time that is not negative; of one that has more than there are numbers the largest.
+    /// Returns the whole seconds of a duration, limited to the range from 0 to the largest number.
     static func wholeSeconds(_ duration: Duration) -> Int64 {
         duration < .seconds(Int64.max) ? max(.zero, duration).components.seconds : .max
     }
 
-    /// The moment so much later, or the last that there is; no moment is earlier.
+    /// Returns the moment after a duration, limited to the last moment; never earlier than `start`.
     static func moment(_ start: UnixTime, plus duration: Duration) -> UnixTime {
         let (seconds, overflows) = start.seconds.addingReportingOverflow(wholeSeconds(duration))
         return UnixTime(seconds: overflows ? .max : seconds)
@@ -20,12 +20,12 @@ enum TimeSpan {
 
 /// Numbers of seconds in fields: RFC 9111, section 1.2.2.
 public enum DeltaSeconds {
-    /// What every larger number counts as, 68 years.
+    /// The maximum, 68 years, to which larger numbers are reduced.
     public static let maximum: Duration = .seconds(2_147_483_648)
 
-    /// The time that a text of digits names; nil where something else is in it.
+    /// Parses a text of digits; `nil` if it contains anything else or is empty.
     ///
-    /// - Parameter text: Digits alone, as many as there may be.
+    /// - Parameter text: Only digits, of any number.
     public static func parse(_ text: some StringProtocol) -> Duration? {
         var number: Int64 = 0
         guard !text.isEmpty else { return nil }

@@ -1,8 +1,8 @@
-/// Which stored responses a later response confirms: RFC 9111, sections 4.3.4 and 4.3.5.
+/// The rules that decide which stored responses a later response confirms: RFC 9111, sections 4.3.4 and 4.3.5.
 enum Validation {
-    /// The responses that a 304 is about, those first that the request selects. With a strong tag all that have it;
-    /// with a weak one, or a date alone, the newest that fits. Without either it is about the one that was asked about,
-    /// where that was one alone and no other tags went out: servers leave the tag away, though they must not.
+    /// Returns the responses that a 304 confirms, the selected one first. With a strong tag these are all responses
+    /// that have it; with a weak tag, or only a date, the newest matching one. With neither it is the only response to
+    /// be validated, if no other tags were sent: some servers omit the tag, although they must not.
     static func confirmed(
         by response: NetworkResponse, among asked: [StoredResponse], hasOtherTags: Bool
     ) -> [StoredResponse] {
@@ -13,7 +13,7 @@ enum Validation {
                 if !same.isEmpty { return same }
             }
             let alike = asked.filter { $0.entityTag.map { $0.isWeaklyEqual(to: tag) } ?? false }
-            // A server may send a tag that it did not send before: then the date is what it was asked with.
+            // A server may send a tag that it did not send before. The request then contained only the date.
             return newest(alike.isEmpty ? dated.filter { $0.entityTag == nil } : alike)
         }
         if response.lastModified != nil { return newest(dated) }
@@ -25,13 +25,13 @@ enum Validation {
     }
 }
 
-/// What a response to HEAD says of a stored response: RFC 9111, section 4.3.5.
+/// The comparison of a stored response with a response to HEAD: RFC 9111, section 4.3.5.
 enum HeadComparison {
-    /// It is the same: they have a tag or a date of change, and differ in neither these nor the length.
+    /// Both are the same: they have a tag or a date of change, and differ neither in these nor in the length.
     case same
-    /// They differ in one of these.
+    /// Both have one of these values and differ in it.
     case other
-    /// There is nothing to compare, or one of them has what the other has not.
+    /// There is nothing to compare, or one has a value that the other does not have.
     case unknown
 
     init(_ stored: StoredResponse, _ response: NetworkResponse) {

@@ -1,16 +1,17 @@
-/// Whether a cookie is stored (draft-ietf-httpbis-rfc6265bis-22, section 5.7; its prefixes after
+/// The rules that decide whether a cookie is stored (draft-ietf-httpbis-rfc6265bis-22, section 5.7; its prefixes from
 /// draft-ietf-httpbis-layered-cookies, section 5.4.3).
 public enum CookieAdmission {
-    /// The cookie that a line makes.
+    /// Returns the cookie that a line sets.
     ///
     /// - Parameters:
-    ///   - line: What the line says.
-    ///   - scope: The scope of the answer that has it, or of the script.
+    ///   - line: The parsed line.
+    ///   - scope: The scope of the response that contains the line, or of the script.
     ///   - now: The time.
-    ///   - neighbours: The stored cookies of the same registrable domain that have not ended. Those of a public suffix
-    ///     above it are none of them: nothing below hides them, and their owner may not keep cookies from others.
-    /// - Returns: The cookie. Where it has ended already, it only removes the stored one of its key.
-    /// - Throws: The reason, where it is not taken.
+    ///   - neighbours: The stored cookies of the same registrable domain that have not expired. They exclude the
+    ///     cookies of a public suffix above that domain: cookies below the suffix do not hide them, and the owner of
+    ///     the suffix must not block other cookies.
+    /// - Returns: The cookie. If it has already expired, it only removes the stored cookie of its key.
+    /// - Throws: The reason, if it is refused.
     public static func admit(
         _ line: SetCookie, in scope: CookieScope, at now: UnixTime, beside neighbours: some Sequence<Cookie>
     ) throws(CookieRefusal) -> Cookie {
@@ -26,7 +27,7 @@ public enum CookieAdmission {
     ) throws(CookieRefusal) -> Cookie {
         let (host, hostOnly) = try host(of: line, in: scope)
         let path = line.path ?? CookieMatch.defaultPath(of: scope.path)
-        // No line could say a longer one: the cookie could not be handed on.
+        // A line could not contain a longer path, so the cookie could not be passed on.
         guard line.path != nil || path.utf8.count <= maximumPathBytes else { throw CookieRefusal(.tooLarge) }
         var cookie = Cookie(
             name: line.name, value: line.value, host: host, hostOnly: hostOnly, path: path, created: now)
@@ -39,7 +40,8 @@ public enum CookieAdmission {
         return cookie
     }
 
-    /// The host of the cookie (steps 7 to 10). A public suffix may set cookies for itself alone, as may an address.
+    /// Returns the host of the cookie (steps 7 to 10). A public suffix may set cookies only for itself, as may an
+    /// address.
     private static func host(
         of line: SetCookie, in scope: CookieScope
     ) throws(CookieRefusal) -> (host: Host, hostOnly: Bool) {
@@ -54,14 +56,14 @@ public enum CookieAdmission {
         }
     }
 
-    /// What the connection and the request's site allow (steps 13, 15 and 18).
+    /// Checks what the connection and the site of the request permit (steps 13, 15 and 18).
     private static func checkConnection(_ cookie: Cookie, in scope: CookieScope) throws(CookieRefusal) {
         if cookie.secure, !scope.isSecure { throw CookieRefusal(.secure) }
         if cookie.httpOnly, !scope.isHTTP { throw CookieRefusal(.httpOnly) }
         if cookie.sameSite != .none, !scope.allowsSameSiteToBeSet { throw CookieRefusal(.sameSite) }
     }
 
-    /// What a cookie's attributes must be to each other (steps 19 to 22).
+    /// Checks that a cookie's attributes are consistent with each other (steps 19 to 22).
     private static func checkAttributes(
         _ cookie: Cookie, hasPath: Bool, partitioned: Bool
     ) throws(CookieRefusal) {
@@ -70,8 +72,8 @@ public enum CookieAdmission {
         guard CookiePrefix.keepsPromise(cookie, hasPath: hasPath) else { throw CookieRefusal(.prefix) }
     }
 
-    /// What a stored cookie forbids: an insecure one would hide a Secure one (step 16), a script would replace one that
-    /// it does not see (step 23).
+    /// Checks the restrictions of a stored cookie: an insecure cookie must not hide a Secure one (step 16), and a
+    /// script must not replace a cookie that is hidden from it (step 23).
     private static func check(
         _ cookie: Cookie, beside stored: Cookie, in scope: CookieScope
     ) throws(CookieRefusal) {
@@ -85,17 +87,17 @@ public enum CookieAdmission {
 }
 
 extension CookieAdmission {
-    /// The most bytes of a path, so that a line can say it.
+    /// The maximum length of a path in bytes, so that a line can contain it.
     public static let maximumPathBytes = SetCookie.maximumAttributeBytes
 
-    /// Whether a cookie that no line made, such as one of a file, could have been made by a line.
+    /// Checks whether a line could have set a cookie from another source, such as a file.
     ///
     /// - Parameters:
     ///   - cookie: The cookie.
     ///   - suffixes: The list of public suffixes.
     ///   - now: The time.
-    /// - Returns: The cookie, its end cut to 400 days.
-    /// - Throws: The reason, where it could not.
+    /// - Returns: The cookie, with its expiry limited to 400 days.
+    /// - Throws: The reason, if no line could have set it.
     public static func check(
         _ cookie: Cookie, suffixes: PublicSuffixList, at now: UnixTime
     ) throws(CookieRefusal) -> Cookie {

@@ -1,6 +1,6 @@
-/// Bytes of cookies.
+/// Functions on the bytes of cookies.
 enum CookieBytes {
-    /// The bytes without spaces and tabs at both ends.
+    /// Returns the bytes without spaces and tabs at both ends.
     ///
     /// - Parameter bytes: The bytes.
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -11,14 +11,14 @@ enum CookieBytes {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-    /// Whether a control character is among the bytes, the tab not counted.
+    /// Returns whether the bytes contain a control character other than the tab.
     ///
     /// - Parameter bytes: The bytes.
     static func hasControl(_ bytes: some Sequence<UInt8>) -> Bool {
         bytes.contains { ($0 < 0x20 && $0 != UInt8(ascii: "\t")) || $0 == 0x7F }
     }
 
-    /// The text that has a scalar for each byte, U+0000 to U+00FF, so that nothing is lost.
+    /// Returns the text with one scalar for each byte, U+0000 to U+00FF, so nothing is lost.
     ///
     /// - Parameter bytes: The bytes.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
@@ -27,7 +27,7 @@ enum CookieBytes {
         return String(text)
     }
 
-    /// The bytes of such a text; nil where a scalar is beyond U+00FF.
+    /// Returns the bytes of such a text; `nil` if a scalar is above U+00FF.
     ///
     /// - Parameter text: The text.
     static func bytes(_ text: String) -> [UInt8]? {

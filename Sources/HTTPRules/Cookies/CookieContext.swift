@@ -1,46 +1,46 @@
-/// A request, or a script's question, as far as cookies depend on it.
+/// The properties of a request, or of a script's access, that determine its cookies.
 public struct CookieContext: Sendable {
-    /// Who causes the request ("site for cookies", draft-ietf-httpbis-rfc6265bis-22, section 5.2).
+    /// The initiator of the request ("site for cookies", draft-ietf-httpbis-rfc6265bis-22, section 5.2).
     public enum Initiator: Hashable, Sendable {
-        /// The user, or a program for itself: every cookie may go along.
+        /// The user, or a program on its own behalf: every cookie may be sent.
         case user
-        /// A page of this site, with all pages that it is in.
+        /// A page of this site, whose embedding pages are all of this site.
         case site(Site)
-        /// A page inside of pages of other sites, or one without a site: of another site than any.
+        /// A page embedded in pages of other sites, or a page without a site. It matches no site.
         case opaque
     }
 
-    /// The URL of the request; for a script that of its page.
+    /// The URL of the request; for a script, the URL of its page.
     public var url: WebURL
-    /// Who causes it.
+    /// The initiator of the request.
     public var initiator: Initiator
-    /// The site that the user is at, under which `Partitioned` cookies are kept; nil stands for that of the URL.
+    /// The top-level site, under which `Partitioned` cookies are stored; `nil` for the site of the URL.
     public var topLevelSite: Site?
     /// The method of the request.
     public var method = "GET"
-    /// Whether the answer becomes the page that the user is at.
+    /// Whether the response becomes the top-level page.
     public var isNavigation = false
-    /// Whether this is a request, and not a script, to which HttpOnly cookies do not exist.
+    /// Whether this is a request and not a script. HttpOnly cookies are hidden from scripts.
     public var isHTTP = true
-    /// Whether this machine's own addresses are as good as a secure connection.
+    /// Whether the local machine's addresses count as secure connections.
     public var trustsLoopback = true
 
-    /// The context of a request that the user causes, or with `initiator` a page.
+    /// Creates the context of a request of the user, or of the given initiator.
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - initiator: Who causes it.
-    ///   - topLevelSite: The site that the user is at; nil stands for that of the URL.
+    ///   - initiator: The initiator of the request.
+    ///   - topLevelSite: The top-level site; `nil` for the site of the URL.
     public init(url: WebURL, initiator: Initiator = .user, topLevelSite: Site? = nil) {
         self.url = url
         self.initiator = initiator
         self.topLevelSite = topLevelSite
     }
 
-    /// Whether the method changes nothing (RFC 9110, section 9.2.1).
+    /// Whether the method is safe (RFC 9110, section 9.2.1).
     var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
 
-    /// Whether the URL is secure: https, or this machine where that is trusted.
+    /// Whether the URL is secure: https, or the local machine if that is trusted.
     var isSecure: Bool {
         if url.scheme == .https { return true }
         return trustsLoopback && (url.host.isLocalhost || url.host.address?.addressClass == .loopback)

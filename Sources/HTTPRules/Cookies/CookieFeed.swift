@@ -1,37 +1,37 @@
-/// What has become of a cookie, and in which version of its store.
+/// A change of a cookie, with the version of the store that it created.
 public struct CookieChange: Hashable, Sendable {
-    /// Why a cookie is gone.
+    /// The reason why a cookie was removed.
     public enum Cause: String, Hashable, Sendable {
-        /// Somebody removed it, or a line with an end in the past did.
+        /// It was removed, directly or by a line with an expiry in the past.
         case deleted
-        /// It has ended.
+        /// It has expired.
         case expired
-        /// There were too many.
+        /// There were too many cookies.
         case evicted
     }
 
-    /// The change.
+    /// The kind of a change.
     public enum Kind: Hashable, Sendable {
-        /// It is there, new or changed.
+        /// The cookie was added or changed.
         case set(Cookie)
-        /// It is gone.
+        /// The cookie was removed.
         case removed(Cookie.Key, Cause)
     }
 
-    /// The version of the store that the change made.
+    /// The version of the store that the change created.
     public let version: UInt64
     /// The change.
     public let kind: Kind
-    /// Whether the cookie is one that scripts do not see: then they do not see the change either.
+    /// Whether the cookie is hidden from scripts; the change is then hidden from them too.
     public let httpOnly: Bool
 
-    /// A change.
+    /// Creates a change.
     ///
     /// - Parameters:
-    ///   - version: The version that it made.
+    ///   - version: The version that it created.
     ///   - kind: The change.
-    ///   - httpOnly: Whether a cookie that was removed is one that scripts do not see; of one that is there, it says so
-    ///     itself.
+    ///   - httpOnly: Whether a removed cookie was hidden from scripts. Ignored for a cookie that was set, which
+    ///     contains this itself.
     public init(version: UInt64, kind: Kind, httpOnly: Bool = false) {
         self.version = version
         self.kind = kind
@@ -47,23 +47,23 @@ public struct CookieChange: Hashable, Sendable {
     }
 }
 
-/// The removals that a store remembers for those who ask what has changed. The oldest are forgotten.
+/// The removals that a store keeps for clients that request the changes since a version. The oldest are discarded.
 struct CookieRemovals: Sendable {
-    /// The most that are remembered: three times what a store holds.
+    /// The maximum number of removals that are kept: three times the number of cookies in a store.
     static let maximum = 10_000
 
-    /// The removals by version, at `start` the oldest that counts.
+    /// The removals by version; the oldest valid one is at `start`.
     private var removals: [CookieChange] = []
     private var start = 0
-    /// The version of the last removal that is forgotten; who knows an earlier one must begin again.
+    /// The version of the last discarded removal. A client with an earlier version must start again.
     private(set) var forgotten: UInt64
 
-    /// No removals.
+    /// Creates an empty list.
     ///
-    /// - Parameter forgotten: The version before which nothing is known.
+    /// - Parameter forgotten: The version up to which removals are unknown.
     init(forgotten: UInt64) { self.forgotten = forgotten }
 
-    /// Adds a removal, of a higher version than all before.
+    /// Adds a removal. Its version must be higher than those of all earlier ones.
     ///
     /// - Parameter change: The removal.
     mutating func append(_ change: CookieChange) {
@@ -73,30 +73,30 @@ struct CookieRemovals: Sendable {
         start += 1
     }
 
-    /// Lets go of what is forgotten, where it is much.
+    /// Frees the memory of discarded removals if there are many.
     mutating func tidy() {
         guard start > Self.maximum else { return }
         removals.removeFirst(start)
         start = 0
     }
 
-    /// How many removals there are, to which `undo` can go back until the next `tidy`.
+    /// The current state, to which `undo` can return until the next `tidy`.
     var mark: Mark { Mark(count: removals.count, start: start, forgotten: forgotten) }
 
-    /// What a list of removals was.
+    /// A state of the list of removals.
     struct Mark {
         fileprivate let count: Int
         fileprivate let start: Int
         fileprivate let forgotten: UInt64
     }
 
-    /// Takes out what was added since a mark.
+    /// Removes everything that was added since a mark.
     mutating func undo(to mark: Mark) {
         removals.removeLast(removals.count - mark.count)
         (start, forgotten) = (mark.start, mark.forgotten)
     }
 
-    /// The removals after a version.
+    /// Returns the removals after a version.
     ///
     /// - Parameter version: The version.
     func since(_ version: UInt64) -> [CookieChange] {

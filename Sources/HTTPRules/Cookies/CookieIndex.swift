@@ -1,38 +1,38 @@
-/// The cookies of a jar by the text of their registrable domain, or of their host where it has none.
+/// The cookies of a jar, indexed by the text of their registrable domain, or of their host if it has none.
 struct CookieIndex: Sendable {
-    /// A stored cookie and its place: how many were stored before it.
+    /// A stored cookie and its number in the order of insertion.
     struct Entry: Sendable {
         var stored: CookieJar.Stored
         let order: UInt64
 
-        /// Whether it goes before another where there are too many.
+        /// Returns whether this cookie is evicted before another.
         func goes(before other: Entry) -> Bool {
             CookieLimits.goes(stored.cookie, before: other.stored.cookie) ?? (order < other.order)
         }
     }
 
-    /// Where a cookie is, until the next one is removed.
+    /// The position of a cookie, valid until the next removal.
     struct Position {
         let domain: String
         let index: Int
     }
 
-    /// How many cookies there are.
+    /// The number of cookies.
     private(set) var count = 0
-    /// The bytes of all of them.
+    /// The total length of all cookies in bytes.
     private(set) var sizeBytes = 0
     private var domains: [String: [Entry]] = [:]
     private var order: UInt64 = 0
-    /// No cookie ends before this moment; nil: none ends at all. It may be too early, never too late.
+    /// A moment before which no cookie expires; `nil` if no cookie has an expiry. It may be too early, never too late.
     private var earliestEnd: UnixTime?
-    /// Which cookies go first; nil: none had to go yet, or it has to be made again.
+    /// The order of eviction; `nil` if no cookie has been evicted yet, or the order must be rebuilt.
     private var eviction: EvictionOrder?
-    /// When cookies were used last.
+    /// The time of the last use of cookies.
     private var lastUse = UnixTime(seconds: .min)
-    /// What has been done since `begin`; nil: nothing is noted.
+    /// The steps since `begin`; `nil` if steps are not recorded.
     private var journal: [Step]?
 
-    /// What can be undone.
+    /// A step that can be undone.
     private enum Step {
         case inserted(domain: String, Cookie.Key)
         case replaced(Position, CookieJar.Stored)
@@ -45,7 +45,7 @@ struct CookieIndex: Sendable {
     /// All cookies, in no order.
     var all: [CookieJar.Stored] { domains.values.flatMap { $0.map(\.stored) } }
 
-    /// The cookies that are as they are since a later version than the one given, in no order.
+    /// Returns the cookies whose last change is later than a version, in no order.
     ///
     /// - Parameter version: The version.
     func changed(since version: UInt64) -> [CookieJar.Stored] {
@@ -56,12 +56,12 @@ struct CookieIndex: Sendable {
         return changed
     }
 
-    /// The cookies of a domain, in the order in which they were stored.
+    /// Returns the cookies of a domain, in the order of insertion.
     ///
     /// - Parameter domain: The domain.
     func entries(of domain: String) -> [Entry] { domains[domain] ?? [] }
 
-    /// Where the cookie of a key is; nil where there is none.
+    /// Returns the position of the cookie with a key; `nil` if there is none.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -75,7 +75,7 @@ struct CookieIndex: Sendable {
         return index.map { Position(domain: domain, index: $0) }
     }
 
-    /// The cookie at a position, which must be one of this index.
+    /// The cookie at a position, which must be a position in this index.
     ///
     /// - Parameter position: The position.
     subscript(position: Position) -> CookieJar.Stored? {
@@ -93,17 +93,17 @@ struct CookieIndex: Sendable {
         note(position)
     }
 
-    /// Enters a cookie that is new, or has changed.
+    /// Records a cookie that was added or changed.
     private mutating func note(_ position: Position) {
         guard let entry = domains[position.domain]?[position.index] else { return }
         if let end = entry.stored.cookie.expires { earliestEnd = min(earliestEnd ?? end, end) }
         eviction?.insert(EvictionOrder.Item(entry, of: position.domain))
     }
 
-    /// Adds a cookie behind all others.
+    /// Appends a cookie.
     ///
     /// - Parameters:
-    ///   - stored: The cookie, of a key that is not there.
+    ///   - stored: The cookie, with a key that is not in the index.
     ///   - domain: Its domain.
     mutating func insert(_ stored: CookieJar.Stored, in domain: String) {
         order += 1
@@ -137,7 +137,7 @@ struct CookieIndex: Sendable {
         return removed
     }
 
-    /// The cookie of a domain that goes first where there are too many.
+    /// Returns the cookie of a domain that is evicted first; `nil` if there is none.
     ///
     /// - Parameter domain: The domain.
     func firstToGo(of domain: String) -> Position? {
@@ -145,7 +145,7 @@ struct CookieIndex: Sendable {
         return entries.indices.min { entries[$0].goes(before: entries[$1]) }.map { Position(domain: domain, index: $0) }
     }
 
-    /// The cookie that goes first where there are too many.
+    /// Returns the cookie that is evicted first; `nil` if there is none.
     mutating func firstToGo() -> Position? {
         if (eviction?.count ?? .max) > 2 * count + Self.staleItems { eviction = EvictionOrder(items) }
         while let item = eviction?.first {
@@ -161,14 +161,15 @@ struct CookieIndex: Sendable {
         return nil
     }
 
-    /// How many items of cookies that are gone or changed may be there, besides as many as there are cookies.
+    /// The number of outdated items, of removed or changed cookies, that may exist in addition to twice the number of
+    /// cookies.
     private static let staleItems = 64
 
     private var items: [EvictionOrder.Item] {
         domains.flatMap { domain, entries in entries.map { EvictionOrder.Item($0, of: domain) } }
     }
 
-    /// Where the cookie of an order is: those of a domain lie by it.
+    /// Returns the position of the cookie with an insertion number; the cookies of a domain are sorted by it.
     private func position(of order: UInt64, in domain: String) -> Position? {
         guard let entries = domains[domain] else { return nil }
         var range = entries.indices
@@ -180,17 +181,17 @@ struct CookieIndex: Sendable {
         return nil
     }
 
-    /// Whether a cookie may have ended.
+    /// Returns whether a cookie may have expired.
     ///
     /// - Parameter now: The time.
     func mayHaveEnded(at now: UnixTime) -> Bool { earliestEnd.map { $0 <= now } ?? false }
 
-    /// Notes when the first cookie ends, after those that had ended were removed.
+    /// Determines the earliest expiry, after expired cookies were removed.
     mutating func findEarliestEnd() {
         earliestEnd = domains.values.lazy.flatMap { $0 }.compactMap(\.stored.cookie.expires).min()
     }
 
-    /// The cookies of a domain that go to a scope, in their order; they count as used.
+    /// Returns the cookies of a domain that are sent to a scope, in their order, and marks them as used.
     ///
     /// - Parameters:
     ///   - domain: The domain.
@@ -199,7 +200,7 @@ struct CookieIndex: Sendable {
     /// - Returns: The cookies.
     mutating func use(_ domain: String, in scope: CookieScope, at now: UnixTime) -> [Cookie] {
         guard let index = domains.index(forKey: domain) else { return [] }
-        // Where the clock is set back, cookies are no longer used later than their items say.
+        // If the clock was set back, the last use of a cookie can be earlier than in its item.
         if now < lastUse { eviction = nil }
         lastUse = now
         return Self.use(&domains.values[index], in: scope, at: now)
@@ -216,8 +217,8 @@ struct CookieIndex: Sendable {
         return found.map(\.cookie)
     }
 
-    /// The place of a cookie that goes to a scope, and is used; nil of others. It is handed over in place: a copy of
-    /// each takes longer than to compare it.
+    /// Returns the place of a cookie that is sent to a scope, and marks it as used; `nil` for others. The cookie is
+    /// passed in place, because a copy of each takes longer than its comparison.
     private static func goes(
         _ cookie: inout Cookie, to scope: CookieScope, at now: UnixTime, _ order: UInt64
     ) -> CookieMatch.Place? {
@@ -227,13 +228,13 @@ struct CookieIndex: Sendable {
     }
 }
 
-// MARK: What can be undone
+// MARK: Undo
 
 extension CookieIndex {
-    /// Notes what is done from now on.
+    /// Starts to record steps.
     mutating func begin() { journal = [] }
 
-    /// Notes nothing any more.
+    /// Stops recording steps.
     ///
     /// - Returns: The keys of the cookies that were inserted or changed.
     mutating func end() -> Set<Cookie.Key> {
@@ -249,7 +250,7 @@ extension CookieIndex {
         return keys
     }
 
-    /// Undoes what was done since `begin`, the last first.
+    /// Undoes the steps since `begin`, the last one first.
     mutating func undo() {
         let steps = journal ?? []
         journal = nil

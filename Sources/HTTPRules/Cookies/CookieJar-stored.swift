@@ -1,12 +1,12 @@
 extension CookieJar {
-    /// A cookie and the version in which it came to be as it is.
+    /// A cookie and the version of its last change.
     public struct Stored: Hashable, Sendable {
         /// The cookie.
         public var cookie: Cookie
         /// The version.
         public var version: UInt64
 
-        /// A stored cookie.
+        /// Creates a stored cookie.
         ///
         /// - Parameters:
         ///   - cookie: The cookie.

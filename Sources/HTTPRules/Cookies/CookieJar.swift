@@ -1,12 +1,12 @@
-/// Cookies in memory under the rules of this module: what a browser's profile holds. It keeps no clock: whoever asks
-/// says the time.
+/// Cookies in memory under the rules of this module, as in a browser's profile. It has no clock: the caller provides
+/// the time.
 ///
-/// Cookies lie by registrable domain, so that a request is compared with at most so many as one domain may have. Every
-/// change has a version of its own, by which others can ask for what is new.
+/// Cookies are grouped by registrable domain, so a request is compared at most with the cookies of one domain. Every
+/// change has its own version, with which clients can request newer changes.
 public struct CookieJar: Sendable {
     /// The list of public suffixes.
     public let suffixes: PublicSuffixList
-    /// How many cookies there may be.
+    /// The maximum numbers of cookies.
     public let limits: CookieLimits
     /// The version of the last change.
     public private(set) var version: UInt64
@@ -14,16 +14,16 @@ public struct CookieJar: Sendable {
     private var isInTransaction = false
     private var removals: CookieRemovals
 
-    /// A jar, empty or with what was kept elsewhere.
+    /// Creates a jar, empty or with cookies that were stored elsewhere.
     ///
     /// - Parameters:
     ///   - suffixes: The list of public suffixes.
-    ///   - limits: How many cookies there may be.
-    ///   - stored: The cookies to begin with, in the order in which they were stored; of two with the same key the
-    ///     later one stays.
+    ///   - limits: The maximum numbers of cookies.
+    ///   - stored: The cookies to begin with, in the order in which they were stored. Of two with the same key the
+    ///     later one is used.
     ///   - version: The version of the last change to them.
-    ///   - removals: The removals that were kept elsewhere, by version.
-    ///   - forgotten: The version of the last removal that was not kept; nil: none of them was.
+    ///   - removals: The removals that were stored elsewhere, by version.
+    ///   - forgotten: The version of the last removal that was not stored; `nil` if no removals were stored.
     public init(
         suffixes: PublicSuffixList, limits: CookieLimits = .standard, stored: [Stored] = [], version: UInt64 = 0,
         removals: [CookieChange] = [], forgotten: UInt64? = nil
@@ -47,19 +47,19 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// How many cookies there are, those included that have ended and are still there.
+    /// The number of cookies, including expired cookies that have not been removed yet.
     public var count: Int { index.count }
 
-    /// The bytes of names, values, paths and partitions of all cookies.
+    /// The total length of names, values, paths and partitions of all cookies in bytes.
     public var sizeBytes: Int { index.sizeBytes }
 
-    /// The version of the last removal that the jar no longer knows.
+    /// The version of the last removal that the jar has discarded.
     public var forgotten: UInt64 { removals.forgotten }
 
-    /// All cookies, in no order, those included that have ended and are still there.
+    /// All cookies, in no order, including expired cookies that have not been removed yet.
     public var all: [Stored] { index.all }
 
-    /// The cookie of a key; nil where there is none.
+    /// Returns the cookie with a key; `nil` if there is none.
     ///
     /// - Parameter key: The key.
     public func cookie(_ key: Cookie.Key) -> Stored? {
@@ -70,7 +70,8 @@ public struct CookieJar: Sendable {
 // MARK: Requests
 
 extension CookieJar {
-    /// The cookies that go to a request, or that a script sees, in their order. They count as used.
+    /// Returns the cookies that are sent with a request, or visible to a script, in their order, and marks them as
+    /// used.
     ///
     /// - Parameters:
     ///   - context: The request or the script.
@@ -81,18 +82,18 @@ extension CookieJar {
         return index.use((scope.registrableDomain ?? scope.host).text, in: scope, at: now)
     }
 
-    /// Whether there is a cookie of a host's registrable domain, or of a host without one. Where not, no request to the
-    /// host has cookies.
+    /// Returns whether there is a cookie of a host's registrable domain, or of the host if it has none. If not, no
+    /// request to the host has cookies.
     ///
     /// - Parameter host: The host.
     public func hasCookies(near host: Host) -> Bool { !index.entries(of: domain(of: host)).isEmpty }
 
-    /// The value of the header `Cookie` for a request.
+    /// Returns the value of the header `Cookie` for a request.
     ///
     /// - Parameters:
     ///   - context: The request.
     ///   - now: The time.
-    /// - Returns: The bytes; empty where no header is sent.
+    /// - Returns: The bytes; empty if no header is sent.
     public mutating func header(for context: CookieContext, at now: UnixTime) -> [UInt8] {
         CookieMatch.header(cookies(for: context, at: now))
     }
@@ -101,16 +102,16 @@ extension CookieJar {
 // MARK: Changes
 
 extension CookieJar {
-    /// What became of a line.
+    /// The outcome of a line.
     public typealias Outcome = Result<Cookie, CookieRefusal>
 
-    /// Takes the `Set-Cookie` lines of an answer, or what a script sets, one after the other.
+    /// Applies the `Set-Cookie` lines of a response, or the lines that a script sets, one after the other.
     ///
     /// - Parameters:
     ///   - lines: The values of the fields, in order.
     ///   - context: The request that was answered, or the script.
     ///   - now: The time.
-    /// - Returns: What became of each line: the cookie, or why it was not taken.
+    /// - Returns: The outcome of each line: the cookie, or the reason for its refusal.
     @discardableResult public mutating func put(
         _ lines: [[UInt8]], in context: CookieContext, at now: UnixTime
     ) -> [Outcome] {
@@ -132,20 +133,20 @@ extension CookieJar {
         let neighbours = index.entries(of: domain).lazy.map(\.stored.cookie)
         var cookie = try CookieAdmission.admit(line, in: scope, at: now, beside: neighbours)
         if let old = self.cookie(cookie.key)?.cookie {
-            // What its owner has decided about a cookie outlives its values.
+            // The user's settings for a cookie are kept when its value changes.
             cookie.persist = old.persist
             cookie.pin = old.pin
         }
         return store(cookie, at: now)
     }
 
-    /// Sets a cookie that no line made.
+    /// Sets a cookie from another source than a line.
     ///
     /// - Parameters:
-    ///   - cookie: The cookie; one of the same key keeps the time when it was first set.
+    ///   - cookie: The cookie. If one with the same key exists, its creation time is kept.
     ///   - now: The time.
     /// - Returns: The cookie as it is stored.
-    /// - Throws: The reason, where it is not taken.
+    /// - Throws: The reason, if it is refused.
     @discardableResult public mutating func set(
         _ cookie: Cookie, at now: UnixTime
     ) throws(CookieRefusal) -> Cookie {
@@ -156,20 +157,20 @@ extension CookieJar {
 
     /// Removes a cookie.
     ///
-    /// - Parameter key: Its key.
-    /// - Returns: Whether it was there.
+    /// - Parameter key: The cookie's key.
+    /// - Returns: Whether the cookie existed.
     @discardableResult public mutating func delete(_ key: Cookie.Key) -> Bool {
         guard let position = index.position(of: key, in: domain(of: key.host)) else { return false }
         remove(position, .deleted)
         return true
     }
 
-    /// Removes all cookies that are meant.
+    /// Removes all cookies that fulfil a condition.
     ///
     /// - Parameters:
-    ///   - cause: Why they go.
-    ///   - isMeant: Whether a cookie is, such as one that was set after a time.
-    /// - Returns: How many were there.
+    ///   - cause: The reason for the removal.
+    ///   - isMeant: The condition, such as that a cookie was set after a time.
+    /// - Returns: The number of cookies removed.
     @discardableResult public mutating func delete(
         _ cause: CookieChange.Cause = .deleted, where isMeant: (Cookie) -> Bool
     ) -> Int {
@@ -180,7 +181,7 @@ extension CookieJar {
         return keys.count
     }
 
-    /// Removes the cookies that have ended.
+    /// Removes the cookies that have expired.
     ///
     /// - Parameter now: The time.
     public mutating func removeExpired(at now: UnixTime) {
@@ -188,10 +189,10 @@ extension CookieJar {
         index.findEarliestEnd()
     }
 
-    /// What has changed after a version, oldest first.
+    /// Returns the changes after a version, oldest first.
     ///
     /// - Parameter version: A version that this jar has had.
-    /// - Returns: The changes; nil where the jar no longer knows them all, and who asks must begin again.
+    /// - Returns: The changes; `nil` if the jar has discarded some of them, so that the client must start again.
     public func changes(since version: UInt64) -> [CookieChange]? {
         guard (removals.forgotten...self.version).contains(version) else { return nil }
         var changes = removals.since(version)
@@ -205,11 +206,11 @@ extension CookieJar {
 // MARK: Transactions
 
 extension CookieJar {
-    /// Makes changes in place; where `body` throws, nothing is changed. One is not made within another.
+    /// Makes changes in place. If `body` throws, nothing is changed. Transactions must not be nested.
     ///
-    /// - Parameter body: Makes the changes. A use of cookies is not undone.
-    /// - Returns: What `body` returns, and what has changed, oldest first.
-    /// - Throws: What `body` throws.
+    /// - Parameter body: Makes the changes. The last-use times of cookies are not restored.
+    /// - Returns: The value that `body` returns, and the changes, oldest first.
+    /// - Throws: The error of `body`.
     public mutating func transaction<T, Failure: Error>(
         _ body: (inout CookieJar) throws(Failure) -> T
     ) throws(Failure) -> (result: T, changes: [CookieChange]) {
@@ -230,7 +231,7 @@ extension CookieJar {
         }
     }
 
-    /// As `changes(since:)`, where only the cookies of these keys may have been set.
+    /// Returns the same as `changes(since:)` if only the cookies with these keys may have been set.
     private func changes(of keys: Set<Cookie.Key>, since version: UInt64) -> [CookieChange] {
         var changes = removals.since(version)
         for key in keys {
@@ -246,7 +247,7 @@ extension CookieJar {
 extension CookieJar {
     private func domain(of host: Host) -> String { (suffixes.registrableDomain(of: host) ?? host).text }
 
-    /// Stores a cookie; one that has ended removes the stored one of its key, one that changes nothing makes no
+    /// Stores a cookie. An expired cookie removes the stored one of its key; one that changes nothing creates no
     /// version.
     private mutating func store(_ cookie: Cookie, at now: UnixTime) -> Cookie {
         let domain = domain(of: cookie.host)
@@ -284,7 +285,7 @@ extension CookieJar {
         }
     }
 
-    /// Removes what is beyond the limits: of the domain first, then of all.
+    /// Removes the cookies that exceed the limits: first of the domain, then of the whole jar.
     private mutating func evict(from domain: String, at now: UnixTime) {
         while index.entries(of: domain).count > limits.domainCookies, let first = index.firstToGo(of: domain) {
             remove(first, .evicted)

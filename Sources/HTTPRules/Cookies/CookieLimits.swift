@@ -1,31 +1,32 @@
-/// How many cookies a store holds, and which go first.
+/// The maximum numbers of cookies in a store, and the order of eviction.
 public struct CookieLimits: Hashable, Sendable {
-    /// The most cookies of a registrable domain, as in browsers.
+    /// The maximum number of cookies of a registrable domain, as in browsers.
     public var domainCookies: Int
-    /// The most cookies of a store, as in browsers.
+    /// The maximum number of cookies of a store, as in browsers.
     public var allCookies: Int
 
-    /// 180 of a registrable domain, 3,300 in all.
+    /// The standard limits: 180 for a registrable domain, 3,300 in total.
     public static let standard = CookieLimits(domainCookies: 180, allCookies: 3300)
 
-    /// Limits.
+    /// Creates limits.
     ///
     /// - Parameters:
-    ///   - domainCookies: The most of a registrable domain.
-    ///   - allCookies: The most in all.
+    ///   - domainCookies: The maximum for a registrable domain.
+    ///   - allCookies: The maximum in total.
     public init(domainCookies: Int, allCookies: Int) {
         self.domainCookies = domainCookies
         self.allCookies = allCookies
     }
 
-    /// Whether a cookie goes before another, where neither has ended: those that are not pinned, then insecure ones,
-    /// then those that were used least recently. That is the order of draft-ietf-httpbis-rfc6265bis-22, section 5.7,
-    /// within a domain; where there are too many in all, it is ours that insecure ones go first.
+    /// Returns whether a cookie is evicted before another, if neither has expired: cookies that are not pinned first,
+    /// then insecure ones, then the least recently used. This is the order of draft-ietf-httpbis-rfc6265bis-22, section
+    /// 5.7, within a domain. If there are too many in total, evicting insecure ones first is a rule of this module.
     ///
     /// - Parameters:
     ///   - cookie: The cookie.
-    ///   - other: The other.
-    /// - Returns: nil where the one is as good as the other; then the one that was stored first goes first.
+    ///   - other: The other cookie.
+    /// - Returns: Whether it is evicted first; `nil` if both are equal, in which case the one that was stored first is
+    ///   evicted.
     public static func goes(_ cookie: Cookie, before other: Cookie) -> Bool? {
         if cookie.pin != other.pin { return other.pin }
         if cookie.secure != other.secure { return other.secure }

@@ -1,5 +1,6 @@
 extension SetCookie {
-    /// The line that sets a cookie again. Reading it gives what the cookie says, where `CookieAdmission` would take it.
+    /// Returns the line that sets a cookie again. Parsing it returns the cookie's properties if `CookieAdmission` would
+    /// accept the cookie.
     ///
     /// - Parameter cookie: The cookie.
     /// - Returns: The value of a `Set-Cookie` field.
@@ -16,7 +17,8 @@ extension SetCookie {
         return line
     }
 
-    /// Name and value as they stand in a line. A value alone that has an equals sign in it gets one in front.
+    /// Returns name and value in the form of a line. A value without a name that contains an equals sign gets another
+    /// one before it.
     private static func pair(of cookie: Cookie) -> [UInt8] {
         if cookie.name.isEmpty, !cookie.value.contains(UInt8(ascii: "=")) { return cookie.value }
         return cookie.name + [UInt8(ascii: "=")] + cookie.value
@@ -24,7 +26,7 @@ extension SetCookie {
 }
 
 extension SameSite {
-    /// The value of the attribute; nil where there is none.
+    /// The value of the attribute; `nil` if there is none.
     var attribute: String? {
         switch self {
         case .unset: nil

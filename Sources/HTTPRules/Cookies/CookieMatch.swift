@@ -1,25 +1,26 @@
-/// Which cookies go to a request.
+/// The rules that decide which cookies are sent with a request.
 public enum CookieMatch {
-    /// Whether a host is a cookie's domain or a name below it (draft-ietf-httpbis-rfc6265bis-22, section 5.1.3).
+    /// Returns whether a host is a cookie's domain or a name below it (draft-ietf-httpbis-rfc6265bis-22, section
+    /// 5.1.3).
     ///
     /// - Parameters:
     ///   - host: The host.
     ///   - domain: The domain.
     public static func domainMatches(_ host: Host, _ domain: Host) -> Bool { host == domain || host.isBelow(domain) }
 
-    /// Whether a request's path is a cookie's path or below it (section 5.1.4).
+    /// Returns whether a request's path is a cookie's path or below it (section 5.1.4).
     ///
     /// - Parameters:
     ///   - path: The path of the request.
     ///   - cookiePath: The path of the cookie.
     public static func pathMatches(_ path: String, _ cookiePath: String) -> Bool {
-        // No two scalars up to U+00FF are one character, so that texts compare as their bytes do.
+        // No two scalars up to U+00FF form one character, so texts compare as their bytes do.
         guard path.hasPrefix(cookiePath) else { return false }
         if path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/") { return true }
         return path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// The path of a cookie that says none: that of the URL up to its last slash (section 5.1.4).
+    /// Returns the path of a cookie that specifies none: the URL's path up to its last slash (section 5.1.4).
     ///
     /// - Parameter path: The path of the URL.
     public static func defaultPath(of path: String) -> String {
@@ -27,7 +28,7 @@ public enum CookieMatch {
         return String(path[..<slash])
     }
 
-    /// Whether a cookie goes to a request, or is seen by a script (section 5.8.3).
+    /// Returns whether a cookie is sent with a request, or visible to a script (section 5.8.3).
     ///
     /// - Parameters:
     ///   - cookie: The cookie.
@@ -55,14 +56,14 @@ public enum CookieMatch {
         }
     }
 
-    /// The place of a cookie in the header: longer paths first, then those that were set earlier (section 5.8.3), then
-    /// those that were stored earlier.
+    /// The place of a cookie in the header: longer paths first, then cookies that were set earlier (section 5.8.3),
+    /// then cookies that were stored earlier.
     public struct Place: Comparable, Sendable {
         private let pathBytes: Int
         private let created: UnixTime
         private let order: UInt64
 
-        /// The place of a cookie.
+        /// Creates the place of a cookie.
         ///
         /// - Parameters:
         ///   - cookie: The cookie.
@@ -73,21 +74,21 @@ public enum CookieMatch {
             self.order = order
         }
 
-        /// Whether the one stands before the other.
+        /// Returns whether a place comes before another.
         ///
         /// - Parameters:
-        ///   - one: The one.
-        ///   - other: The other.
+        ///   - one: The first place.
+        ///   - other: The second place.
         public static func < (one: Place, other: Place) -> Bool {
             if one.pathBytes != other.pathBytes { return one.pathBytes > other.pathBytes }
             return one.created == other.created ? one.order < other.order : one.created < other.created
         }
     }
 
-    /// The value of the header `Cookie` (section 5.8.3, step 6).
+    /// Returns the value of the header `Cookie` (section 5.8.3, step 6).
     ///
     /// - Parameter cookies: The cookies, in order.
-    /// - Returns: The bytes; empty where there are no cookies, and then no header is sent.
+    /// - Returns: The bytes; empty if there are no cookies, in which case no header is sent.
     public static func header(_ cookies: some Sequence<Cookie>) -> [UInt8] {
         var header: [UInt8] = []
         for cookie in cookies {

@@ -1,12 +1,12 @@
-/// What the first characters of a cookie's name promise to its server (draft-ietf-httpbis-rfc6265bis-22, section 5.4;
-/// `__Http-` and `__Host-Http-` after draft-ietf-httpbis-layered-cookies, section 4.1.3).
+/// The guarantees that the prefix of a cookie's name gives to its server (draft-ietf-httpbis-rfc6265bis-22, section
+/// 5.4; `__Http-` and `__Host-Http-` from draft-ietf-httpbis-layered-cookies, section 4.1.3).
 enum CookiePrefix {
-    /// Whether a cookie is what its name promises. Case does not count, and a value without a name may not look as if a
-    /// name with a promise were there: a server could take it for one.
+    /// Returns whether a cookie fulfils the guarantees of its name. The prefix is compared without case. A value
+    /// without a name must not begin with a prefix, because a server could interpret it as a name.
     ///
     /// - Parameters:
     ///   - cookie: The cookie.
-    ///   - hasPath: Whether its path was said, and not taken from the URL.
+    ///   - hasPath: Whether its path was specified and not derived from the URL.
     static func keepsPromise(_ cookie: Cookie, hasPath: Bool) -> Bool {
         if cookie.name.isEmpty { return !all.contains { AddressBytes.starts(cookie.value, with: $0) } }
         guard cookie.name.starts(with: "__".utf8) else { return true }

@@ -1,34 +1,34 @@
-/// Why a cookie is not taken.
+/// The reason why a cookie is refused.
 public struct CookieRefusal: Error, Hashable, Sendable {
     /// The kind of the reason.
     public struct Reason: Hashable, Sendable {
-        /// Its name, as it stands in the data of the error `cookie.refused`.
+        /// The reason's name, as used in the data of the error `cookie.refused`.
         public let name: String
 
-        /// Its domain is a public suffix.
+        /// The cookie's domain is a public suffix.
         public static let publicSuffix = Reason(name: "public_suffix")
-        /// Its domain is none, or not the host's own or one above it.
+        /// The cookie's domain is invalid, or is neither the host's own nor one above it.
         public static let domain = Reason(name: "domain")
-        /// It is Secure and does not come over a secure connection, would hide a Secure one, or lacks the attribute
-        /// that `SameSite=None` and `Partitioned` need.
+        /// The cookie is Secure without a secure connection, would hide a Secure cookie, or lacks the attribute
+        /// `Secure` that `SameSite=None` and `Partitioned` require.
         public static let secure = Reason(name: "secure")
-        /// Its name begins with a prefix, whose promise its attributes do not keep.
+        /// The cookie's name begins with a prefix whose guarantees its attributes do not fulfil.
         public static let prefix = Reason(name: "prefix")
-        /// A script would set or replace a cookie that scripts do not see.
+        /// A script would set or replace a cookie that is hidden from scripts.
         public static let httpOnly = Reason(name: "http_only")
-        /// It is too long.
+        /// The cookie is too long.
         public static let tooLarge = Reason(name: "too_large")
-        /// It is kept from other sites, and another site's request would set it.
+        /// The cookie is restricted to its own site, and a request of another site would set it.
         public static let sameSite = Reason(name: "same_site")
-        /// It has a control character, or neither name nor value, or what no line can say.
+        /// The cookie has a control character, or neither name nor value, or content that a line cannot contain.
         public static let invalid = Reason(name: "invalid")
     }
 
     /// The kind of the reason.
     public let reason: Reason
 
-    /// A refusal.
+    /// Creates a refusal.
     ///
-    /// - Parameter reason: Its kind.
+    /// - Parameter reason: The kind of the reason.
     init(_ reason: Reason) { self.reason = reason }
 }

@@ -1,8 +1,8 @@
-/// A context, worked out once for all cookies that are compared with it.
+/// The properties derived from a context, computed once for all cookies that are compared with it.
 public struct CookieScope: Sendable {
     /// The host.
     public let host: Host
-    /// The registrable domain of the host; nil of addresses and public suffixes.
+    /// The registrable domain of the host; `nil` for addresses and public suffixes.
     public let registrableDomain: Host?
     /// The path of the URL.
     public let path: String
@@ -10,20 +10,20 @@ public struct CookieScope: Sendable {
     public let isSecure: Bool
     /// Whether this is a request, and not a script.
     public let isHTTP: Bool
-    /// The partition that the context has.
+    /// The partition of the context.
     public let partition: String
-    /// Whether cookies go along that say `Lax`, or nothing.
+    /// Whether cookies with `Lax`, or without the attribute, are sent.
     public let allowsLax: Bool
-    /// Whether cookies go along that say `Strict`.
+    /// Whether cookies with `Strict` are sent.
     public let allowsStrict: Bool
-    /// Whether cookies may be set that say `Lax`, `Strict` or nothing.
+    /// Whether cookies with `Lax`, `Strict` or without the attribute may be set.
     public let allowsSameSiteToBeSet: Bool
-    /// The domains whose cookies the host may set and gets: itself and the names above it up to the registrable one.
-    /// Of addresses and public suffixes there are none. A domain that was no public suffix when a cookie was set may be
-    /// one now, and is not among them (section 5.8.3).
+    /// The domains whose cookies the host may set and receives: itself and the names above it up to the registrable
+    /// domain. Empty for addresses and public suffixes. A domain that was no public suffix when a cookie was set may be
+    /// one now, and is then not included (section 5.8.3).
     let domains: [Host]
 
-    /// The scope of a context.
+    /// Creates the scope of a context.
     ///
     /// - Parameters:
     ///   - context: The context.
@@ -49,7 +49,7 @@ public struct CookieScope: Sendable {
         allowsSameSiteToBeSet = isSameSite || isNavigation
     }
 
-    /// The host and the names above it down to the registrable domain, longest first; none where there is none.
+    /// Returns the host and the names above it up to the registrable domain, longest first; empty if there is none.
     private static func domains(of host: Host, from registrableDomain: Host?) -> [Host] {
         guard let registrableDomain else { return [] }
         var domains = [host]

@@ -1,12 +1,11 @@
-/// The cookies of an index in the order in which they go where there are too many: a heap, so that the first one is
-/// found without looking at all.
+/// The cookies of an index in the order of their eviction: a heap, so that the first one is found without reading all.
 ///
-/// It is made when the first cookie has to go. From then on it has an item for each cookie that came or was changed.
-/// Uses are not entered: an item says when its cookie was used at the latest when the item was made, and one that has
-/// been used since is put back at its place when it comes to the top. So is one that is older than its cookie; one
-/// whose cookie is gone is dropped.
+/// It is created when the first cookie must be evicted. From then on an item is added for each cookie that is added or
+/// changed. Uses are not recorded: an item contains the last use at the time of its creation. If its cookie has been
+/// used or changed since, the item is put back at its new place when it reaches the top. If its cookie was removed, the
+/// item is dropped.
 struct EvictionOrder: Sendable {
-    /// A cookie as it was.
+    /// The state of a cookie when the item was created.
     struct Item: Sendable {
         let domain: String
         let order: UInt64
@@ -21,7 +20,7 @@ struct EvictionOrder: Sendable {
             (isPinned, isSecure, accessed, created) = (cookie.pin, cookie.secure, cookie.accessed, cookie.created)
         }
 
-        /// As `CookieIndex.Entry.goes(before:)`.
+        /// Compares as `CookieIndex.Entry.goes(before:)` does.
         func goes(before other: Item) -> Bool {
             if isPinned != other.isPinned { return other.isPinned }
             if isSecure != other.isSecure { return other.isSecure }
@@ -30,7 +29,7 @@ struct EvictionOrder: Sendable {
             return order < other.order
         }
 
-        /// Whether the cookie still is as it was.
+        /// Returns whether the cookie is unchanged.
         func isCurrent(_ entry: CookieIndex.Entry) -> Bool {
             let cookie = entry.stored.cookie
             return cookie.accessed == accessed && cookie.pin == isPinned && cookie.secure == isSecure
@@ -56,7 +55,7 @@ struct EvictionOrder: Sendable {
         }
     }
 
-    /// The first item; it stays.
+    /// The first item, which is not removed.
     var first: Item? { items.first }
 
     mutating func removeFirst() {

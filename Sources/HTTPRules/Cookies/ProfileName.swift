@@ -1,10 +1,10 @@
-/// The name of a profile: a set of cookies of a user, with what else is kept apart with it.
+/// The name of a profile: a set of a user's cookies, with the other data that is stored separately for it.
 public struct ProfileName: Hashable, Sendable {
-    /// The profile that is meant where none is named.
+    /// The profile that is used if none is specified.
     public static let standard = ProfileName(checked: "default")
-    /// The most bytes of a name, the prefix not counted.
+    /// The maximum length of a name in bytes, without the prefix.
     public static let maximumBytes = 64
-    /// What a name is, for errors.
+    /// The form of a name, for error messages.
     public static let form = "1 to \(maximumBytes) letters, digits, -, _ and ., private: in front"
 
     private static let privatePrefix = "private:"
@@ -14,10 +14,10 @@ public struct ProfileName: Hashable, Sendable {
 
     private init(checked text: String) { self.text = text }
 
-    /// A name that a caller gives.
+    /// Creates a name from a caller's text.
     ///
     /// - Parameter text: The name.
-    /// - Returns: Nil where it is none.
+    /// - Returns: The name; `nil` if the text is none.
     public init?(_ text: String) {
         let rest = text.hasPrefix(Self.privatePrefix) ? text.dropFirst(Self.privatePrefix.count) : text[...]
         let isName =
@@ -34,7 +34,7 @@ public struct ProfileName: Hashable, Sendable {
         self.text = text
     }
 
-    /// A name that is stored.
+    /// Creates a name from a store.
     ///
     /// - Parameter text: The name, checked before it was stored.
     public init(stored text: String) { self.text = text }

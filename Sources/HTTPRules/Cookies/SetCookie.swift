@@ -1,45 +1,46 @@
-/// What one `Set-Cookie` line says (draft-ietf-httpbis-rfc6265bis-22, section 5.6).
+/// The content of one `Set-Cookie` line (draft-ietf-httpbis-rfc6265bis-22, section 5.6).
 public struct SetCookie: Hashable, Sendable {
-    /// The most bytes of a line: what is taken of all headers of an answer together.
+    /// The maximum length of a line in bytes: the limit for all headers of a response together.
     public static let maximumLineBytes = 65536
-    /// The most bytes of name and value together; a longer cookie is refused.
+    /// The maximum length of name and value together in bytes; a longer cookie is refused.
     public static let maximumPairBytes = 4096
-    /// The most bytes of an attribute's value; a longer one is ignored.
+    /// The maximum length of an attribute's value in bytes; a longer one is ignored.
     public static let maximumAttributeBytes = 1024
 
     /// The attribute `Domain`.
     public enum Domain: Hashable, Sendable {
-        /// It is not there, or empty: the cookie goes to the host alone.
+        /// Missing or empty: the cookie is sent to the host only.
         case none
-        /// It says a host.
+        /// A host.
         case host(Host)
-        /// It says none, so that the cookie is refused.
+        /// Not a host, so the cookie is refused.
         case unreadable
     }
 
-    /// The name; empty of a line without an equals sign.
+    /// The name; empty if the line has no equals sign.
     public var name: [UInt8]
     /// The value.
     public var value: [UInt8]
-    /// The attribute `Domain`, without a dot in front.
+    /// The attribute `Domain`, without a leading dot.
     public var domain = Domain.none
-    /// The attribute `Path`, with a scalar for each byte; nil where it is not there or does not begin with a slash, so
-    /// that the default path holds.
+    /// The attribute `Path`, with one scalar for each byte; `nil` if it is missing or does not begin with a slash, in
+    /// which case the default path applies.
     public var path: String?
-    /// The attribute `Expires`, where it could be read.
+    /// The attribute `Expires`; `nil` if it is missing or invalid.
     public var expires: UnixTime?
-    /// The attribute `Max-Age` in seconds, where it could be read; numbers beyond what can be held are cut.
+    /// The attribute `Max-Age` in seconds; `nil` if it is missing or invalid. Numbers that are too large are limited to
+    /// the range of the type.
     public var maxAge: Int64?
-    /// Whether `Secure` is there.
+    /// Whether `Secure` is present.
     public var secure = false
-    /// Whether `HttpOnly` is there.
+    /// Whether `HttpOnly` is present.
     public var httpOnly = false
-    /// Whether `Partitioned` is there.
+    /// Whether `Partitioned` is present.
     public var partitioned = false
-    /// The attribute `SameSite`; `unset` where it says none of the three.
+    /// The attribute `SameSite`; `unset` if it has none of the three values.
     public var sameSite = SameSite.unset
 
-    /// A line with a name and a value alone.
+    /// Creates a line with only a name and a value.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -52,7 +53,7 @@ public struct SetCookie: Hashable, Sendable {
     /// Reads a line.
     ///
     /// - Parameter line: The value of one `Set-Cookie` field.
-    /// - Throws: The reason, where the line has control characters, is too long, or has neither name nor value.
+    /// - Throws: The reason, if the line has control characters, is too long, or has neither name nor value.
     public init(line: [UInt8]) throws(CookieRefusal) {
         guard line.count <= Self.maximumLineBytes else { throw CookieRefusal(.tooLarge) }
         guard !CookieBytes.hasControl(line) else { throw CookieRefusal(.invalid) }
@@ -65,7 +66,7 @@ public struct SetCookie: Hashable, Sendable {
         while !rest.isEmpty { take(Self.piece(&rest)) }
     }
 
-    /// Takes what is before the next semicolon, and that with it, off the rest.
+    /// Removes the text before the next semicolon, and the semicolon, from the rest. Returns the text.
     private static func piece(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
         let piece = rest[..<end]
@@ -83,13 +84,14 @@ public struct SetCookie: Hashable, Sendable {
         guard name.count + value.count <= maximumPairBytes else { throw CookieRefusal(.tooLarge) }
     }
 
-    /// What is before and behind the first equals sign, without spaces at the ends; nil where there is none.
+    /// Returns the text before and after the first equals sign, without spaces at the ends; `nil` as the second if
+    /// there is no equals sign.
     private static func pair(_ piece: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else { return (CookieBytes.trimmed(piece), nil) }
         return (CookieBytes.trimmed(piece[..<equals]), CookieBytes.trimmed(piece[(equals + 1)...]))
     }
 
-    /// Takes an attribute; the last of a repeated one counts, where it can be read.
+    /// Stores an attribute. Of a repeated attribute the last one is used; an invalid `Expires` or `Max-Age` is ignored.
     private mutating func take(_ piece: ArraySlice<UInt8>) {
         let (name, written) = Self.pair(piece)
         let value = written ?? []
@@ -107,7 +109,7 @@ public struct SetCookie: Hashable, Sendable {
         }
     }
 
-    /// The attribute `Max-Age` (section 5.6.2): digits, a minus in front perhaps.
+    /// Parses the attribute `Max-Age` (section 5.6.2): digits with an optional minus sign.
     private static func seconds(_ value: ArraySlice<UInt8>) -> Int64? {
         let isNegative = value.first == UInt8(ascii: "-")
         let digits = isNegative ? value.dropFirst() : value
@@ -122,8 +124,8 @@ public struct SetCookie: Hashable, Sendable {
         return isNegative ? -number : number
     }
 
-    /// The attribute `Domain` (section 5.6.3), without the dot in front. A dot at the end makes it another name than
-    /// the host's, as in browsers.
+    /// Parses the attribute `Domain` (section 5.6.3), without its leading dot. With a trailing dot it is a different
+    /// name from the host's, as in browsers.
     private static func domain(_ value: ArraySlice<UInt8>) -> Domain {
         let name = value.first == UInt8(ascii: ".") ? value.dropFirst() : value
         if name.isEmpty { return value.isEmpty ? .none : .unreadable }
@@ -131,7 +133,7 @@ public struct SetCookie: Hashable, Sendable {
         return .host(host)
     }
 
-    /// The attribute `SameSite` (section 5.6.7).
+    /// Parses the attribute `SameSite` (section 5.6.7).
     private static func sameSite(_ value: ArraySlice<UInt8>) -> SameSite {
         guard value.count <= 6 else { return .unset }
         return switch String(decoding: value.map(AddressBytes.lowercased), as: UTF8.self) {
@@ -142,10 +144,11 @@ public struct SetCookie: Hashable, Sendable {
         }
     }
 
-    /// When the cookie ends: `Max-Age` beats `Expires` (section 5.7, step 6), and both are cut to 400 days.
+    /// Returns the expiry of the cookie: `Max-Age` takes precedence over `Expires` (section 5.7, step 6), and both are
+    /// limited to 400 days.
     ///
     /// - Parameter now: The time.
-    /// - Returns: The moment; nil where the session's end is the cookie's.
+    /// - Returns: The moment; `nil` for a session cookie.
     public func end(at now: UnixTime) -> UnixTime? {
         if let maxAge {
             guard maxAge > 0 else { return UnixTime(seconds: .min) }

@@ -1,27 +1,27 @@
-/// A date and a time of day in UTC, in the Gregorian calendar, which is taken to hold for all years.
+/// A date and a time of day in UTC, in the Gregorian calendar, which is applied to all years.
 struct CivilDate: Hashable {
-    /// The year; 0 is the one before 1.
+    /// The year; 0 is the year before 1.
     var year: Int64
-    /// 1 to 12.
+    /// The month, 1 to 12.
     var month: Int
-    /// From 1.
+    /// The day of the month, from 1.
     var day: Int
-    /// 0 to 23.
+    /// The hour, 0 to 23.
     var hour = 0
-    /// 0 to 59.
+    /// The minute, 0 to 59.
     var minute = 0
-    /// 0 to 59, or 60 for a leap second.
+    /// The second, 0 to 59, or 60 for a leap second.
     var second = 0
 
     static let secondsOfDay: Int64 = 86_400
-    /// The days of 400 years: after them the calendar repeats.
+    /// The number of days in 400 years, after which the calendar repeats.
     private static let daysOfCycle: Int64 = 146_097
-    /// The days from 1 March of the year 0 to 1 January 1970.
+    /// The number of days from 1 March of the year 0 to 1 January 1970.
     private static let daysBefore1970: Int64 = 719_468
-    /// The first and the last second that dates of HTTP can name: those of the years 0 and 9999.
+    /// The first and the last second that dates of HTTP can represent, in the years 0 and 9999.
     static let nameableSeconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
-    /// How many days a month has.
+    /// Returns the number of days in a month.
     static func days(inMonth month: Int, of year: Int64) -> Int {
         switch month {
         case 2: isLeap(year) ? 29 : 28
@@ -32,7 +32,8 @@ struct CivilDate: Hashable {
 
     private static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
-    /// The days since the beginning of 1970. Years begin in March here, so that the day of a leap year is their last.
+    /// The number of days since the beginning of 1970. Here years begin in March, so that a leap day is the last day of
+    /// its year.
     private var daysSince1970: Int64 {
         let yearFromMarch = month <= 2 ? year - 1 : year
         let cycle = (yearFromMarch - (yearFromMarch < 0 ? 399 : 0)) / 400
@@ -43,17 +44,18 @@ struct CivilDate: Hashable {
         return cycle * Self.daysOfCycle + dayOfCycle - Self.daysBefore1970
     }
 
-    /// The moment. Years have at most four digits, so nothing overflows.
+    /// The moment of this date. Years have at most four digits, so nothing overflows.
     var time: UnixTime {
         UnixTime(seconds: daysSince1970 * Self.secondsOfDay + Int64(hour * 3_600 + minute * 60 + second))
     }
 
-    /// 0 for Sunday to 6 for Saturday.
+    /// The day of the week, from 0 for Sunday to 6 for Saturday.
     var weekday: Int { Int(((daysSince1970 + 4) % 7 + 7) % 7) }
 }
 
 extension CivilDate {
-    /// The date of a moment; of one before the year 0 or after the year 9999 the nearest that has four digits.
+    /// Creates the date of a moment. A moment before the year 0 or after the year 9999 becomes the nearest date with a
+    /// four-digit year.
     init(_ time: UnixTime) {
         let seconds = min(max(time.seconds, Self.nameableSeconds.lowerBound), Self.nameableSeconds.upperBound)
         let secondOfDay = (seconds % Self.secondsOfDay + Self.secondsOfDay) % Self.secondsOfDay

@@ -1,13 +1,13 @@
-/// An entity tag: which version of a resource a response is. RFC 9110, section 8.8.3.
+/// An entity tag, which identifies the version of a resource in a response. RFC 9110, section 8.8.3.
 public struct EntityTag: Hashable, Sendable {
     /// Whether two versions with this tag may differ in their bytes.
     public var isWeak: Bool
-    /// What stands between the quotes.
+    /// The text between the quotes.
     public let opaque: String
 
-    /// The tag that a value is; nil where it is none. `W/` is a capital letter, and the quotes belong to a tag.
+    /// Parses a tag; `nil` if the value is none. `W/` must be upper case, and the quotes are required.
     ///
-    /// - Parameter value: Such as `"abc"` or `W/"abc"`.
+    /// - Parameter value: The value, such as `"abc"` or `W/"abc"`.
     public init?(_ value: some StringProtocol) {
         var scanner = FieldScanner(value)
         guard let tag = Self.next(in: &scanner), scanner.isAtEnd else { return nil }
@@ -22,17 +22,18 @@ public struct EntityTag: Hashable, Sendable {
     /// The tag as it is written in fields.
     public var text: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }
 
-    /// Whether both say the same, byte for byte: RFC 9110, section 8.8.3.2. Weak tags never do.
+    /// Returns whether both tags are strong and equal byte for byte: RFC 9110, section 8.8.3.2. False for weak tags.
     ///
     /// - Parameter other: The other tag.
     public func isStronglyEqual(to other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
 
-    /// Whether one may stand for the other: RFC 9110, section 8.8.3.2.
+    /// Returns whether the tags are equal in the weak comparison: RFC 9110, section 8.8.3.2.
     ///
     /// - Parameter other: The other tag.
     public func isWeaklyEqual(to other: EntityTag) -> Bool { opaque == other.opaque }
 
-    /// The tag that begins where the scanner is. A backslash is part of a tag, and escapes nothing.
+    /// Reads the tag that begins at the scanner's position; `nil` if there is none. A backslash is part of a tag and
+    /// escapes nothing.
     static func next(in scanner: inout FieldScanner) -> EntityTag? {
         var isWeak = false
         if scanner.skip("W") {
@@ -46,17 +47,19 @@ public struct EntityTag: Hashable, Sendable {
     }
 }
 
-/// What `If-None-Match` and `If-Match` ask for: RFC 9110, sections 13.1.1 and 13.1.2.
+/// The condition of `If-None-Match` or `If-Match`: RFC 9110, sections 13.1.1 and 13.1.2.
 public enum EntityTagList: Hashable, Sendable {
-    /// `*`: any version.
+    /// Any version: `*`.
     case any
-    /// One of these.
+    /// One of these tags.
     case tags([EntityTag])
 
-    /// How many tags are read: there is one for each stored variant, and nobody stores more of a URL.
+    /// The maximum number of tags that are read. There is one for each stored variant, and clients store fewer variants
+    /// of a URL than this.
     public static let maximumTags = 256
 
-    /// The tags of all lines of a field; nil where there is no such field, or where one of its members is no tag.
+    /// Reads the tags of all lines of a field; `nil` if there is no such field, if one of its members is no tag, or if
+    /// there are more than ``maximumTags``.
     ///
     /// - Parameters:
     ///   - name: `If-None-Match` or `If-Match`.
@@ -83,9 +86,10 @@ public enum EntityTagList: Hashable, Sendable {
         self = .tags(tags)
     }
 
-    /// Whether a tag is among them, compared weakly, as `If-None-Match` asks: RFC 9110, section 13.1.2.
+    /// Returns whether the list contains a tag, with the weak comparison that `If-None-Match` requires: RFC 9110,
+    /// section 13.1.2.
     ///
-    /// - Parameter tag: The tag of a stored response; nil where it has none.
+    /// - Parameter tag: The tag of a stored response; `nil` if it has none.
     public func contains(_ tag: EntityTag?) -> Bool {
         switch self {
         case .any: true

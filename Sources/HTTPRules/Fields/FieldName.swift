@@ -1,4 +1,4 @@
-/// Names of fields that the rules read or write.
+/// The names of the fields that the rules read or write.
 enum FieldName {
     static let age = "Age"
     static let authorization = "Authorization"

@@ -1,17 +1,17 @@
-/// Reads a field's value from left to right: tokens, quoted strings, parameters (RFC 9110, section 5.6). Whatever does
-/// not fit is left where it is, and every step forward is linear.
+/// A scanner that reads a field's value from left to right: tokens, quoted strings, parameters (RFC 9110, section 5.6).
+/// It does not move past text that does not fit. Each read takes linear time.
 public struct FieldScanner {
-    /// A name with a value, as `q=0.5` is one: RFC 9110, section 5.6.6.
+    /// A name with a value, such as `q=0.5`: RFC 9110, section 5.6.6.
     public struct Parameter: Hashable, Sendable {
-        /// The name, in small letters.
+        /// The name, in lower case.
         public var name: String
         /// The value, without quotes.
         public var value: String
 
-        /// A parameter.
+        /// Creates a parameter.
         ///
         /// - Parameters:
-        ///   - name: The name, in small letters.
+        ///   - name: The name, in lower case.
         ///   - value: The value, without quotes.
         public init(name: String, value: String) {
             self.name = name
@@ -22,26 +22,26 @@ public struct FieldScanner {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// At the beginning of a value.
+    /// Creates a scanner at the beginning of a value.
     ///
-    /// - Parameter value: The value, each byte one scalar.
+    /// - Parameter value: The value, with one scalar for each byte.
     public init(_ value: some StringProtocol) { bytes = FieldText.bytes(value) }
 
-    /// Whether nothing is left.
+    /// Whether the end is reached.
     public var isAtEnd: Bool { position == bytes.count }
 
-    /// What is left.
+    /// The text that has not been read.
     public var rest: String { FieldText.decode(bytes[position...]) }
 
-    /// The next byte; nil at the end.
+    /// The next byte; `nil` at the end.
     var next: UInt8? { isAtEnd ? nil : bytes[position] }
 
-    /// Steps over spaces and tabs.
+    /// Skips spaces and tabs.
     public mutating func skipWhitespace() {
         while let byte = next, FieldText.isWhitespace(byte) { position += 1 }
     }
 
-    /// Steps over a character; returns false where another comes.
+    /// Skips a character; returns false if the next one is another.
     ///
     /// - Parameter character: An ASCII character.
     public mutating func skip(_ character: Unicode.Scalar) -> Bool {
@@ -50,21 +50,21 @@ public struct FieldScanner {
         return true
     }
 
-    /// The bytes from here on that fulfil a condition.
+    /// Reads the bytes from here on that fulfil a condition.
     mutating func prefix(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let found = bytes[position...].prefix(while: condition)
         position = found.endIndex
         return found
     }
 
-    /// The token that begins here: RFC 9110, section 5.6.2. Nil where none does.
+    /// Reads the token that begins here; `nil` if there is none: RFC 9110, section 5.6.2.
     public mutating func token() -> String? {
         let found = prefix(while: Self.isTokenByte)
         return found.isEmpty ? nil : FieldText.decode(found)
     }
 
-    /// The string in quotes that begins here, without its quotes and escapes: RFC 9110, section 5.6.4. Nil where none
-    /// does or where it does not end; then nothing is read.
+    /// Reads the quoted string that begins here, and returns it without its quotes and escapes: RFC 9110, section
+    /// 5.6.4. `nil` if there is none or it does not end; then nothing is read.
     public mutating func quotedString() -> String? {
         let start = position
         guard skip("\"") else { return nil }
@@ -84,13 +84,13 @@ public struct FieldScanner {
         return nil
     }
 
-    /// The token or the string in quotes that begins here.
+    /// Reads the token or quoted string that begins here; `nil` if there is none.
     public mutating func tokenOrQuotedString() -> String? {
         next == UInt8(ascii: "\"") ? quotedString() : token()
     }
 
-    /// The next of the parameters from here on, each after a semicolon: RFC 9110, section 5.6.6. Nil where none comes
-    /// any more, or something that is none.
+    /// Reads the next parameter, after a semicolon: RFC 9110, section 5.6.6. `nil` if there are no more parameters, or
+    /// the next text is no parameter.
     public mutating func parameter() -> Parameter? {
         while true {
             skipWhitespace()
@@ -102,15 +102,15 @@ public struct FieldScanner {
         }
     }
 
-    /// The members of a list, without the spaces around them: RFC 9110, section 5.6.1. A comma in quotes separates
-    /// nothing; quotes that do not end reach to the end of the value. Empty members are left away.
+    /// Returns the members of a list, without the spaces around them: RFC 9110, section 5.6.1. A comma in quotes does
+    /// not separate members; unterminated quotes extend to the end of the value. Empty members are omitted.
     ///
     /// - Parameter value: The value of a list field.
     public static func members(of value: some StringProtocol) -> [String] {
         pieces(of: FieldText.bytes(value)).filter { !$0.isEmpty }.map { FieldText.decode($0) }
     }
 
-    /// What stands between the commas that are in no quotes, empty pieces too, without the spaces around them.
+    /// Returns the pieces between the commas outside quotes, without the spaces around them. Includes empty pieces.
     static func pieces(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var pieces: [ArraySlice<UInt8>] = []
         var start = 0
@@ -131,7 +131,7 @@ public struct FieldScanner {
         return pieces + [FieldText.trim(bytes[start...])]
     }
 
-    /// Whether a byte may be in a token: RFC 9110, section 5.6.2.
+    /// Returns whether a byte may be in a token: RFC 9110, section 5.6.2.
     static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -143,6 +143,6 @@ public struct FieldScanner {
         }
     }
 
-    /// Whether a byte is a digit.
+    /// Returns whether a byte is a digit.
     static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 }

@@ -1,7 +1,7 @@
-/// Bytes of header fields as text, and back: each byte is one scalar, U+0000 to U+00FF, so that nothing is lost.
-/// These are the "isomorphic" conversions of the Infra standard.
+/// Conversion of the bytes of header fields to text and back. Each byte is one scalar, U+0000 to U+00FF, so nothing is
+/// lost. These are the "isomorphic" conversions of the Infra standard.
 public enum FieldText {
-    /// The text whose scalars are these bytes.
+    /// Returns the text whose scalars are these bytes.
     ///
     /// - Parameter bytes: Any bytes.
     @inlinable public static func decode(_ bytes: some Collection<UInt8>) -> String {
@@ -11,9 +11,9 @@ public enum FieldText {
         return String(scalars)
     }
 
-    /// The bytes of a text; nil where a scalar of it is no byte.
+    /// Returns the bytes of a text; `nil` if one of its scalars is no byte.
     ///
-    /// - Parameter text: What ``decode(_:)`` made, or any text.
+    /// - Parameter text: A result of ``decode(_:)``, or any text.
     public static func encode(_ text: String) -> [UInt8]? {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
         var bytes: [UInt8] = []
@@ -25,10 +25,10 @@ public enum FieldText {
         return bytes
     }
 
-    /// How many bytes a text is: its scalars, whose other bytes in UTF-8 continue one.
+    /// Returns the number of bytes of a text: the number of its scalars. UTF-8 continuation bytes do not count.
     static func byteCount(_ text: String) -> Int { text.utf8.count { $0 & 0xC0 != 0x80 } }
 
-    /// The bytes of a text, for a grammar to read: a scalar that is no byte becomes NUL, which no grammar here takes.
+    /// Returns the bytes of a text for a grammar. A scalar that is no byte becomes NUL, which no grammar here accepts.
     static func bytes(_ text: some StringProtocol) -> [UInt8] {
         var text = String(text)
         return text.withUTF8 { utf8 in
@@ -37,13 +37,13 @@ public enum FieldText {
         }
     }
 
-    /// A text with its ASCII letters made small, and nothing else changed.
+    /// Returns a text with its ASCII letters in lower case and all else unchanged.
     static func lowercase(_ text: some StringProtocol) -> String {
         if !text.utf8.contains(where: isCapital) { return String(text) }
         return decode(bytes(text).map(lowercase))
     }
 
-    /// Whether two texts are equal but for the case of ASCII letters.
+    /// Returns whether two texts are equal except for the case of ASCII letters.
     static func isSame(_ one: String, _ other: String) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
         let bytes = one.utf8.span
@@ -52,15 +52,15 @@ public enum FieldText {
         return true
     }
 
-    /// An ASCII letter made small; every other byte as it is.
+    /// Returns an ASCII letter in lower case, and every other byte unchanged.
     static func lowercase(_ byte: UInt8) -> UInt8 { isCapital(byte) ? byte | 0x20 : byte }
 
     private static func isCapital(_ byte: UInt8) -> Bool { byte >= 0x41 && byte <= 0x5A }
 
-    /// Whether a byte is a space or a horizontal tab: RFC 9110, section 5.6.3.
+    /// Returns whether a byte is a space or a horizontal tab: RFC 9110, section 5.6.3.
     static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Bytes without the spaces and tabs at their ends.
+    /// Returns bytes without the spaces and tabs at both ends.
     static func trim(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var bytes = bytes
         while let first = bytes.first, isWhitespace(first) { bytes.removeFirst() }

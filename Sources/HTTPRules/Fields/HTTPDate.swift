@@ -1,17 +1,17 @@
-/// Dates of HTTP: RFC 9110, section 5.6.7. All three forms are read, one is written.
+/// Dates of HTTP: RFC 9110, section 5.6.7. This parses all three forms and writes one.
 public enum HTTPDate {
     static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     static let longWeekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-    /// The moment that a text names; nil where it is in none of the three forms. Names of months, days and the zone are
-    /// taken in any case; the zone is GMT. Whether the day of the week fits the date is not asked.
+    /// Parses a date; `nil` if the text has none of the three forms. Names of months, days and the zone are accepted in
+    /// any case; the zone must be GMT. The day of the week is not compared with the date.
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
-    ///   - now: A year of two digits is within 50 years of this moment.
+    ///   - now: The moment by which a year of two digits is completed: the result is at most 50 years later.
     public static func parse(_ text: some StringProtocol, now: UnixTime) -> UnixTime? {
-        // The longest of the forms has 33 bytes: what is longer is none of them.
+        // The longest form has 33 bytes, so a longer text has none of them.
         guard text.utf8.count <= 40 else { return nil }
         var reader = DateReader(FieldText.bytes(text))
         if let date = reader.fixedDate() { return date.time }
@@ -21,8 +21,8 @@ public enum HTTPDate {
         return reader.asctimeDate()?.time
     }
 
-    /// A moment as a text of fixed length, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Four digits are all that there are
-    /// for a year: a moment outside of them becomes the nearest within.
+    /// Returns a moment as a text of fixed length, such as `Sun, 06 Nov 1994 08:49:37 GMT`. A year has four digits: a
+    /// moment outside that range becomes the nearest one within it.
     ///
     /// - Parameter time: The moment.
     public static func format(_ time: UnixTime) -> String {
@@ -35,7 +35,7 @@ public enum HTTPDate {
     private static func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// Reads the bytes of a date.
+/// A reader of the bytes of a date.
 private struct DateReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -59,7 +59,8 @@ private struct DateReader {
             let month = name(among: HTTPDate.months), skip("-"), let year = number(digits: 2), skip(" "),
             let clock = clock(), skip(" GMT"), isAtEnd
         else { return nil }
-        // The last year of the next 50 that ends in these digits; where its date lies beyond them, a century earlier.
+        // The last year within the next 50 that ends in these digits. If its date is more than 50 years away, a century
+        // earlier.
         let last = now.year + 50
         let full = last - ((last - Int64(year)) % 100 + 100) % 100
         guard let found = date(year: full, month: month + 1, day: day, clock: clock) else {
@@ -120,7 +121,7 @@ private struct DateReader {
 }
 
 extension CivilDate {
-    /// Whether it comes later in its year than another in that one's.
+    /// Returns whether this date is later within its year than another date within that date's year.
     fileprivate func isLater(inYearThan other: CivilDate) -> Bool {
         let mine = [month, day, hour, minute, second]
         let others = [other.month, other.day, other.hour, other.minute, other.second]

@@ -2,7 +2,7 @@
 enum Base64 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The text that stands for bytes.
+    /// Encodes bytes.
     static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -16,8 +16,8 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that a text stands for; nil where it has other characters, wrong padding, or bits that are left over.
-    /// The letters `-` and `_` stand for `+` and `/`, as Subresource Integrity takes them.
+    /// Decodes a text; `nil` if it has other characters, wrong padding, or remaining bits that are not zero. Accepts
+    /// `-` and `_` for `+` and `/`, as Subresource Integrity does.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let characters = Array(text.utf8)
         let digits = characters.prefix { $0 != UInt8(ascii: "=") }

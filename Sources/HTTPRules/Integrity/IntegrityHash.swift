@@ -1,6 +1,6 @@
 internal import Sodium
 
-/// The hash of a body as it comes.
+/// The hash of a body that arrives in parts.
 public struct IntegrityHash {
     private enum State {
         case sha256(SHA256)
@@ -9,9 +9,9 @@ public struct IntegrityHash {
 
     private var state: State
 
-    /// Of no bytes yet.
+    /// Creates a hash of no bytes.
     ///
-    /// - Parameter algorithm: The function.
+    /// - Parameter algorithm: The hash function.
     public init(_ algorithm: IntegrityMetadata.Algorithm) {
         state =
             switch algorithm {
@@ -21,9 +21,9 @@ public struct IntegrityHash {
             }
     }
 
-    /// Takes the next bytes, decoded from the body's coding.
+    /// Adds the next bytes, after content decoding.
     ///
-    /// - Parameter bytes: They are not kept.
+    /// - Parameter bytes: The bytes, which are not kept.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         switch state {
         case .sha256(var hash):
@@ -35,7 +35,7 @@ public struct IntegrityHash {
         }
     }
 
-    /// The hash of all bytes. Ends the hash.
+    /// Returns the hash of all bytes, and ends the hash.
     public mutating func finish() -> [UInt8] {
         switch state {
         case .sha256(var hash): hash.finishBytes()

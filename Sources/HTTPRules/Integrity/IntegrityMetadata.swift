@@ -1,6 +1,6 @@
-/// What a body must hash to: Subresource Integrity, section 3.
+/// The hashes that a body may have: Subresource Integrity, section 3.
 public struct IntegrityMetadata: Hashable, Sendable {
-    /// A hash function, the weakest first.
+    /// The hash functions, from the weakest to the strongest.
     public enum Algorithm: String, CaseIterable, Sendable {
         /// SHA-256.
         case sha256
@@ -9,7 +9,7 @@ public struct IntegrityMetadata: Hashable, Sendable {
         /// SHA-512.
         case sha512
 
-        /// How many bytes a hash has.
+        /// The length of a hash in bytes.
         public var byteCount: Int {
             switch self {
             case .sha256: 32
@@ -19,28 +19,29 @@ public struct IntegrityMetadata: Hashable, Sendable {
         }
     }
 
-    /// How many hashes are read: one for each version that may be served, and nobody serves more at a time.
+    /// The maximum number of hashes that are read: one for each version that may be served. Servers serve fewer
+    /// versions than this at a time.
     public static let maximumHashes = 64
 
-    /// The strongest function that the text names; the others do not count.
+    /// The strongest function in the text; hashes of other functions are ignored.
     public let algorithm: Algorithm
-    /// Its hashes, one of which must fit.
+    /// The hashes of that function, one of which must match.
     public let hashes: [[UInt8]]
 
-    /// Why a text is none.
+    /// The reason why a text is refused.
     public enum Fault: Error, Hashable, Sendable {
-        /// It names no hash, or none of a function that is known: then nothing can be checked.
+        /// The text contains no hash of a known function, so nothing can be checked.
         case nothingKnown
-        /// A hash of a known function is no base 64, or has another length.
+        /// A hash of a known function is not base 64, or has the wrong length.
         case hash
-        /// It has more hashes than are read.
+        /// The text has more hashes than are read.
         case tooMany
     }
 
-    /// What a text says. A page that gives a wrong hash goes without a check by the standard's letter; here a hash of a
-    /// known function that cannot be right is an error, as the caller asked for a check.
+    /// Parses a text. According to the standard, an invalid hash in a page is ignored, so the page loads without a
+    /// check. Here an invalid hash of a known function is an error, because the caller requested a check.
     ///
-    /// - Parameter text: Hashes with spaces between, such as `sha256-…`; what follows a `?` in one is left away.
+    /// - Parameter text: Hashes separated by spaces, such as `sha256-…`; text after a `?` in a hash is ignored.
     public init(_ text: some StringProtocol) throws(Fault) {
         var found: [Algorithm: [[UInt8]]] = [:]
         var count = 0
@@ -62,8 +63,8 @@ public struct IntegrityMetadata: Hashable, Sendable {
         self.hashes = hashes
     }
 
-    /// Whether a body with this hash is one that was meant.
+    /// Returns whether a body with this hash is one of the expected bodies.
     ///
-    /// - Parameter hash: What ``IntegrityHash`` made with the same ``algorithm``.
+    /// - Parameter hash: The result of ``IntegrityHash`` with the same ``algorithm``.
     public func matches(_ hash: [UInt8]) -> Bool { hashes.contains(hash) }
 }

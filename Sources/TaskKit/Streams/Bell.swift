@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Wakes up a Swift task that waits for one of several things. One waits at a time; any thread rings.
+/// Wakes a Swift task that waits for one of several events. One task waits at a time; any thread may ring.
 final class Bell: Sendable {
     private struct State {
         var isRung = false
@@ -12,7 +12,7 @@ final class Bell: Sendable {
 
     init(_ host: Host) { self.host = host }
 
-    /// Something has happened. Nobody waits: the next one does not.
+    /// Wakes the waiting task. If no task waits, the next wait returns immediately.
     func ring() {
         let waiter = state.withLock { state in
             state.isRung = state.waiter == nil
@@ -21,9 +21,9 @@ final class Bell: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until it has been rung.
+    /// Waits until the bell rings.
     ///
-    /// - Throws: `CancellationError` where the Swift task is cancelled.
+    /// - Throws: `CancellationError` if the Swift task is cancelled.
     func wait() async throws {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -38,7 +38,7 @@ final class Bell: Sendable {
                 if isRung { continuation.resume() }
             }
         } onCancel: {
-            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never immediately: the handler runs while Swift updates its record of the task that this would resume.
             host.post { self.ring() }
         }
         try Task.checkCancellation()

@@ -1,16 +1,16 @@
-// Bytes of any size, between a plugin and its callers: docs/streams.md.
+// Streams of bytes of any length between a plugin and its callers: docs/streams.md.
 
 extension Call {
-    /// Reads a stream of this call's options. It takes the stream's end immediately; the bytes may be read after the
-    /// call has ended. A member of the options of the type `ByteReader` is such a reader.
+    /// Returns a reader of a stream in this call's options. It takes the stream's end immediately; the bytes may be
+    /// read after the call has ended. A member of the options with the type `ByteReader` is such a reader.
     ///
     /// - Parameter name: The stream's name.
     public func readStream(_ name: String) -> ByteReader {
         ByteReader(name, StreamReading(StreamEnd(name, .read, sender)))
     }
 
-    /// Makes a stream for this call, and has `write` write it: its caller reads it, before or after the result, of
-    /// which the stream is a member. It ends where the call fails.
+    /// Makes a stream for this call; `write` writes its bytes. The caller reads the stream before or after the result,
+    /// which contains the stream as a member. The stream ends if the call fails.
     ///
     ///     struct Picture: Codable, Sendable { var picture: ByteStream }
     ///
@@ -19,12 +19,12 @@ extension Call {
     ///     })
     ///
     /// - Parameters:
-    ///   - type: A media type, for the reader; at most 256 bytes.
-    ///   - totalBytes: How many bytes there will be, for the reader.
-    ///   - write: Writes the bytes, on the plugin's executor. The stream is complete where it returns; where it throws,
-    ///     the stream ends with an error. It is not cancelled with the call.
-    /// - Returns: The stream. It is written whether it is held or not.
-    /// - Throws: `quota.exceeded` or `busy` where the caller has too many streams; `call.cancelled`.
+    ///   - type: A media type for the reader; at most 256 bytes.
+    ///   - totalBytes: The total number of bytes, for the reader.
+    ///   - write: Writes the bytes, on the plugin's executor. The stream is complete when it returns; if it throws, the
+    ///     stream ends with an error. It is not cancelled with the call.
+    /// - Returns: The stream. It is written even if no code holds a reference to it.
+    /// - Throws: `quota.exceeded` or `busy` if the caller has too many streams; `call.cancelled`.
     public func makeStream(
         type: String? = nil, totalBytes: Int? = nil,
         _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
@@ -34,16 +34,16 @@ extension Call {
         return stream
     }
 
-    /// Makes a stream as the other, and has `write` write it on a thread that may block, with
+    /// Makes a stream as the other method does, but `write` runs on a thread that may block, with
     /// `ByteWriter.writeBlocking`.
     ///
     /// - Parameters:
-    ///   - type: A media type, for the reader; at most 256 bytes.
-    ///   - totalBytes: How many bytes there will be, for the reader.
-    ///   - threads: Where `write` runs. It has one of the threads until the reader has every byte.
-    ///   - write: Writes the bytes; returning ends the stream, throwing fails it.
-    /// - Returns: The stream. It is written whether it is held or not.
-    /// - Throws: As the other.
+    ///   - type: A media type for the reader; at most 256 bytes.
+    ///   - totalBytes: The total number of bytes, for the reader.
+    ///   - threads: The threads on which `write` runs. It occupies one of them until the reader has every byte.
+    ///   - write: Writes the bytes. The stream is complete when it returns; if it throws, the stream fails.
+    /// - Returns: The stream. It is written even if no code holds a reference to it.
+    /// - Throws: The errors of the other method.
     public func makeStream(
         type: String? = nil, totalBytes: Int? = nil, on threads: BlockingThreads,
         _ write: @escaping @Sendable (borrowing ByteWriter) throws -> Void
@@ -53,11 +53,11 @@ extension Call {
         return stream
     }
 
-    /// Writes to a stream of this call's options, which its reader has made; otherwise as `makeStream`.
+    /// Writes a stream in this call's options, which its reader has made; otherwise as `makeStream`.
     ///
     /// - Parameters:
     ///   - name: The stream's name.
-    ///   - write: Writes the bytes; returning ends the stream, throwing fails it.
+    ///   - write: Writes the bytes. The stream is complete when it returns; if it throws, the stream fails.
     public func writeStream(
         _ name: String, _ write: @escaping @Sendable (borrowing ByteWriter) async throws -> Void
     ) {
@@ -67,8 +67,8 @@ extension Call {
 }
 
 extension PluginContext {
-    /// Reads the stream of a result that the plugin got in its own name. A member of the result of the type
-    /// `ByteReader` is such a reader.
+    /// Returns a reader of a stream in a result that the plugin received in its own name. A member of the result with
+    /// the type `ByteReader` is such a reader.
     public func readStream(_ name: String) -> ByteReader {
         ByteReader(name, StreamReading(StreamEnd(name, .read, sender)))
     }
@@ -97,7 +97,7 @@ extension Sender {
         return ByteStream(made.name, writing)
     }
 
-    /// Writes a stream beside the call.
+    /// Writes a stream in a task separate from the call.
     fileprivate func write(_ stream: ByteStream, _ body: @escaping @Sendable () async throws -> Void) {
         Task(executorPreference: runtime.executor) {
             do {

@@ -2,16 +2,16 @@ internal import CTaskPlugin
 internal import Glibc
 internal import Synchronization
 
-/// An end of a pipe, which does not block: read or written as far as that goes, and waited for where it does not. Used
-/// by one Swift task at a time, closed by any. Closed with ``close()``, or when it goes.
+/// A non-blocking end of a pipe. It is read or written as far as possible; `ring` reports when more is possible. One
+/// Swift task at a time uses it; any may close it. It is closed by ``close()`` or on deinitialization.
 final class PluginPipe: Sendable {
-    /// What one read takes at most: as much as a pipe holds.
+    /// The maximum size of one read: the capacity of a pipe.
     private static let readBytes = 64 << 10
 
     private struct State {
-        /// -1: it is closed.
+        /// The descriptor; -1 if it is closed.
         var descriptor: Int32
-        /// Somebody waits with the descriptor, or has borrowed it. It is closed when they are done.
+        /// Whether a task waits for the descriptor or has borrowed it. A closed pipe's descriptor is closed after that.
         var isWatched = false
         var watch: Task<Void, Never>?
         var isClosed = false
@@ -19,7 +19,7 @@ final class PluginPipe: Sendable {
 
     private let state: Mutex<State>
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     init(adopting descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         state = Mutex(State(descriptor: descriptor))
@@ -27,9 +27,9 @@ final class PluginPipe: Sendable {
 
     deinit { state.withLock { if $0.descriptor >= 0 { _ = Glibc.close($0.descriptor) } } }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     ///
-    /// - Returns: None: the pipe has ended; nil: nothing is there at present.
+    /// - Returns: The bytes; empty if the pipe has ended; `nil` if no bytes are available yet.
     func read() -> [UInt8]? {
         state.withLock { state in
             guard !state.isClosed else { return [] }
@@ -43,9 +43,9 @@ final class PluginPipe: Sendable {
         }
     }
 
-    /// Writes what fits. The daemon and the processes of plugins ignore SIGPIPE.
+    /// Writes as many bytes as fit. The daemon and plugin processes ignore SIGPIPE.
     ///
-    /// - Returns: How many bytes were taken; nil: nobody reads.
+    /// - Returns: The number of bytes written; `nil` if the reader has closed the pipe.
     func write(_ bytes: ArraySlice<UInt8>) -> Int? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -57,7 +57,8 @@ final class PluginPipe: Sendable {
         }
     }
 
-    /// Lends the descriptor: it is not closed before `body` has returned. Nothing, where the pipe is closed.
+    /// Lends the descriptor to `body`, and does not close it before `body` has returned. Returns 0 without calling
+    /// `body` if the pipe is closed or in use.
     func lend(to body: (Int32) async -> Int) async -> Int {
         let descriptor = state.withLock { state -> Int32? in
             guard !state.isWatched, !state.isClosed else { return nil }
@@ -69,7 +70,8 @@ final class PluginPipe: Sendable {
         return await body(descriptor)
     }
 
-    /// Rings when the pipe can be read, or written, or its other end is gone. Nothing, where that is awaited already.
+    /// Rings the bell when the pipe is readable or writable, or its other end is closed. Rings immediately if the pipe
+    /// is closed or in use.
     func ring(_ bell: Bell, when events: UInt32, _ runtime: PluginRuntime) {
         let descriptor = state.withLock { state -> Int32? in
             guard !state.isWatched, !state.isClosed else { return nil }
@@ -78,13 +80,13 @@ final class PluginPipe: Sendable {
         }
         guard let descriptor else { return bell.ring() }
         let watch = Task.immediate(executorPreference: runtime.executor) {
-            // One that cannot be waited for is found out by the next read or write.
+            // If the descriptor cannot be waited for, the next read or write reports the error.
             try? await DescriptorWait(descriptor, events, runtime.host).wait()
             self.endWatch()
             bell.ring()
         }
         let isClosed = state.withLock { state in
-            // It may be over already.
+            // The wait may have ended already.
             if state.isWatched { state.watch = watch }
             return state.isClosed
         }
@@ -99,7 +101,7 @@ final class PluginPipe: Sendable {
         }
     }
 
-    /// Closes the end, also where it is waited for: the other side sees it, soon. Any thread.
+    /// Closes the end, even while a task waits for it; the descriptor is then closed soon after. Any thread.
     func close() {
         let watch = state.withLock { state in
             state.isClosed = true
@@ -115,7 +117,7 @@ final class PluginPipe: Sendable {
     }
 }
 
-/// Calls a function of the system again where a signal has interrupted it.
+/// Repeats a system call while signals interrupt it.
 private func retried(_ call: () -> Int) -> Int {
     while true {
         let result = call()

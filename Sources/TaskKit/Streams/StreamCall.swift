@@ -1,17 +1,17 @@
 internal import CTaskPlugin
 internal import Glibc
 
-/// What the host answers to a call about a stream.
+/// The host's answer to a call about a stream.
 struct StreamCallAnswer: Sendable {
     let name: String
     let roomBytes: Int
     let bytes: [UInt8]
     let announcement: ByteReader.Announcement?
     let isEnd: Bool
-    /// How many bytes the reader got.
+    /// The number of bytes that the reader received.
     let count: UInt64
     let receipt: StreamReceipt
-    /// The end of a pipe, where it is one from now on.
+    /// The pipe; `nil` if the end is no pipe.
     let pipe: PluginPipe?
 
     fileprivate init(_ answer: trestle_stream_answer) {
@@ -45,23 +45,24 @@ struct StreamCallAnswer: Sendable {
 
 /// A call of one of the host's functions about streams.
 struct StreamCall: Sendable {
-    /// What is to be done.
+    /// The operation on the stream.
     enum Work: Sendable {
-        /// Makes a stream, and holds the writer's end. `attaches`: it is to be a pipe, where it can.
+        /// Makes a stream, and holds the writer's end. `attaches`: whether the end becomes a pipe if possible.
         case make(type: String?, totalBytes: Int?, attaches: Bool)
         case write(ArraySlice<UInt8>)
         case read
-        /// Makes the end a pipe.
+        /// Turns the end into a pipe.
         case attach
-        /// Closes the end. The writer has written so many bytes, or the reader has got them; nil: not all.
+        /// Closes the end. `bytes` is the number of bytes that the writer has written or the reader has received; `nil`
+        /// if the transfer was not completed.
         case close(bytes: UInt64?, BridgeError?)
     }
 
-    /// Which end of which stream it is about, and for whom.
+    /// The stream, its end, and the call on whose behalf the operation is made.
     struct Address: Sendable {
         var stream: String
         var side: StreamOptions.Side
-        /// The call on whose behalf it is made; 0: the plugin's own.
+        /// The call on whose behalf it is made; 0 for the plugin's own name.
         var parent: trestle_call
     }
 
@@ -86,7 +87,8 @@ struct StreamCall: Sendable {
                     if let answer {
                         outcome = .success(StreamCallAnswer(answer.pointee))
                     } else {
-                        // `!` in both: one of the two is there, and the context given above.
+                        // `!` in both: either the answer or the error is present, and the context is the one given
+                        // above.
                         outcome = .failure(BridgeError(error!))
                     }
                     Unmanaged<HostCall<StreamCallAnswer>>.fromOpaque(context!).takeRetainedValue().end(outcome)
@@ -95,12 +97,12 @@ struct StreamCall: Sendable {
         }
     }
 
-    /// Makes a call whose end no one waits for. Any thread.
+    /// Makes a call without waiting for its end. Any thread.
     func notify(_ host: Host) {
         host.onLoopThread { if host.hasStreams { _ = make(host) { _ in } } }
     }
 
-    /// - Parameter complete: Adds who gets its end.
+    /// - Parameter complete: Adds the function that receives its end.
     private func make(_ host: Host, _ complete: (inout trestle_stream_use) -> Void) -> trestle_call {
         var name = address.stream
         return name.withUTF8 { name in
@@ -117,7 +119,7 @@ struct StreamCall: Sendable {
 }
 
 extension Host {
-    /// Calls the function for this work. Loop thread.
+    /// Calls the host's function for this work. Loop thread.
     fileprivate func use(_ use: inout trestle_stream_use, _ work: StreamCall.Work) -> trestle_call {
         switch work {
         case .make(let type, let totalBytes, let attaches):

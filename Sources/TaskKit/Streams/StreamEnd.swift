@@ -1,13 +1,13 @@
 internal import CTaskPlugin
 internal import Synchronization
 
-/// A call about a stream, on its way.
+/// A call about a stream that has not ended yet.
 typealias PendingStreamCall = Task<StreamCall.Outcome, Never>
 
-/// One end of a stream that a plugin holds, and the calls about it. Any thread.
+/// One end of a stream, held by a plugin, and the calls about it. Any thread.
 final class StreamEnd: Sendable {
     private struct State {
-        /// The call for which the end is taken, with its first use; then 0: the plugin's own.
+        /// The call for which the end is taken at its first use; 0 after that, for the plugin's own name.
         var parent: trestle_call
         var isOver = false
     }
@@ -17,7 +17,7 @@ final class StreamEnd: Sendable {
     private let state: Mutex<State>
     unowned(unsafe) let runtime: PluginRuntime  // never released; see `Plugin.export`
 
-    /// - Parameter sender: That of the call that the plugin works on, or its own.
+    /// - Parameter sender: The sender of the call that the plugin works on, or the plugin's own.
     init(_ name: String, _ side: StreamOptions.Side, _ sender: Sender) {
         self.name = name
         self.side = side
@@ -25,25 +25,25 @@ final class StreamEnd: Sendable {
         state = Mutex(State(parent: sender.parent))
     }
 
-    /// Whether no call about it makes sense any longer.
+    /// Whether the stream has ended here, so that further calls about it are useless.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Whether this is the thread that makes the calls.
     var isOwnThread: Bool { runtime.host.isLoopThread }
 
-    /// The stream has ended here.
+    /// Marks the stream as ended here.
     func finish() { state.withLock { $0.isOver = true } }
 
-    /// Takes the end, and asks for a pipe, before all else that is done with it: two calls for the call that the plugin
-    /// works on. Later ones are made in the plugin's own name, which may last longer.
+    /// Takes the end and requests a pipe, before any other use of the end. Makes two calls for the call that the plugin
+    /// works on. Later calls are made in the plugin's own name, because they may outlive that call.
     ///
-    /// - Parameter first: What the end of a pipe needs, and what is the first message where there is no pipe.
+    /// - Parameter first: The work that the end of a pipe requires; also the first message if there is no pipe.
     func take(_ first: StreamCall.Work) -> (attaching: PendingStreamCall, first: PendingStreamCall) {
         let address = takeAddress()
         return (begin(.attach, address), begin(first, address))
     }
 
-    /// Begins a call: it is made before what this thread sends next.
+    /// Begins a call. It is made before anything that this thread sends next.
     func begin(_ work: StreamCall.Work) -> PendingStreamCall { begin(work, takeAddress()) }
 
     private func begin(_ work: StreamCall.Work, _ address: StreamCall.Address) -> PendingStreamCall {
@@ -64,19 +64,19 @@ final class StreamEnd: Sendable {
         try await answer(to: begin(work))
     }
 
-    /// Waits for the end of a call. Where the Swift task that waits is cancelled, the stream ends.
+    /// Waits for the end of a call. If the waiting Swift task is cancelled, the stream ends.
     func answer(to call: PendingStreamCall) async throws(BridgeError) -> StreamCallAnswer {
         do throws(BridgeError) {
             return try await outcome(of: call).get()
         } catch {
-            // Nobody knows which bytes went.
+            // It is unknown which bytes were transferred.
             if error.code == .callCancelled { leave(error) }
             finish()
             throw error
         }
     }
 
-    /// The same, where an error does not end the stream here.
+    /// Waits for the end of a call; an error does not end the stream here.
     func outcome(of call: PendingStreamCall) async -> StreamCall.Outcome {
         await withTaskCancellationHandler {
             await call.value
@@ -85,11 +85,11 @@ final class StreamEnd: Sendable {
         }
     }
 
-    /// Ends the stream, where it is not over, without waiting.
+    /// Ends the stream, if it has not ended, without waiting.
     ///
     /// - Parameters:
-    ///   - bytes: How many bytes a reader has got: whether these were all, the daemon knows.
-    ///   - error: what the other side gets as the reason; nil: nothing.
+    ///   - error: The reason that the other side receives; `nil` for none.
+    ///   - bytes: The number of bytes that a reader has received. The daemon determines whether these were all.
     func leave(_ error: BridgeError?, bytes: UInt64? = nil) {
         let wasOver = state.withLock { state in
             defer { state.isOver = true }

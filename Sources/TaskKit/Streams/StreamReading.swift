@@ -1,18 +1,18 @@
 internal import CTaskPlugin
 internal import Synchronization
 
-/// What is behind a reader: a pipe, where the daemon can pass one, else messages. One reader, any thread.
+/// The source of a reader: a pipe if the daemon can provide one, otherwise messages. One reader, any thread.
 final class StreamReading: ByteSource {
     private struct State {
-        /// The call that asks for a pipe; nil: it has been answered.
+        /// The call that requests a pipe; `nil` after its answer.
         var attaching: PendingStreamCall?
-        /// The read that has been made: the next chunk is asked for while the last one is used. Of a pipe, it brings no
-        /// bytes but the end.
+        /// The pending read: the next chunk is requested while the last one is used. For a pipe, its answer contains no
+        /// bytes, only the end of the stream.
         var pending: PendingStreamCall?
         var messages = ReadBytes()
         var pipe: (end: PluginPipe, reading: ReadPipe)?
         var pipeAnnouncement: ByteReader.Announcement?
-        /// Whether bytes were read since the loop had a turn.
+        /// Whether bytes were read since the task last yielded to the loop.
         var hasRead = false
     }
 
@@ -20,7 +20,7 @@ final class StreamReading: ByteSource {
     private let state: Mutex<State>
     private let bell: Bell
 
-    /// Takes the end immediately: the call for which it is taken may end before the bytes are read.
+    /// Takes the end immediately, because the call for which it is taken may end before the bytes are read.
     init(_ end: StreamEnd) {
         self.end = end
         bell = Bell(end.runtime.host)
@@ -40,7 +40,7 @@ final class StreamReading: ByteSource {
 
     // MARK: A pipe
 
-    /// Where there is none, the read, which was made too, says why, or brings the first bytes.
+    /// Attaches the pipe. If there is none, the read that was also made returns the reason, or the first bytes.
     private func attach(_ call: PendingStreamCall) async {
         let outcome = await end.outcome(of: call)
         let pending = state.withLock { state -> PendingStreamCall? in
@@ -51,7 +51,7 @@ final class StreamReading: ByteSource {
             return state.pending
         }
         guard let pending else { return }
-        // Ends with the stream.
+        // This task ends with the stream.
         Task(executorPreference: end.runtime.executor) { [weak self] in
             let outcome = await pending.value
             self?.take(outcome)
@@ -65,7 +65,7 @@ final class StreamReading: ByteSource {
 
     private func nextOfPipe() async throws(BridgeError) -> [UInt8]? {
         while let pipe = state.withLock({ $0.pipe?.end }) {
-            // The loop serves others between any two reads.
+            // Lets the loop serve others between two reads.
             if state.withLock({ $0.hasRead }) { await Task.yield() }
             let step = state.withLock { state in
                 state.hasRead = false
@@ -140,9 +140,9 @@ final class StreamReading: ByteSource {
     }
 }
 
-/// Makes the readers in options or a result that are decoded. From one thread at a time.
+/// Creates the readers while options or a result are decoded. One thread at a time.
 final class DecodedStreams: StreamReaders {
-    /// The call that the plugin works on; 0: none.
+    /// The call that the plugin works on; 0 if there is none.
     var call: trestle_call = 0
     // Never released; see `Plugin.export`.
     private unowned(unsafe) var runtime: PluginRuntime?

@@ -1,37 +1,37 @@
 internal import CTaskPlugin
 internal import Synchronization
 
-/// What is behind a writer: a pipe, where the daemon can pass one and it is worth it, else messages, one after the
-/// other. One writer, any thread.
+/// The destination of a writer: a pipe if the daemon can provide one and the stream is long enough for it, otherwise
+/// messages, one after the other. One writer, any thread.
 final class StreamWriting: ByteSink {
-    /// What one write to a pipe takes at most, and one message.
+    /// The maximum size of one write to a pipe, and of one message.
     private static let pieceBytes = 64 << 10
 
     private struct State {
         /// Whether the end has been taken.
         var hasBegun = false
-        /// How many bytes may be unanswered; 0: not known, the first answer says it.
+        /// The number of bytes that may be unanswered; 0 if it is unknown until the first answer.
         var roomBytes: Int
         var count: UInt64 = 0
         var pipe: PluginPipe?
-        /// Of a pipe, the write of no bytes, which is answered when the reader has left.
+        /// For a pipe, the write of no bytes, which is answered when the reader has closed its end.
         var leaving: PendingStreamCall?
-        /// That it was.
+        /// Whether that write was answered: the reader has closed its end.
         var isUnread = false
-        /// Called then, while the pipe is borrowed.
+        /// Called when the reader closes its end while the pipe is lent.
         var onLeave: (@Sendable () -> Void)?
     }
 
     private let end: StreamEnd
     private let bell: Bell
     private let state: Mutex<State>
-    /// Whether fewer bytes will come than a pipe is worth.
+    /// Whether the stream is too short for a pipe.
     private let isShort: Bool
 
     /// - Parameters:
-    ///   - roomBytes: 0: not known, the first answer says it.
-    ///   - totalBytes: How many bytes there will be; nil: not known.
-    ///   - pipe: The end, where it is one from the beginning.
+    ///   - roomBytes: The number of bytes that may be unanswered; 0 if it is unknown until the first answer.
+    ///   - totalBytes: The total number of bytes; `nil` if it is unknown.
+    ///   - pipe: The end, if it is a pipe from the beginning.
     init(_ end: StreamEnd, roomBytes: Int, totalBytes: Int? = nil, _ pipe: PluginPipe? = nil) {
         self.end = end
         bell = Bell(end.runtime.host)
@@ -40,7 +40,7 @@ final class StreamWriting: ByteSink {
         if let pipe { attach(pipe, end.begin(.write([]))) }
     }
 
-    /// Whether so many bytes are worth a pipe; nil: their number is not known.
+    /// Returns whether a stream of this length should use a pipe; `nil` for an unknown length.
     static func isWorthPipe(_ totalBytes: Int?) -> Bool { totalBytes.map { $0 >= pieceBytes } ?? true }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {
@@ -64,7 +64,7 @@ final class StreamWriting: ByteSink {
         guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
         try await begin()
         let pipe = state.withLock { state -> PluginPipe? in
-            // The next write says why the reader has left.
+            // The next write throws the reader's reason.
             guard !state.isUnread else { return nil }
             state.onLeave = onLeave
             return state.pipe
@@ -76,7 +76,7 @@ final class StreamWriting: ByteSink {
         }
     }
 
-    /// Takes the end, where that has not been done.
+    /// Takes the end, if that has not been done.
     private func begin() async throws(BridgeError) {
         let isFirst = state.withLock { state in
             defer { state.hasBegun = true }
@@ -91,7 +91,7 @@ final class StreamWriting: ByteSink {
         if case .success(let answer) = await end.outcome(of: attaching), let pipe = answer.pipe {
             return attach(pipe, first)
         }
-        // It says the room, or why there is no such stream.
+        // Its answer contains the room, or the reason why there is no such stream.
         try await take(first, 0)
     }
 
@@ -102,7 +102,7 @@ final class StreamWriting: ByteSink {
             state.pipe = pipe
             state.leaving = leaving
         }
-        // Ends with the stream.
+        // This task ends with the stream.
         Task(executorPreference: end.runtime.executor) { [weak self] in
             _ = await leaving.value
             self?.noteUnread()
@@ -118,7 +118,7 @@ final class StreamWriting: ByteSink {
         bell.ring()
     }
 
-    /// Writes some of these bytes; waits where none fits.
+    /// Writes some of these bytes; waits if none fits.
     private func write(_ bytes: ArraySlice<UInt8>, to pipe: PluginPipe) async throws(BridgeError) -> Int {
         guard !state.withLock({ $0.isUnread }), let count = pipe.write(bytes) else {
             pipe.close()
@@ -128,7 +128,7 @@ final class StreamWriting: ByteSink {
         if count == 0 {
             try await wait(pipe)
         } else {
-            // The loop serves others between any two writes.
+            // Lets the loop serve others between two writes.
             await Task.yield()
         }
         return count
@@ -145,7 +145,7 @@ final class StreamWriting: ByteSink {
         }
     }
 
-    /// The reader has closed its pipe: the daemon says why.
+    /// Returns the daemon's reason for the end of a stream whose reader has closed its pipe.
     private func whyUnread() async -> BridgeError {
         if let leaving = state.withLock({ $0.leaving }), case .failure(let error) = await end.outcome(of: leaving) {
             end.finish()
@@ -156,7 +156,7 @@ final class StreamWriting: ByteSink {
 
     // MARK: Messages
 
-    /// Writes these bytes, and waits for room.
+    /// Sends these bytes, and waits for room.
     private func send(_ bytes: ArraySlice<UInt8>) async throws(BridgeError) -> Int {
         try await take(end.begin(.write(bytes)), bytes.count)
     }
@@ -182,7 +182,7 @@ final class StreamWriting: ByteSink {
         case .success(let answer):
             end.finish()
             try answer.receipt.check()
-        // The stream is forgotten once the reader has left.
+        // The daemon removes the stream once the reader has closed its end.
         case .failure(let error) where pipe != nil && error.code == .streamNotFound: throw await whyUnread()
         case .failure(let error):
             if error.code == .callCancelled { end.leave(error) }

@@ -2,21 +2,21 @@ import FoundationEssentials
 import Glibc
 import PrivateDaemon
 
-/// What was built: the plugin's library, and Trestle's programs.
+/// The build products: the plugin's library, and Trestle's programs.
 struct BuiltPlugin {
     let library: String
     let programs: TrestlePrograms
 
-    /// The variable that names the folder of Trestle's programs.
+    /// The environment variable that names the folder of Trestle's programs.
     static let programsVariable = "TRESTLE_BIN"
-    /// The variable that names the socket of a daemon that runs already and has the plugin.
+    /// The environment variable that names the socket of a running daemon that has the plugin.
     static let socketVariable = "TRESTLE_TEST_SOCKET"
 
-    /// Looks for both. Blocks.
+    /// Finds the library and the programs. Blocks.
     ///
-    /// - Parameter library: its path, or the name of its product, such as `GreeterPlugin`; nil: the one of the plugin's
-    ///   name.
-    /// - Throws: ``MissingBuildProduct`` with a sentence that says what is missing and where it was looked for.
+    /// - Parameter library: The library's path, or the name of its product, such as `GreeterPlugin`; `nil` for the
+    ///   product with the plugin's name.
+    /// - Throws: ``MissingBuildProduct`` with a sentence that states what is missing and where it was expected.
     init(_ name: String, library: String?) throws(MissingBuildProduct) {
         self.library = try Self.library(of: name, named: library)
         programs = try Self.findPrograms()
@@ -31,8 +31,8 @@ struct BuiltPlugin {
         }
     }
 
-    /// The one that is named, or else: where this test was built, as Trestle's own are; the builds of the checkout
-    /// whose TaskKitTesting this is; where programs are installed.
+    /// The folder that the variable names. Without the variable: the folder where this test was built, as for Trestle's
+    /// own tests; the builds of the checkout that contains this TaskKitTesting; the folders of installed programs.
     private static var folders: [String] {
         if let named = variable(programsVariable) { return [named] }
         let checkout = #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" }
@@ -46,7 +46,7 @@ struct BuiltPlugin {
 
     // MARK: The library
 
-    /// The test's program lies where the library was built.
+    /// Finds the library, which is built into the same folder as the test's program.
     private static func library(of name: String, named: String?) throws(MissingBuildProduct) -> String {
         let folder = TrestlePrograms.ownFolder ?? "."
         if let named {
@@ -69,13 +69,13 @@ struct BuiltPlugin {
                     + "name one with withPlugin(library:)")
     }
 
-    /// `qr-scan` and `QrScan` are the same.
+    /// Returns the name without differences of case and separators: `qr-scan` and `QrScan` are equal.
     private static func plain(_ name: some StringProtocol) -> String {
         name.lowercased().filter { $0 != "-" && $0 != "_" }
     }
 }
 
-/// Why a plugin cannot be tested in an environment: something that it needs was not built.
+/// The reason why a plugin cannot be tested in an environment: a required build product is missing.
 struct MissingBuildProduct: Error, CustomStringConvertible {
     let description: String
 

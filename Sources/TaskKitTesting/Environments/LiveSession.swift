@@ -2,9 +2,9 @@ import BridgeClient
 import BridgeJSON
 
 extension PluginSession {
-    /// A client of a daemon.
+    /// Connects a client to a daemon.
     ///
-    /// - Throws: ``BridgeError`` where no one listens there.
+    /// - Throws: A ``BridgeError`` if no daemon listens there.
     static func live(_ socketPath: String) async throws -> PluginSession {
         let client = try await Bridge.connect(
             socket: socketPath, configuration: .init(client: "test", reconnect: nil))
@@ -29,7 +29,7 @@ extension PluginSession {
                 subscribe: { patterns in
                     let stream = try await client.subscribe(to: patterns)
                     Task {
-                        // Ends with the connection.
+                        // This task ends with the connection.
                         do { for try await event in stream { await events.put((event.name, event.data)) } } catch {}
                     }
                 },
@@ -37,7 +37,7 @@ extension PluginSession {
     }
 }
 
-/// Events that came, for the caller that asks for the next one.
+/// The received events that no caller has taken yet.
 private actor EventBox {
     private var events: [(name: String, data: JSON)] = []
     private var waiting: [CheckedContinuation<(name: String, data: JSON), Never>] = []

@@ -1,15 +1,15 @@
 public import BridgeJSON
 
-/// A bridge with one plugin, wherever that runs: what ``withPlugin(_:in:library:configuration:_:)`` hands to a test.
-/// Any thread.
+/// A bridge with one plugin, in any environment: the value that ``withPlugin(_:in:library:configuration:_:)`` passes to
+/// a test. Any thread.
 public final class PluginBridge: Sendable {
-    /// Where the plugin runs.
+    /// The environment in which the plugin runs.
     public let environment: PluginEnvironment
     private let open: @Sendable () async throws -> PluginSession
     private let pass: @Sendable (Duration) async throws -> Void
     private let first: PluginSession
 
-    /// - Parameter pass: lets time pass, for deadlines.
+    /// - Parameter pass: Lets time pass, for deadlines.
     init(
         _ environment: PluginEnvironment, pass: @escaping @Sendable (Duration) async throws -> Void,
         open: @escaping @Sendable () async throws -> PluginSession
@@ -20,24 +20,25 @@ public final class PluginBridge: Sendable {
         first = try await open()
     }
 
-    /// Another client that has just connected. Each has its own events and provided tasks.
+    /// Connects another client. Each client has its own events and provided tasks.
     ///
-    /// - Throws: ``BridgeError`` where a daemon does not take it.
+    /// - Throws: A ``BridgeError`` if a daemon refuses the connection.
     public func session() async throws -> PluginSession { try await open() }
 
-    /// Lets time pass, so that one test of deadlines holds in all environments. In ``PluginEnvironment/live`` it waits,
-    /// so let the time be short; elsewhere it moves the bridge's clock, and deadlines that come on the way take effect
-    /// in their order. What the plugin itself waits for, as with `Task.sleep`, passes in real time everywhere.
+    /// Lets time pass, so that one test of deadlines works in all environments. In ``PluginEnvironment/live`` it waits,
+    /// so use short times. In the other environments it moves the bridge's clock, and deadlines within that time take
+    /// effect in their order. Waits of the plugin itself, such as `Task.sleep`, take real time in every environment.
     ///
-    /// - Throws: `CancellationError` where the Swift task is cancelled while it waits.
+    /// - Throws: `CancellationError` if the Swift task is cancelled while it waits.
     public func advance(by duration: Duration) async throws { try await pass(duration) }
 
-    /// Calls a task, by a session that the bridge has from the beginning. Cancelling the Swift task cancels the call.
+    /// Calls a task through the session that the bridge has from the beginning. Cancelling the Swift task cancels the
+    /// call.
     ///
-    /// - Parameter timeout: the call's deadline, in real time only where ``environment`` is
-    ///   ``PluginEnvironment/live``; elsewhere the clock stands still until ``advance(by:)``. Nil: the task's own.
-    /// - Returns: the result.
-    /// - Throws: ``BridgeError`` as the callback bears it.
+    /// - Parameter timeout: The call's deadline; `nil` for the task's own. It runs in real time only in
+    ///   ``PluginEnvironment/live``; in other environments the clock moves only with ``advance(by:)``.
+    /// - Returns: The result.
+    /// - Throws: The ``BridgeError`` of the callback.
     @discardableResult
     public func call(_ task: String, _ options: JSON = [:], timeout: Duration? = nil) async throws -> JSON {
         try await first.call(task, options, timeout: timeout)
@@ -45,8 +46,8 @@ public final class PluginBridge: Sendable {
 
     /// Calls a task that reports progress.
     ///
-    /// - Returns: the progress, in order, and the result.
-    /// - Throws: ``BridgeError`` as the callback bears it.
+    /// - Returns: The progress values in order, and the result.
+    /// - Throws: The ``BridgeError`` of the callback.
     public func callWithProgress(
         _ task: String, _ options: JSON = [:], timeout: Duration? = nil
     ) async throws -> (progress: [JSON], result: JSON) {
@@ -56,7 +57,7 @@ public final class PluginBridge: Sendable {
 
 /// A client of a bridge with one plugin. Any thread.
 public final class PluginSession: Sendable {
-    /// What an environment does for a session.
+    /// The functions that an environment implements for a session.
     struct Face: Sendable {
         var call: @Sendable (String, JSON, Duration?) async throws -> (progress: [JSON], result: JSON)
         var provide: @Sendable (String, @escaping @Sendable (JSON) async throws -> JSON) async throws -> Void
@@ -71,8 +72,8 @@ public final class PluginSession: Sendable {
 
     /// Calls a task and waits for the callback. Cancelling the Swift task cancels the call.
     ///
-    /// - Returns: the result.
-    /// - Throws: ``BridgeError`` as the callback bears it.
+    /// - Returns: The result.
+    /// - Throws: The ``BridgeError`` of the callback.
     @discardableResult
     public func call(_ task: String, _ options: JSON = [:], timeout: Duration? = nil) async throws -> JSON {
         try await face.call(task, options, timeout).result
@@ -80,37 +81,37 @@ public final class PluginSession: Sendable {
 
     /// Calls a task that reports progress.
     ///
-    /// - Returns: the progress, in order, and the result.
-    /// - Throws: ``BridgeError`` as the callback bears it.
+    /// - Returns: The progress values in order, and the result.
+    /// - Throws: The ``BridgeError`` of the callback.
     public func callWithProgress(
         _ task: String, _ options: JSON = [:], timeout: Duration? = nil
     ) async throws -> (progress: [JSON], result: JSON) {
         try await face.call(task, options, timeout)
     }
 
-    /// Provides a task to others, such as one that the plugin calls: `serve` is called for each call, with its options,
-    /// on no particular thread, and its answer goes back.
+    /// Provides a task to others, such as one that the plugin calls. `serve` is called for each call with its options,
+    /// on no particular thread, and returns the answer.
     ///
-    /// - Throws: ``BridgeError`` where the name is another's.
+    /// - Throws: A ``BridgeError`` if another provider has the name.
     public func provide(_ task: String, _ serve: @escaping @Sendable (JSON) async throws -> JSON) async throws {
         try await face.provide(task, serve)
     }
 
-    /// Listens to events.
+    /// Subscribes to events.
     ///
-    /// - Parameter patterns: names; with `*` at the end all that begin so.
-    /// - Throws: ``BridgeError`` where a pattern is none.
+    /// - Parameter patterns: The names of events; a name with `*` at its end matches all names with that prefix.
+    /// - Throws: A ``BridgeError`` if a pattern is invalid.
     public func subscribe(_ patterns: String...) async throws { try await face.subscribe(patterns) }
 
-    /// The next event, which is waited for without a bound: let the test have a time limit.
+    /// Waits for the next event and returns it. It waits without a time limit, so set a time limit for the test.
     public func nextEvent() async -> (name: String, data: JSON) { await face.nextEvent() }
 
-    /// Leaves, as a client that hangs up.
+    /// Disconnects as a client does.
     public func leave() async { await face.leave() }
 }
 
 extension PluginSession {
-    /// A client of a bridge in the test's own process.
+    /// Creates a client of a bridge in the test's own process.
     convenience init(_ session: TestSession) {
         self.init(
             Face(

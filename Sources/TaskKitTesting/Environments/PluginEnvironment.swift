@@ -1,18 +1,18 @@
-/// Where a plugin runs while it is tested.
+/// The environment in which a plugin runs during a test.
 public enum PluginEnvironment: String, CaseIterable, Sendable, CustomStringConvertible {
-    /// In the test's own process, from its own code: the daemon's runtime without a socket. Always to be had, the
-    /// fastest, and the one in which a debugger sees the plugin.
+    /// In the test's own process, from its own code, with the daemon's runtime but without a socket. Always available
+    /// and the fastest; a debugger can inspect the plugin.
     case inProcess
-    /// In a process of its own: the built library, loaded by `trestle-plugin-host`, as the daemon does with plugins
-    /// that did not come with it. The runtime is the test's.
+    /// In a plugin process: `trestle-plugin-host` loads the built library, as the daemon does for plugins that are not
+    /// part of its installation. The runtime runs in the test's process.
     case isolated
-    /// In a daemon: the built library, in a `trestled` that the test starts, or in one that runs already.
+    /// In a daemon: the built library, in a `trestled` that the test starts, or in one that is already running.
     case live
 
     /// All environments.
     public static let all = Self.allCases
 
-    /// In words.
+    /// The environment in words.
     public var description: String {
         switch self {
         case .inProcess: "in the test's process"

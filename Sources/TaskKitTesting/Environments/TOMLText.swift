@@ -1,8 +1,8 @@
 import BridgeJSON
 
-/// JSON as TOML, for a plugin's section of a configuration.
+/// Conversion of JSON to TOML, for a plugin's section of a configuration.
 enum TOMLText {
-    /// The section of a plugin. Members that are null are left out: TOML knows none.
+    /// Returns the section of a plugin. Members that are null are omitted: TOML has no null.
     static func section(_ plugin: String, _ section: JSON) -> String {
         let lines = members(section).map { "\(key($0.key)) = \(value($0.value))\n" }
         return "[plugins.\(key(plugin))]\n" + lines.joined()
@@ -18,7 +18,7 @@ enum TOMLText {
         switch json {
         case .array(let elements): "[" + elements.map(value).joined(separator: ", ") + "]"
         case .object: "{ " + members(json).map { "\(key($0.key)) = \(value($0.value))" }.joined(separator: ", ") + " }"
-        // Numbers, truth values and strings are written alike.
+        // TOML and JSON write numbers, Booleans and strings in the same way.
         case .null, .bool, .number, .string: json.text
         }
     }

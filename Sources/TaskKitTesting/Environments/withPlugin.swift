@@ -6,7 +6,7 @@ public import TaskKit
 import TaskHosts
 import Testing
 
-/// Runs the body of a test with a plugin in one environment, so that one test holds in all of them:
+/// Runs the body of a test with a plugin in one environment, so that one test works in all environments:
 ///
 /// ```swift
 /// @Test(arguments: PluginEnvironment.all)
@@ -18,24 +18,24 @@ import Testing
 /// }
 /// ```
 ///
-/// The built library is looked for where the test was built, Trestle's programs there, in the builds of the checkout
-/// that TaskKitTesting comes from, and on the PATH; the environment variable `TRESTLE_BIN` names another folder. Where
-/// something is missing, the test is skipped in that environment (`Test.cancel`), and a warning names what is missing:
-/// it is not passed.
+/// The built library is expected in the folder where the test was built. Trestle's programs are searched in that
+/// folder, in the builds of the checkout that contains TaskKitTesting, and on the PATH. The environment variable
+/// `TRESTLE_BIN` specifies another folder. If something is missing, the test is skipped in that environment
+/// (`Test.cancel`) and does not count as passed; a warning names what is missing.
 ///
-/// The environment variable `TRESTLE_TEST_SOCKET` names the socket of a daemon that runs already, has loaded the
-/// plugin, and is to be used for ``PluginEnvironment/live``; it goes by its own configuration.
+/// The environment variable `TRESTLE_TEST_SOCKET` names the socket of a running daemon that has loaded the plugin, to
+/// be used for ``PluginEnvironment/live``. That daemon uses its own configuration.
 ///
 /// - Parameters:
-///   - plugin: the plugin, which runs itself only in ``PluginEnvironment/inProcess``; elsewhere its name is all that
-///     counts, and the library is what is tested: build it before the test, as `swift test` does.
-///   - environment: where it runs.
-///   - library: the library's path, or the name of its product, such as `GreeterPlugin`; nil: the product `XPlugin`
-///     whose X is the plugin's name, or the only one that there is.
-///   - configuration: the plugin's section of the configuration.
-///   - body: the test, on no particular thread. When it ends the plugin is stopped, and its state is removed.
-/// - Returns: what the body returns.
-/// - Throws: what the body throws; ``BridgeError`` where the plugin refuses its configuration or does not start.
+///   - plugin: The plugin. This value runs only in ``PluginEnvironment/inProcess``. In the other environments only its
+///     name is used, and the test runs the library: build it before the test, as `swift test` does.
+///   - environment: The environment in which the plugin runs.
+///   - library: The library's path, or the name of its product, such as `GreeterPlugin`; `nil` for the product
+///     `XPlugin` where X is the plugin's name, or the only such product.
+///   - configuration: The plugin's section of the configuration.
+///   - body: The test, on no particular thread. When it ends, the plugin is stopped and its state is removed.
+/// - Returns: The value that the body returns.
+/// - Throws: The errors of the body; a ``BridgeError`` if the plugin refuses its configuration or does not start.
 public func withPlugin<R: Sendable>(
     _ plugin: @autoclosure () -> Plugin, in environment: PluginEnvironment, library: String? = nil,
     configuration: JSON = [:], _ body: (PluginBridge) async throws -> R
@@ -67,13 +67,13 @@ public func withPlugin<R: Sendable>(
     }
 }
 
-/// What there is; where something is missing, the test is skipped, and says why.
+/// Returns the build products. If something is missing, skips the test and reports the reason.
 private func skipping(
     _ environment: PluginEnvironment, _ find: () throws(MissingBuildProduct) -> BuiltPlugin
 ) throws -> BuiltPlugin {
     do throws(MissingBuildProduct) { return try find() } catch {
         let reason = "Not tested \(environment): \(error)."
-        // A case that is cancelled is not shown where the others of its test pass.
+        // A cancelled case is not shown if the other cases of its test pass.
         Issue.record(Comment(rawValue: reason), severity: .warning)
         try Test.cancel(Comment(rawValue: reason))
     }

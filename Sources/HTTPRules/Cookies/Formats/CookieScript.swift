@@ -1,19 +1,19 @@
-/// A script for the start of a page, which sets the cookies that the page has not: for pages whose own store cannot be
-/// written to.
+/// A script for the start of a page that sets the cookies that the page does not have. For pages whose own cookie store
+/// cannot be written.
 ///
-/// It does nothing in a page of another host. A script cannot set what it may not see: HttpOnly cookies are skipped,
-/// and those whose bytes are no UTF-8, which a script cannot write.
+/// It does nothing in a page of another host. A script cannot set cookies that are hidden from it, so HttpOnly cookies
+/// are skipped. Cookies whose bytes are not UTF-8 are skipped too, because a script cannot write them.
 public struct CookieScript: Hashable, Sendable {
-    /// The script, in ASCII. It may stand in an HTML page.
+    /// The script, in ASCII. An HTML page may contain it.
     public let text: String
     /// The cookies that it does not set.
     public let skipped: [Cookie.Key]
 
-    /// The script for a page.
+    /// Creates the script for a page.
     ///
     /// - Parameters:
     ///   - host: The host of the page.
-    ///   - cookies: The cookies that go to the page; of two with the same name the first one is set.
+    ///   - cookies: The cookies that are sent to the page; of two with the same name the first one is set.
     public init(host: Host, cookies: some Sequence<Cookie>) {
         var items: [String] = []
         var skipped: [Cookie.Key] = []
@@ -38,7 +38,7 @@ public struct CookieScript: Hashable, Sendable {
             """
     }
 
-    /// A cookie's name and its line; nil where a script cannot set it.
+    /// Returns a cookie's name and its line as an item of the script; `nil` if a script cannot set it.
     private static func item(_ cookie: Cookie) -> String? {
         guard !cookie.httpOnly, let name = String(validating: cookie.name, as: UTF8.self),
             let line = String(validating: SetCookie.line(of: cookie), as: UTF8.self)
@@ -46,7 +46,7 @@ public struct CookieScript: Hashable, Sendable {
         return "[\(literal(name)), \(literal(line))]"
     }
 
-    /// A text as a literal of JavaScript and JSON, in ASCII. The characters that could end a script in a page, or a
+    /// Returns a text as a literal of JavaScript and JSON, in ASCII. Characters that could end a script in a page, or a
     /// line, are escaped.
     private static func literal(_ text: String) -> String {
         var literal = "\""

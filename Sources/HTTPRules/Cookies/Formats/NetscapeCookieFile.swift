@@ -1,31 +1,31 @@
-/// The cookie file that Netscape had, and curl and wget have: a line for a cookie, seven columns with tabs between, an
-/// eighth for `SameSite` perhaps. A line that begins with `#HttpOnly_` is a cookie that scripts do not see.
+/// The cookie file format of Netscape, curl and wget: one line for each cookie, with seven tab-separated columns and an
+/// optional eighth for `SameSite`. A line that begins with `#HttpOnly_` is a cookie that is hidden from scripts.
 ///
-/// The form has no word for partitions: cookies that are kept under a top-level site are not written, since whoever
-/// reads the file would send them everywhere.
+/// The format cannot represent partitions. Cookies that are stored under a top-level site are not written, because a
+/// reader of the file would send them everywhere.
 public enum NetscapeCookieFile {
-    /// The most bytes of a file: a full store of the longest cookies, 3,300 of 6 KiB, is 20 MiB.
+    /// The maximum length of a file in bytes: a full store of the longest cookies, 3,300 of 6 KiB, is 20 MiB.
     public static let maximumBytes = 32 << 20
-    /// The most cookies that are read: thrice what a store holds.
+    /// The maximum number of cookies that are read: three times the number in a store.
     public static let maximumCookies = 10_000
 
-    /// Why a line is no cookie.
+    /// The reason why a line is no cookie.
     public enum Problem: Hashable, Sendable {
-        /// It has not seven columns, or one of them cannot be read.
+        /// The line does not have seven or eight columns, or one of them cannot be read.
         case columns
-        /// The cookie is one that no server could set.
+        /// No server could set the cookie.
         case refused(CookieRefusal)
-        /// The cookie has ended.
+        /// The cookie has expired.
         case expired
-        /// There are too many cookies, or too many lines that are none; then the rest of the file is not read.
+        /// There are too many cookies, or too many invalid lines; in the latter case the rest of the file is not read.
         case tooMany
     }
 
-    /// What a file says.
+    /// The content of a file.
     public struct Content: Hashable, Sendable {
         /// The cookies, in order.
         public var cookies: [Cookie] = []
-        /// The lines that are none, by their number from 1 on.
+        /// The invalid lines, by their number, from 1.
         public var problems: [Int: Problem] = [:]
     }
 
@@ -34,8 +34,8 @@ public enum NetscapeCookieFile {
     /// - Parameters:
     ///   - bytes: The file.
     ///   - suffixes: The list of public suffixes.
-    ///   - now: The time, which becomes the time of the cookies.
-    /// - Returns: The cookies and the lines that are none; nil where the file is too long.
+    ///   - now: The time, which becomes the creation time of the cookies.
+    /// - Returns: The cookies and the invalid lines; `nil` if the file is too long.
     public static func read(_ bytes: [UInt8], suffixes: PublicSuffixList, at now: UnixTime) -> Content? {
         guard bytes.count <= maximumBytes else { return nil }
         var content = Content()
@@ -79,8 +79,8 @@ public enum NetscapeCookieFile {
         return nil
     }
 
-    /// The columns: domain, whether it counts for the names below, path, whether it is Secure, end (0 of a session's
-    /// cookie), name, value, and `SameSite`.
+    /// Parses the columns: domain, whether names below it are included, path, whether it is Secure, expiry (0 for a
+    /// session cookie), name, value, and `SameSite`.
     private static func cookie(_ line: ArraySlice<UInt8>, at now: UnixTime) -> Cookie? {
         let columns = line.split(separator: UInt8(ascii: "\t"), maxSplits: 8, omittingEmptySubsequences: false)
         guard (7...8).contains(columns.count), let isBelow = flag(columns[1]), let isSecure = flag(columns[3]),
@@ -106,7 +106,7 @@ public enum NetscapeCookieFile {
         }
     }
 
-    /// A number of seconds; one that is too large is cut.
+    /// Parses a number of seconds; a number that is too large is limited to the range of the type.
     private static func number(_ column: ArraySlice<UInt8>) -> Int64? {
         let text = column.first == UInt8(ascii: "-") ? column.dropFirst() : column
         guard !text.isEmpty, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
@@ -126,11 +126,11 @@ public enum NetscapeCookieFile {
 }
 
 extension NetscapeCookieFile {
-    /// A file, and the cookies that it cannot hold.
+    /// A file, and the cookies that it cannot represent.
     public struct Written: Hashable, Sendable {
         /// The file.
         public var bytes: [UInt8]
-        /// The cookies that are not in it: those with a tab in them, and those of a partition.
+        /// The cookies that it does not contain: those with a tab or a line feed in them, and those of a partition.
         public var skipped: [Cookie.Key]
     }
 
@@ -141,9 +141,9 @@ extension NetscapeCookieFile {
     ///
     /// - Parameters:
     ///   - cookies: The cookies, in order.
-    ///   - withSameSite: Whether the eighth column is written, which curl does not know.
+    ///   - withSameSite: Whether the eighth column is written, which curl does not support.
     ///   - withHeading: Whether the first line is written.
-    /// - Returns: The file, and the cookies that it cannot hold.
+    /// - Returns: The file, and the cookies that it cannot represent.
     public static func write(
         _ cookies: some Sequence<Cookie>, withSameSite: Bool = false, withHeading: Bool = true
     ) -> Written {
@@ -160,7 +160,7 @@ extension NetscapeCookieFile {
 
     private static func line(of cookie: Cookie, withSameSite: Bool) -> [UInt8]? {
         guard cookie.partition.isEmpty, let path = CookieBytes.bytes(cookie.path) else { return nil }
-        // Zero means a session's cookie: what has ended at zero has ended before as well.
+        // Zero means a session cookie. A cookie that expired at time 0 is written as -1, which is expired as well.
         let end = cookie.expires.map { $0.seconds == 0 ? -1 : $0.seconds } ?? 0
         var columns = [
             Array("\(cookie.httpOnly ? "#HttpOnly_" : "")\(cookie.hostOnly ? "" : ".")\(cookie.host.text)".utf8),
