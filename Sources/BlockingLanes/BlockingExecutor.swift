@@ -1,4 +1,4 @@
-/// A thread of its own for an actor, whose code may then block: a database, a library that waits.
+/// A separate thread for an actor, whose code may then block: for a database, or a library that waits.
 ///
 ///     actor Book {
 ///         private let thread = BlockingExecutor(name: "book")
@@ -7,12 +7,12 @@
 ///         func open(_ path: String) throws { database = try Database(path) }
 ///     }
 ///
-/// Several actors may share one: their code does not overlap. The thread starts with the first job, and ends once the
-/// last reference is gone and its jobs are done. For work that is to overlap see ``BlockingThreads``.
+/// Several actors may share one: their code does not overlap. The thread starts with the first job, and ends when the
+/// last reference is released and its jobs are done. For work that may overlap see ``BlockingThreads``.
 public final class BlockingExecutor: SerialExecutor, TaskExecutor {
     private let threads: BlockingThreads
 
-    /// - Parameter name: What debuggers and `ps -L` show; its first 15 bytes.
+    /// - Parameter name: The thread's name in debuggers and `ps -L`, which show its first 15 bytes.
     public init(name: String) { threads = BlockingThreads(name: name) }
 
     /// Runs a job of an actor, or of a task that prefers this executor. Any thread.

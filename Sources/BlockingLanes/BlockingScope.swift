@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A piece of work on a thread that blocks, for which a Swift task waits. Where that task is cancelled, what the thread
-/// waits for in ``BlockingWait`` is cancelled too. Any thread.
+/// A piece of work on a blocking thread, for which a Swift task waits. If that task is cancelled, the task for which
+/// the thread waits in ``BlockingWait`` is cancelled, too. Any thread.
 package final class BlockingScope: Sendable {
-    /// The work that this thread does.
+    /// The work that this thread does; `nil` if there is none.
     @TaskLocal static var current: BlockingScope?
 
     private struct State {
         var isCancelled = false
-        /// What the thread waits for; nil: nothing.
+        /// The task for which the thread waits; `nil` if it does not wait.
         var waiting: Task<Void, Never>?
     }
 
@@ -16,10 +16,10 @@ package final class BlockingScope: Sendable {
 
     package init() {}
 
-    /// Whether the Swift task that waits was cancelled.
+    /// Whether the waiting Swift task was cancelled.
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// The Swift task that waits was cancelled.
+    /// Records that the waiting Swift task was cancelled.
     package func cancel() {
         let waiting = state.withLock { state in
             state.isCancelled = true
@@ -33,7 +33,7 @@ package final class BlockingScope: Sendable {
     /// - Parameter body: The work.
     package func run<T>(_ body: () throws -> T) rethrows -> T { try Self.$current.withValue(self, operation: body) }
 
-    /// The thread waits for this from now on; nil: for nothing.
+    /// Sets the task for which the thread waits; `nil` if it does not wait any more.
     func wait(for task: Task<Void, Never>?) {
         let isCancelled = state.withLock { state in
             state.waiting = task

@@ -1,28 +1,29 @@
 internal import CThread
 internal import Glibc
 
-/// Threads of its owner's own for work that blocks or takes long: a database, a slow hash. Jobs begin in the order in
-/// which they were submitted, those of several users in turns, so that no user waits for all jobs of another. With one
-/// thread, the default, they do not overlap either.
+/// Threads of an owner for work that blocks or takes long: for a database, or a slow hash. Jobs begin in the order of
+/// their submission, those of several users in turns, so that no user waits for all jobs of another. With one thread,
+/// the default, they do not overlap.
 ///
-/// Making it has no effect: its threads start with the first jobs. When the last reference goes, they finish what was
-/// submitted and end. As a task executor its threads run Swift tasks: `Task(executorPreference: threads) { … }`.
+/// Creating it starts no thread: the threads start with the first jobs. When the last reference is released, they
+/// finish the submitted jobs and end. As a task executor its threads run Swift tasks: `Task(executorPreference:
+/// threads) { … }`.
 ///
-/// If the system gives it no thread at all, a job runs on the thread that submits it, which waits meanwhile: on the
-/// loop thread, all others wait too.
+/// If the system provides no thread at all, a job runs on the submitting thread, which is blocked meanwhile. If that is
+/// the loop thread, all other work waits, too.
 public final class BlockingThreads: TaskExecutor {
     private let queue: LaneQueue
 
     /// - Parameters:
-    ///   - name: What debuggers and `ps -L` show; its first 15 bytes.
-    ///   - count: How many jobs may run in parallel, at least 1.
+    ///   - name: The threads' name in debuggers and `ps -L`, which show its first 15 bytes.
+    ///   - count: The maximum number of parallel jobs, at least 1.
     public init(name: String, count: Int = 1) {
         queue = LaneQueue(name: name, threads: max(1, count), isBatch: false)
     }
 
-    /// One thread for work that takes processor time and that others need not wait for: it does not interrupt the
-    /// thread that gives it a job, and makes way immediately for those that have something short to do. It has its
-    /// share of a processor all the same.
+    /// Creates one thread for batch work, which takes processor time and for which no other thread must wait. It does
+    /// not preempt the thread that submits a job, and yields immediately to threads with short work. It still gets its
+    /// share of a processor.
     package init(batch name: String) {
         queue = LaneQueue(name: name, threads: 1, isBatch: true)
     }
@@ -37,15 +38,14 @@ public final class BlockingThreads: TaskExecutor {
         submit { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Runs `body` on one of the threads and waits for it, without blocking the thread that asks, as long as there
-    /// can be a thread. If the Swift task that waits is cancelled, `ByteReader.readBlocking` in `body` throws. Any
-    /// thread.
+    /// Runs `body` on one of the threads and waits for it, without blocking the calling thread, if the system provides
+    /// a thread. If the waiting Swift task is cancelled, `ByteReader.readBlocking` in `body` throws. Any thread.
     ///
     /// - Parameters:
-    ///   - user: The uid for which it is done; the owner's own jobs take turns as those of uid 0.
+    ///   - user: The uid for which the work is done; the owner's own jobs take turns as those of uid 0.
     ///   - body: The work.
-    /// - Throws: What `body` throws; `CancellationError` where the task was cancelled before its turn came: `body` is
-    ///   not run then.
+    /// - Throws: The errors of `body`; `CancellationError` if the task was cancelled before its turn. `body` does not
+    ///   run then.
     public func run<T: Sendable>(
         of user: UInt32 = 0, _ body: @escaping @Sendable () throws -> T
     ) async throws -> T {
@@ -65,8 +65,8 @@ public final class BlockingThreads: TaskExecutor {
         }
     }
 
-    /// Runs `body` on one of the threads, in its turn, and waits for nothing, as long as there can be a thread; also if
-    /// this is released meanwhile. The body reports its errors itself. Any thread.
+    /// Runs `body` on one of the threads, in its turn, and does not wait for it, if the system provides a thread.
+    /// `body` runs even if this object is released in the meantime. It reports its errors itself. Any thread.
     ///
     /// - Parameters:
     ///   - user: As for `run`.
@@ -76,15 +76,15 @@ public final class BlockingThreads: TaskExecutor {
     }
 }
 
-/// The jobs of a lane and the means to wait for one.
+/// The jobs of a lane, and the condition to wait for one.
 ///
-/// `@unchecked`: everything that changes is guarded by `mutex`. A pthread mutex, because the standard library's has no
-/// condition to wait for.
+/// `@unchecked`: all mutable state is guarded by `mutex`. It is a pthread mutex, because the standard library has no
+/// condition variable.
 private final class LaneQueue: @unchecked Sendable {  // guarded by `mutex`
     typealias Job = @Sendable () -> Void
 
-    /// Some times as long as the kernel's own turns, of 0.7 to 3 ms: so that a thread with such a turn comes first. Two
-    /// batch threads on one core wait for each other's.
+    /// The time slice of a batch thread: several times the kernel's default of 0.7 to 3 ms, so that threads with the
+    /// default slice run first. Two batch threads on one core wait for each other's slices.
     private static let batchTurnNanoseconds: UInt64 = 8_000_000
 
     private let name: String
@@ -118,7 +118,7 @@ private final class LaneQueue: @unchecked Sendable {  // guarded by `mutex`
         if hasThread { waiting.append(job, of: user) }
         pthread_mutex_unlock(mutex)
         pthread_cond_signal(changed)
-        // The system gave no thread: late on this one is better than never.
+        // The system provided no thread: the job runs on this one instead.
         if !hasThread { job() }
     }
 
@@ -129,7 +129,7 @@ private final class LaneQueue: @unchecked Sendable {  // guarded by `mutex`
         pthread_cond_broadcast(changed)
     }
 
-    /// The job whose turn it is; waits for one. Nil: closed, and none is left.
+    /// Waits for the next job and returns it; `nil` if the queue is closed and no job is left.
     private func take() -> Job? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -145,14 +145,15 @@ private final class LaneQueue: @unchecked Sendable {  // guarded by `mutex`
         let status = pthread_create(
             &thread, nil,
             { argument in
-                // `!`: the pointer given below. The thread keeps the queue alive, not the lane, whose end it waits for.
+                // `!`: the pointer passed below. The thread retains the queue, not the lane, for whose release it
+                // waits.
                 let queue = Unmanaged<LaneQueue>.fromOpaque(argument!).takeRetainedValue()
                 queue.prepareThread()
                 while let job = queue.take() { job() }
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
         guard status == 0 else {
-            // What the thread would have taken over.
+            // The reference that the thread would have taken.
             Unmanaged.passUnretained(self).release()
             return false
         }
@@ -160,7 +161,7 @@ private final class LaneQueue: @unchecked Sendable {  // guarded by `mutex`
         return true
     }
 
-    /// Sets up the thread that calls it.
+    /// Sets up the calling thread.
     private func prepareThread() {
         cthread_set_name(name)
         if isBatch { cthread_be_batch(Self.batchTurnNanoseconds) }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Waits on a thread that may block for what a Swift task does.
+/// Waits on a thread that may block for the result of a Swift task.
 package enum BlockingWait {
-    /// Whether a thread must not be blocked because a Swift task runs on it: the task awaits instead.
+    /// Whether this thread must not be blocked because a Swift task runs on it, which must await instead.
     package static var isForbidden: Bool { withUnsafeCurrentTask { $0 != nil } }
 
-    /// Runs `body` as a Swift task of its own and blocks this thread until it has returned. The task is cancelled with
+    /// Runs `body` as a separate Swift task and blocks this thread until it has returned. The task is cancelled with
     /// the ``BlockingScope`` of this thread.
     ///
-    /// - Parameter body: What is waited for; not on this thread.
+    /// - Parameter body: The work to wait for. It does not run on this thread.
     package static func value<T: Sendable>(of body: @escaping @Sendable () async -> T) -> T {
         let outcome = Outcome<T>()
         let scope = BlockingScope.current
@@ -39,7 +39,7 @@ private final class Outcome<T: Sendable>: @unchecked Sendable {  // ordered by t
     }
 
     func wait() -> T {
-        // A signal interrupts it.
+        // Repeated if a signal interrupts it.
         while sem_wait(semaphore) != 0 {}
         // `!`: set before the semaphore was raised.
         return value!

@@ -1,20 +1,20 @@
-/// What waits, in a line for each user. Users take turns: between two elements of one user comes one of each other user
-/// that has any. The elements of one user keep their order.
+/// A queue with one line of elements for each user. Users take turns: between two elements of one user comes one
+/// element of each other user that has any. The elements of one user keep their order.
 ///
-/// A user is a uid. Sessions name their origins themselves, so an origin of its own gives no user another turn.
+/// A user is a uid. Sessions choose their origins themselves, so another origin does not give a user another turn.
 public struct UserTurns<Element> {
     @usableFromInline var lines: [UInt32: WaitingLine<Element>] = [:]
     /// The users that have a line, in the order of their turns.
     @usableFromInline var users: [UInt32] = []
 
-    /// No one waits.
+    /// Creates an empty queue.
     @inlinable
     public init() {}
 
-    /// Whether no one waits.
+    /// Whether no element waits.
     @inlinable public var isEmpty: Bool { users.isEmpty }
 
-    /// Takes in the last element of a user.
+    /// Appends an element to a user's line.
     @inlinable
     public mutating func append(_ element: Element, of user: UInt32) {
         if let index = lines.index(forKey: user) {
@@ -25,20 +25,21 @@ public struct UserTurns<Element> {
         }
     }
 
-    /// Takes the next element of the user whose turn it is. The next turn is another user's, if there is one.
+    /// Removes and returns the next element of the user whose turn it is; `nil` if no element waits. The next turn
+    /// belongs to another user, if there is one.
     @inlinable
     public mutating func popFirst() -> Element? {
         guard let user = users.first, let index = lines.index(forKey: user) else { return nil }
         let element = lines.values[index].removeFirst()
         let isLast = lines.values[index].isEmpty
         if isLast { lines.remove(at: index) }
-        // As long as there is one user only, nothing moves.
+        // With only one user, the order does not change.
         if isLast || users.count > 1 { users.removeFirst() }
         if !isLast, users.first != user { users.append(user) }
         return element
     }
 
-    /// Undoes `popFirst`: the element is the first of its user again, and the turn is this user's.
+    /// Undoes `popFirst`: the element is the first of its user again, and the next turn belongs to this user.
     @inlinable
     public mutating func putBack(_ element: Element, of user: UInt32) {
         if let index = lines.index(forKey: user) {
@@ -50,7 +51,7 @@ public struct UserTurns<Element> {
         users.insert(user, at: 0)
     }
 
-    /// The user has had a turn: if the next one is also theirs, it goes to all others first.
+    /// Ends the user's turn: if the next turn also belongs to this user, all other users come first.
     @inlinable
     public mutating func endTurn(of user: UInt32) {
         if users.count > 1, users.first == user { users.append(users.removeFirst()) }
@@ -59,30 +60,31 @@ public struct UserTurns<Element> {
 
 extension UserTurns: Sendable where Element: Sendable {}
 
-/// First in, first out.
+/// A FIFO queue.
 public struct WaitingLine<Element> {
-    /// Those taken out leave nil, so that the others keep their indices; never more than half of them are nil.
+    /// The elements. Removed ones leave `nil`, so that the others keep their indices; at most half of the slots are
+    /// `nil`.
     @usableFromInline var slots: [Element?] = []
     @usableFromInline var start = 0
 
-    /// An empty line.
+    /// Creates an empty line.
     @inlinable
     public init() {}
 
-    /// A line of one.
+    /// Creates a line with one element.
     @inlinable
     public init(_ element: Element) { slots = [element] }
 
-    /// Whether nothing waits.
+    /// Whether the line has no element.
     @inlinable public var isEmpty: Bool { start == slots.count }
-    /// The next element; nil: there is none.
+    /// The next element; `nil` if there is none.
     @inlinable public var first: Element? { isEmpty ? nil : slots[start] }
 
-    /// Takes in the last element.
+    /// Appends an element.
     @inlinable
     public mutating func append(_ element: Element) { slots.append(element) }
 
-    /// Takes in the first element.
+    /// Inserts an element at the front.
     @inlinable
     public mutating func prepend(_ element: Element) {
         if start > 0 {
@@ -93,7 +95,7 @@ public struct WaitingLine<Element> {
         }
     }
 
-    /// Takes the next element out. The line is not empty.
+    /// Removes and returns the next element. The line must not be empty.
     @inlinable
     @discardableResult
     public mutating func removeFirst() -> Element {

@@ -1,14 +1,15 @@
 internal import BlockingLanes
 public import BridgeJSON
 
-// Streams for code on threads that block, which cannot `await`.
+// Streams for code on blocking threads, which cannot `await`.
 
 extension ByteReader {
-    /// The next bytes, never none; nil: these were all. Blocks the thread: for one that may block, and where no Swift
-    /// task runs: in `Call.blocking`, in `BlockingThreads.run`, on a thread of your own. Of the first two, the read
-    /// ends where the Swift task that waits for them is cancelled.
+    /// Returns the next bytes, never none; `nil` at the end of the stream. Blocks the thread. To be used on a thread
+    /// that may block and that runs no Swift task: in `Call.blocking`, in `BlockingThreads.run`, or on your own thread.
+    /// In the first two, the read ends if the waiting Swift task is cancelled.
     ///
-    /// - Throws: As the sequence does; `call.cancelled` where it was cancelled; `internal` where nothing may block.
+    /// - Throws: The errors of the sequence; `call.cancelled` if it was cancelled; `internal` if this thread must not
+    ///   block.
     public func readBlocking() throws(BridgeError) -> [UInt8]? {
         let source = source
         try checkMayBlock(source.isOwnThread, "readBlocking")
@@ -17,11 +18,11 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-    /// Writes all of these bytes. Blocks the thread while the reader is behind; for the threads that
-    /// `ByteReader.readBlocking` is for.
+    /// Writes all these bytes. Blocks the thread while the reader is behind. For the same threads as
+    /// `ByteReader.readBlocking`.
     ///
-    /// - Throws: `stream.closed` where the reader is gone, or wants no more; `call.cancelled` where it was cancelled;
-    ///   `internal` where nothing may block.
+    /// - Throws: `stream.closed` if the reader has disconnected or left the stream; `call.cancelled` if it was
+    ///   cancelled; `internal` if this thread must not block.
     public func writeBlocking(_ bytes: [UInt8]) throws(BridgeError) {
         let sink = sink
         try checkMayBlock(sink.isOwnThread, "writeBlocking")
@@ -30,11 +31,11 @@ extension ByteWriter {
 }
 
 extension ByteStream {
-    /// Writes the stream, once, on this thread, as `write` does. Blocks the thread until the reader has every byte; for
-    /// the threads that `ByteReader.readBlocking` is for.
+    /// Writes the stream like `write`, once, on this thread. Blocks the thread until the reader has every byte. For the
+    /// same threads as `ByteReader.readBlocking`.
     ///
     /// - Parameter body: Writes the bytes, with `ByteWriter.writeBlocking`.
-    /// - Throws: As `write`; `internal` where nothing may block.
+    /// - Throws: The errors of `write`; `internal` if this thread must not block.
     public func writeBlocking(_ body: (borrowing ByteWriter) throws -> Void) throws {
         let sink = sink
         try checkMayBlock(sink.isOwnThread, "writeBlocking")
@@ -62,9 +63,9 @@ private func blocking<T: Sendable>(
 }
 
 /// - Parameters:
-///   - isOwnThread: Whether this is the thread that moves the bytes.
-///   - name: What was called.
-/// - Throws: `internal`, where this thread must not be blocked.
+///   - isOwnThread: Whether this is the thread that transfers the bytes.
+///   - name: The name of the called function.
+/// - Throws: `internal` if this thread must not be blocked.
 private func checkMayBlock(_ isOwnThread: Bool, _ name: String) throws(BridgeError) {
     guard isOwnThread || BlockingWait.isForbidden else { return }
     throw BridgeError(

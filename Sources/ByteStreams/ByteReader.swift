@@ -1,17 +1,17 @@
-// ByteStreams: the two ends of a stream as the libraries of clients and plugins show them, and the rules of the
-// daemon's tasks about streams. It makes no calls: the holder of an end does (`ByteSource`, `ByteSink`).
+// ByteStreams: the two ends of a stream in the libraries for clients and plugins, and the rules of the daemon's tasks
+// for streams. It makes no calls: the implementation of an end does (`ByteSource`, `ByteSink`).
 
 public import BridgeJSON
 
 /// The reader's end of a stream: a sequence of its bytes, in chunks of any size. It is read once, by one reader.
 ///
-/// The sequence ends only where every byte has come; otherwise it throws. Where this is no longer held before that, or
-/// the Swift task that waits is cancelled, the stream ends for its writer.
+/// The sequence ends only after every byte was received; otherwise it throws. If this object is released before that,
+/// or the waiting Swift task is cancelled, the stream ends for its writer.
 ///
-/// It may be a member of a task's options or of a call's result: it is then the end of the stream that the member
-/// names. It is decoded only there, and never encoded: an end is not handed on.
+/// It may be a member of a task's options or of a call's result: it is then the read end of the stream that the member
+/// names. It is decoded only there, and never encoded: an end cannot be passed on.
 public final class ByteReader: AsyncSequence, Sendable {
-    /// Some bytes, never none.
+    /// A chunk of bytes, never empty.
     public typealias Element = [UInt8]
     /// `stream.closed`, `stream.not_found`, `session.closed`.
     public typealias Failure = BridgeError
@@ -27,21 +27,22 @@ public final class ByteReader: AsyncSequence, Sendable {
 
     deinit { source.leave() }
 
-    /// What the maker of the stream said of its bytes; nil: nothing, or none have come yet.
+    /// The announcement of the stream's creator about its bytes; `nil` if there is none, or if no bytes were received
+    /// yet.
     public var announcement: Announcement? { get async { await source.announcement } }
 
-    /// What the maker of a stream says of its bytes.
+    /// The information that the creator of a stream gives about its bytes.
     public struct Announcement: Sendable, Hashable {
-        /// Their media type.
+        /// Their media type; `nil` if it is not specified.
         public let type: String?
-        /// How many there are to be.
+        /// Their expected number; `nil` if it is not specified.
         public let totalBytes: Int?
     }
 
-    /// All bytes that have not been read.
+    /// Reads all remaining bytes.
     ///
-    /// - Parameter maximumBytes: Beyond this many, it ends the stream and throws.
-    /// - Throws: `quota.exceeded` where there are more; as the sequence does.
+    /// - Parameter maximumBytes: The number of bytes above which it ends the stream and throws.
+    /// - Throws: `quota.exceeded` if there are more; the errors of the sequence.
     public func collect(upTo maximumBytes: Int) async throws(BridgeError) -> [UInt8] {
         var bytes: [UInt8] = []
         while let chunk = try await source.next() {
@@ -54,31 +55,31 @@ public final class ByteReader: AsyncSequence, Sendable {
         return bytes
     }
 
-    /// Takes the bytes, chunk by chunk.
+    /// Returns an iterator over the chunks.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: self) }
 
-    /// Takes chunks one by one.
+    /// An iterator over the chunks.
     public struct Iterator: AsyncIteratorProtocol {
         let reader: ByteReader
 
-        /// The next bytes; nil: these were all.
+        /// Returns the next bytes; `nil` at the end of the stream.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(BridgeError) -> [UInt8]? {
             try await reader.source.next()
         }
     }
 }
 
-/// What is behind a reader.
+/// The implementation of a reader.
 package protocol ByteSource: AnyObject, Sendable {
     /// See `ByteReader.announcement`.
     var announcement: ByteReader.Announcement? { get async }
 
-    /// The next bytes, never none; nil: these were all.
+    /// Returns the next bytes, never none; `nil` at the end of the stream.
     func next() async throws(BridgeError) -> [UInt8]?
 
-    /// Whether this thread is the one that moves the bytes: blocking it would stop them.
+    /// Whether this thread transfers the bytes: blocking it would stop them.
     var isOwnThread: Bool { get }
 
-    /// Ends the stream, where it is not over, without waiting. Any thread.
+    /// Ends the stream if it has not ended, without waiting. Any thread.
     func leave()
 }

@@ -1,6 +1,6 @@
 public import BridgeJSON
 
-/// A stream that this end writes. Options or a result carry its name to the reader: it may be a member of both, and its
+/// A stream that this end writes. Options or a result pass its name to the reader: it may be a member of both, and its
 /// JSON is its name.
 public final class ByteStream: Sendable {
     /// The stream's name.
@@ -12,17 +12,17 @@ public final class ByteStream: Sendable {
         self.sink = sink
     }
 
-    // Does nothing where it was written.
+    // Does nothing if the stream was written.
     deinit { sink.leave(.neverWritten) }
 
-    /// Writes the stream, once. It is complete where `body` returns and the reader has every byte; where `body` throws,
-    /// it ends with an error.
+    /// Writes the stream, once. It is complete when `body` has returned and the reader has every byte. If `body`
+    /// throws, it ends with an error.
     ///
     /// - Parameters:
-    ///   - isolation: Where `body` runs: where the caller does.
-    ///   - body: Writes the bytes. Its writer is not to be used after it has returned.
-    /// - Throws: `stream.closed` where the reader does not have every byte; `stream.unclaimed` where nobody reads it;
-    ///   what `body` throws.
+    ///   - isolation: The isolation of `body`; by default that of the caller.
+    ///   - body: Writes the bytes. The writer must not be used after `body` has returned.
+    /// - Throws: `stream.closed` if the reader does not have every byte; `stream.unclaimed` if no reader claims the
+    ///   stream; the errors of `body`.
     public func write(
         isolation: isolated (any Actor)? = #isolation, _ body: (borrowing ByteWriter) async throws -> Void
     ) async throws {
@@ -35,7 +35,7 @@ public final class ByteStream: Sendable {
         try await sink.close()
     }
 
-    /// What the reader gets where the writer failed.
+    /// Returns the error for the reader if the writer failed.
     static func reason(_ error: any Error) -> BridgeError {
         error as? BridgeError ?? BridgeError(.internal, "the writer failed: \(error)")
     }
@@ -47,53 +47,53 @@ public struct ByteWriter: ~Copyable, Sendable {
 
     init(_ sink: any ByteSink) { self.sink = sink }
 
-    /// Writes all of these bytes. Waits while the reader is behind.
+    /// Writes all these bytes. Waits while the reader is behind.
     ///
-    /// - Throws: `stream.closed` where the reader is gone, or wants no more.
+    /// - Throws: `stream.closed` if the reader has disconnected or left the stream.
     public func write(_ bytes: [UInt8]) async throws(BridgeError) { try await sink.write(bytes) }
 
-    /// Lends the stream's pipe to `body`, which writes it without a Swift task for each piece: on a thread, for
-    /// example, that waits for sockets too. Does nothing where the bytes go in messages. What `body` has not written is
-    /// written with ``write(_:)``.
+    /// Lends the stream's pipe to `body`, which writes to it without a Swift task for each piece: for example on a
+    /// thread that also waits for sockets. Does nothing if the bytes are sent in messages. The caller writes the rest
+    /// with ``write(_:)``.
     ///
     /// - Parameters:
-    ///   - onLeave: Called, on any thread, where the reader leaves meanwhile: `body` is to return soon.
-    ///   - body: Gets the descriptor, which does not block, and returns how many bytes it has written. It
-    ///     neither closes the descriptor nor uses it after that.
-    /// - Throws: `stream.closed` where the reader is gone, or wants no more.
+    ///   - onLeave: Called on any thread if the reader leaves in the meantime. `body` must then return soon.
+    ///   - body: Receives the non-blocking descriptor, and returns the number of written bytes. It must not close the
+    ///     descriptor, or use it after that.
+    /// - Throws: `stream.closed` if the reader has disconnected or left the stream.
     public func lendPipe(
         onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
     ) async throws(BridgeError) { try await sink.lendPipe(onLeave: onLeave, to: body) }
 }
 
-/// What is behind a writer.
+/// The implementation of a writer.
 package protocol ByteSink: AnyObject, Sendable {
-    /// Writes all of these bytes; see `ByteWriter.write`.
+    /// Writes all these bytes; see `ByteWriter.write`.
     func write(_ bytes: [UInt8]) async throws(BridgeError)
 
-    /// Lends the pipe, where there is one; see `ByteWriter.lendPipe`.
+    /// Lends the pipe, if there is one; see `ByteWriter.lendPipe`.
     func lendPipe(
         onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
     ) async throws(BridgeError)
 
-    /// This was all. Waits until the reader has every byte.
+    /// Ends the stream after its last byte. Waits until the reader has every byte.
     func close() async throws(BridgeError)
 
     /// See `ByteSource.isOwnThread`.
     var isOwnThread: Bool { get }
 
-    /// Ends the stream, where it is not over, with an error for the reader, without waiting. Any thread.
+    /// Ends the stream with an error for the reader if it has not ended, without waiting. Any thread.
     func leave(_ error: BridgeError)
 }
 
 extension ByteSink {
-    /// An end that writes messages alone has no pipe.
+    /// Does nothing: an end that only writes messages has no pipe.
     package func lendPipe(
         onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
     ) async throws(BridgeError) {}
 }
 
 extension BridgeError {
-    /// What the reader gets of a stream that its maker let go.
+    /// The error for the reader of a stream that its creator released before writing it.
     fileprivate static let neverWritten = BridgeError(.internal, "the writer let the stream go before it was written")
 }

@@ -1,30 +1,30 @@
 package import BridgeJSON
 
-/// What a reader does whose end is a pipe: docs/streams.md, "By descriptor". A state machine without a pipe and without
-/// waiting.
+/// The state machine of a reader whose end is a pipe: docs/streams.md, "By descriptor". It does no I/O and never waits.
 package struct ReadPipe: Sendable {
-    /// What comes next.
+    /// The next step of the reader.
     package enum Step: Sendable {
-        /// These are the next bytes.
+        /// The next bytes.
         case bytes([UInt8])
-        /// All bytes have come, so many: the stream is to be closed with that number.
+        /// All bytes were received. The reader must close the stream with their number.
         case all(bytes: UInt64)
-        /// The stream is not complete: it is to be left.
+        /// The stream is not complete. The reader must leave it.
         case failure(BridgeError)
-        /// Nothing is there: the outcome is to be waited for, or bytes too.
+        /// No bytes are available. The reader must wait for the outcome, and also for bytes if `forBytes` is true.
         case wait(forBytes: Bool)
     }
 
     private var count: UInt64 = 0
-    /// How many bytes there are in all, or why the stream is not complete; nil: the daemon has not said yet.
+    /// The total number of bytes, or the reason why the stream is not complete; `nil` before the daemon has reported
+    /// it.
     package var outcome: Result<UInt64, BridgeError>?
 
     package init() {}
 
-    /// How many bytes have come.
+    /// The number of received bytes.
     package var byteCount: UInt64 { count }
 
-    /// - Parameter read: Reads what is there. None: the pipe has ended; nil: nothing is there at present.
+    /// - Parameter read: Reads the available bytes. Empty if the pipe has ended; `nil` if no bytes are available now.
     package mutating func next(_ read: () -> [UInt8]?) -> Step {
         if case .success(count) = outcome { return .all(bytes: count) }
         let bytes = read()
@@ -34,7 +34,7 @@ package struct ReadPipe: Sendable {
         }
         switch outcome {
         case .failure(let error): return .failure(error)
-        // A process that the writer has begun may keep its end open: the number alone says that it is the end.
+        // A child process of the writer may keep its end open, so only the number of bytes determines the end.
         case .success(let total) where bytes != nil: return .failure(.incomplete(count, of: total))
         case .success, nil: return .wait(forBytes: bytes == nil)
         }

@@ -1,24 +1,25 @@
-// Streams in Codable types: a member is the name of a stream, and its schema says so.
+// Streams in Codable types: a member is the name of a stream, and its schema states this.
 
 package import BridgeJSON
 
-/// Makes the readers of options or a result that are decoded: the decoder knows for which call.
+/// Creates the readers for decoded options or a decoded result. The decoder has it in its `userInfo`, for its call.
 package protocol StreamReaders: AnyObject {
-    /// What reads the stream of this name. It takes the end immediately.
+    /// Returns the source of the stream with this name, and claims the read end immediately.
     func source(_ name: String) -> any ByteSource
 }
 
 extension CodingUserInfoKey {
-    /// `StreamReaders`. `!`: any string is a key.
+    /// The key of a `StreamReaders`. `!`: any string is a key.
     package static let streamReaders = CodingUserInfoKey(rawValue: "trestle.streamReaders")!
 }
 
 private let streamSchema: JSON = ["type": "string", "format": "trestle-stream"]
 
 extension ByteReader: Codable {
-    /// Takes the end of the stream that a string names.
+    /// Takes the read end of the stream that a string names.
     ///
-    /// - Throws: `DecodingError` where it is no name, and where this is neither a task's options nor a call's result.
+    /// - Throws: `DecodingError` if it is not a name of a stream, or if the decoded value is neither a task's options
+    ///   nor a call's result.
     public convenience init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let name = try container.decode(String.self)
@@ -34,7 +35,7 @@ extension ByteReader: Codable {
 
     /// Always throws.
     ///
-    /// - Throws: `EncodingError`: an end is not handed on.
+    /// - Throws: `EncodingError`: an end cannot be passed on.
     public func encode(to encoder: any Encoder) throws {
         throw EncodingError.invalidValue(
             self,
@@ -47,14 +48,14 @@ extension ByteReader: Codable {
 extension ByteStream: Codable {
     /// Always throws.
     ///
-    /// - Throws: `DecodingError`: a stream of another one is read, with `ByteReader`.
+    /// - Throws: `DecodingError`: a received stream must be decoded as `ByteReader`.
     public convenience init(from decoder: any Decoder) throws {
         throw DecodingError.dataCorruptedError(
             in: try decoder.singleValueContainer(),
             debugDescription: "a stream that comes is read: its type is ByteReader")
     }
 
-    /// Encodes its name.
+    /// Encodes the stream's name.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(name)
@@ -71,7 +72,7 @@ extension ByteStream: TypeWithSchema {
     package static var plainest: ByteStream { ByteStream("", NoStream()) }
 }
 
-/// Behind the ends that a schema is derived from.
+/// The implementation of the ends from which a schema is derived.
 private final class NoStream: ByteSource, ByteSink {
     private static let error = BridgeError(.streamNotFound, "this is no end of a stream")
 

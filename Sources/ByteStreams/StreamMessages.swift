@@ -1,12 +1,12 @@
 package import BridgeJSON
 
-// The options of the daemon's tasks about streams, and what their results mean: docs/daemon-tasks.md.
+// The options of the daemon's tasks for streams: docs/daemon-tasks.md.
 
 /// The options of `bridge.stream.` and a task, without `stream` and `call`.
 package enum StreamOptions {
-    /// Of `new`, by the writer.
+    /// Returns the options of `new`, for the writer.
     ///
-    /// - Parameter attaches: Whether its end is to be a pipe, where the daemon can pass one.
+    /// - Parameter attaches: Whether the writer's end must be a pipe, if the daemon can pass one.
     package static func new(type: String?, totalBytes: Int?, attaches: Bool) -> JSONObject {
         var options: JSONObject = ["side": "write"]
         if attaches { options["attach"] = true }
@@ -15,28 +15,29 @@ package enum StreamOptions {
         return options
     }
 
-    /// Of `write`.
+    /// Returns the options of `write`.
     package static func write(_ bytes: ArraySlice<UInt8>) -> JSONObject {
         var text: [UInt8] = []
         bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
         return ["base64": .string(String(decoding: text, as: UTF8.self))]
     }
 
-    /// Which end of a stream a holder has. Said where it may have both.
+    /// The end of a stream that a holder has. Specified if it may have both.
     package enum Side: String, Sendable {
         case write
         case read
     }
 
-    /// Of `close`, by a side that has counted so many bytes.
+    /// Returns the options of `close`, for a side that has counted `byteCount` bytes.
     package static func close(_ byteCount: Int) -> JSONObject { ["bytes": .number(JSONNumber(byteCount))] }
 
-    /// The longest message of such an error, as JSON: the line fits into the shortest message, of 1 KiB.
+    /// The maximum length of such an error's message as JSON. The line then fits into the smallest message limit, 1
+    /// KiB.
     private static let maximumReasonBytes = 600
 
-    /// Of `close` before the end.
+    /// Returns the options of `close` before the end.
     ///
-    /// - Parameter error: What the other side gets as the reason, cut where it is too long; nil: nothing.
+    /// - Parameter error: The reason for the other side, truncated if it is too long; `nil` for none.
     package static func leave(_ error: BridgeError?) -> JSONObject {
         guard let error else { return [:] }
         return ["error": ["code": .string(error.code.rawValue), "message": .string(reason(error.message))]]

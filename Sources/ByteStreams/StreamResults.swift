@@ -1,8 +1,8 @@
 package import BridgeJSON
 
-// What the daemon's tasks about streams return, and what it means.
+// The results of the daemon's tasks for streams.
 
-/// A stream that `bridge.stream.new` has made.
+/// A stream that `bridge.stream.new` has created.
 package struct MadeStream: Sendable {
     package let name: String
     package let roomBytes: Int
@@ -17,21 +17,21 @@ package struct MadeStream: Sendable {
         self.init(name: name, roomBytes: Int(clamping: room))
     }
 
-    /// Whether the maker's end is a pipe, whose descriptor comes with this result.
+    /// Whether the creator's end is a pipe, whose descriptor is sent with this result.
     package static func isAttached(_ result: JSON) -> Bool { result["attached"] == true }
 }
 
 /// The result of a writer's `write`.
 package enum StreamAnswer {
-    /// The room that it gives.
+    /// Returns the number of bytes that the writer may have unanswered.
     package static func roomBytes(_ result: JSON) -> Int { Int(clamping: result["room"]?.int64Value ?? 0) }
 }
 
-/// The result of a `close`: how far the stream came.
+/// The result of a `close`: the extent of the transfer.
 package struct StreamReceipt: Sendable {
-    /// How many bytes the reader got.
+    /// The number of bytes that the reader received.
     let bytes: UInt64
-    /// Who ended the stream before it was complete; nil: it is complete.
+    /// The side that ended the stream before it was complete; `nil` if it is complete.
     let endedBy: String?
     let error: BridgeError?
 
@@ -46,7 +46,7 @@ package struct StreamReceipt: Sendable {
             result["error"].flatMap { BridgeError(json: $0) })
     }
 
-    /// - Throws: `stream.closed` where it does not say that the reader has every byte.
+    /// - Throws: `stream.closed` if it does not state that the reader has every byte.
     package func check() throws(BridgeError) {
         guard let endedBy else { return }
         var data: JSONObject = ["by": .string(endedBy), "bytes": .number(JSONNumber(bytes))]
@@ -62,10 +62,10 @@ package struct StreamReceipt: Sendable {
 /// The result of a `read`.
 package enum StreamChunk: Sendable {
     case bytes([UInt8], ByteReader.Announcement?)
-    /// These were all: so many.
+    /// The end of the stream, with the total number of bytes.
     case end(bytes: UInt64)
 
-    /// - Throws: `stream.invalid` where it is none.
+    /// - Throws: `stream.invalid` if it is not a chunk.
     package init(_ result: JSON) throws(BridgeError) {
         if result["end"] == true {
             guard let bytes = result["bytes"]?.int64Value, bytes >= 0 else { throw Self.noBytes }
@@ -83,7 +83,8 @@ package enum StreamChunk: Sendable {
         return text.withUTF8 { Base64Coding.decode(UnsafeRawBufferPointer($0)) }
     }
 
-    /// What the maker of the stream said of its bytes, in the result of the first `read`, or of `attach`.
+    /// Returns the announcement of the stream's creator, from the result of the first `read` or of `attach`; `nil` if
+    /// there is none.
     package static func announcement(in result: JSON) -> ByteReader.Announcement? {
         let (type, total) = (result["type"]?.stringValue, result["totalBytes"]?.int64Value)
         return ByteReader.Announcement(type: type, totalBytes: total.map { UInt64(clamping: $0) })
@@ -91,25 +92,25 @@ package enum StreamChunk: Sendable {
 }
 
 extension ByteReader.Announcement {
-    /// Nil: nothing is said.
+    /// Creates an announcement; `nil` if neither value is specified.
     package init?(type: String?, totalBytes: UInt64?) {
         guard type != nil || totalBytes != nil else { return nil }
         self.init(type: type, totalBytes: totalBytes.map { Int(clamping: $0) })
     }
 }
 
-/// What a reader has got in messages, one after the other.
+/// The bytes that a reader receives in messages, one after the other.
 package struct ReadBytes: Sendable {
     private var count: UInt64 = 0
-    /// What the maker of the stream said of its bytes; nil: nothing, or none have come yet.
+    /// The announcement of the stream's creator; `nil` if there is none, or if no bytes were received yet.
     package private(set) var announcement: ByteReader.Announcement?
 
     package init() {}
 
     /// Takes the result of a `read`.
     ///
-    /// - Returns: The bytes, never none; nil: these were all.
-    /// - Throws: `stream.invalid` where it has no bytes, or where they are not as many as were written.
+    /// - Returns: The bytes, never none; `nil` at the end of the stream.
+    /// - Throws: `stream.invalid` if it has no bytes, or if the total differs from the number of received bytes.
     package mutating func take(_ chunk: StreamChunk) throws(BridgeError) -> [UInt8]? {
         switch chunk {
         case .end(let total):
@@ -125,7 +126,7 @@ package struct ReadBytes: Sendable {
 }
 
 extension BridgeError {
-    /// To a reader that got other bytes than there are.
+    /// Returns the error for a reader that received another number of bytes than the total.
     static func incomplete(_ count: UInt64, of total: UInt64) -> BridgeError {
         BridgeError(.streamInvalid, "\(count) of the \(total) bytes of the stream came")
     }

@@ -1,6 +1,6 @@
-/// The version of Trestle. The JavaScript and the Python package have the same one, in their own files; a test holds
-/// all three to it.
+/// The version of Trestle. The JavaScript and the Python package state the same version in their own files; a test
+/// checks that all three are equal.
 public enum TrestleVersion {
-    /// Such as "0.1.0".
+    /// The version number, such as "0.1.0".
     public static let current = "0.1.0"
 }

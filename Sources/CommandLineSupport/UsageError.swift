@@ -1,14 +1,14 @@
 import ArgumentParser
 import BridgeJSON
 
-/// What is wrong with a command line, in the words in which the programs report everything else.
+/// Messages about an invalid command line, in the style of the programs' other error messages.
 public enum UsageError {
-    /// What the parser of command lines puts before its messages.
+    /// The prefix of the argument parser's messages.
     private static let prefix = "Error: "
 
-    /// The report about an error for people, with the usage where that is wrong; it may have several lines.
+    /// Returns the message about an error, with the usage if the error is a usage error. It may have several lines.
     ///
-    /// - Parameter command: the command that was running; nil: the command line was not understood.
+    /// - Parameter command: The command that was running; `nil` if the command line was not understood.
     static func report(
         _ error: any Error, of program: any ParsableCommand.Type, during command: (any ParsableCommand.Type)?
     ) -> String {
@@ -20,7 +20,7 @@ public enum UsageError {
         return "\(program._commandName): \(escaped)\(text.hasPrefix("\n") || text.isEmpty ? "" : "\n")\(text)"
     }
 
-    /// The report about one of a program's commands that was not used as it has to be.
+    /// Returns the message about a command of the program that was used incorrectly.
     static func report(
         _ message: String, of program: any ParsableCommand.Type, about command: any ParsableCommand.Type
     ) -> String {
@@ -33,7 +33,7 @@ public enum UsageError {
             """
     }
 
-    /// The names by which a command is reached.
+    /// Returns the names of the commands from `command` to `target`; `nil` if `target` is not below `command`.
     private static func path(
         from command: any ParsableCommand.Type, to target: any ParsableCommand.Type
     ) -> [String]? {
@@ -46,20 +46,21 @@ public enum UsageError {
 
     // MARK: The parser's messages
 
-    /// A message of the parser as a part of a sentence: lower case, no full stop, the question behind a semicolon.
+    /// Converts a message of the parser to a part of a sentence: lower case, no full stop, the question after a
+    /// semicolon.
     static func message(_ text: String) -> String {
         var text = text.replacing(". Did you mean ", with: "; did you mean ")
             .replacing("\n   or: Missing ", with: ", or missing ")
         text = missing(text) ?? choices(text)
         if text.hasSuffix(".") { text.removeLast() }
-        // A word in capitals, such as a name, stays.
+        // Keeps a word in capitals, such as a placeholder name.
         guard let first = text.first, first.isUppercase, text.dropFirst().first?.isLowercase == true else {
             return text
         }
         return first.lowercased() + text.dropFirst()
     }
 
-    /// "Missing expected argument '<task>'" as "required argument '<task>' is missing".
+    /// Converts "Missing expected argument '<task>'" to "required argument '<task>' is missing".
     private static func missing(_ text: String) -> String? {
         let beginning = "Missing expected argument "
         guard text.hasPrefix(beginning) else { return nil }
@@ -67,7 +68,8 @@ public enum UsageError {
         return "required \(name.hasPrefix("'-") ? "option" : "argument") \(name) is missing"
     }
 
-    /// The values that an option takes, behind a colon, be they listed in a sentence or below each other.
+    /// Moves the allowed values of an option behind a colon. The parser lists them in a sentence or one below the
+    /// other.
     private static func choices(_ text: String) -> String {
         guard let found = text.firstRange(of: ". Please provide one of ") else { return text }
         var values = text[found.upperBound...]

@@ -1,23 +1,23 @@
 import GRDB
 import Glibc
 
-/// Why a database could not be read or written: a sentence for the operator, which names the file.
+/// The reason why a database could not be read or written: a message for the operator, which names the file.
 public struct DatabaseFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no room left on the disk: the same may succeed later.
+    /// Whether the disk is full. The same operation may succeed later.
     public let isFull: Bool
-    /// What happened, and to which file.
+    /// The message: the failure and the file.
     public let description: String
 
     /// - Parameters:
-    ///   - description: What happened, and to which file.
-    ///   - isFull: Whether there is no room left on the disk.
+    ///   - description: The message, which names the file.
+    ///   - isFull: Whether the disk is full.
     public init(_ description: String, isFull: Bool = false) {
         (self.description, self.isFull) = (description, isFull)
     }
 
     /// - Parameters:
-    ///   - error: What a method of `DurableDatabase` or of GRDB threw.
-    ///   - subject: What cannot be used, and the path of its file.
+    ///   - error: The error that a method of `DurableDatabase` or of GRDB threw.
+    ///   - subject: The subject of the message, with the path of the file.
     init(_ error: any Error, _ subject: String) {
         let opening = "\(subject) cannot be used: "
         switch error {
@@ -25,7 +25,7 @@ public struct DatabaseFailure: Error, Sendable, Hashable, CustomStringConvertibl
         case DurableDatabase.Refusal.notMade(let code): self.init("\(subject) cannot be created", errno: code)
         case DurableDatabase.Refusal.newer: self.init(opening + "a newer version of the plugin wrote the file")
         case let error as DatabaseError:
-            // SQLite's own sentence, without the statement: it holds what was to be written.
+            // SQLite's own message, without the statement, which contains the written data.
             let sentence = error.isFull ? "the disk is full" : error.message ?? error.resultCode.description
             self.init(
                 opening + "\(sentence) (SQLite's code \(error.extendedResultCode.rawValue))", isFull: error.isFull)
@@ -33,7 +33,7 @@ public struct DatabaseFailure: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
-    /// A system call failed.
+    /// Creates the failure of a system call.
     init(_ opening: String, errno code: Int32) {
         self.init("\(opening): \(String(cString: strerror(code)))", isFull: code == ENOSPC || code == EDQUOT)
     }

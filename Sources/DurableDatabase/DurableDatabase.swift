@@ -1,31 +1,32 @@
-// DurableDatabase: a SQLite database whose commits are on the disk when they return, and whose failed commits do not
-// come back. The way in which it is opened, and what follows a failure of the storage, for the plugins that have one.
+// DurableDatabase: an SQLite database whose commits are on the disk when they return, and whose failed commits do not
+// reappear. It defines for the plugins how a database is opened, and how a failure of the storage is handled.
 //
-// Tables and the words of errors are the plugins' own.
+// The plugins define the tables and the texts of errors.
 
 import CSQLiteSetup
 public import GRDB
 import Glibc
 
-/// The file of a database, and the one way in which it is opened to be written.
+/// The file of a database, and the methods that open it for writing.
 ///
-/// Safe on any thread; every method waits for the disk.
+/// Any thread. Every method waits for the disk.
 public struct DurableDatabase: Sendable {
-    /// Why the file is not used, where SQLite has no error of its own for it.
+    /// The reasons to refuse the file for which SQLite has no error.
     public enum Refusal: Error, Hashable {
-        /// The disk has no room for the log's index.
+        /// The disk has no space for the log's index.
         case noRoom
-        /// There is no file, and it cannot be made.
+        /// The file does not exist, and cannot be created.
         case notMade(errno: Int32)
         /// A newer version of the plugin wrote it.
         case newer
     }
 
-    /// How long a statement waits for another process's lock. The daemon's lock on its state directory keeps a second
-    /// daemon away; this is for an administrator who makes a backup, or uses `sqlite3`.
+    /// The time for which a statement waits for another process's lock. The daemon's lock on its state directory
+    /// prevents a second daemon. This is for an administrator who makes a backup, or uses `sqlite3`.
     public static let busyMode = Database.BusyMode.timeout(5)
 
-    /// Done once, before the first connection. Where other code has opened one, it has no effect, and harms nothing.
+    /// The setup of SQLite, done once, before the first connection. If other code has opened one before, it has no
+    /// effect and does no harm.
     private static let setup: Void = { _ = csqlitesetup_allocate_pages_by_need() }()
 
     /// The file's path.
@@ -34,14 +35,14 @@ public struct DurableDatabase: Sendable {
     private let pragmas: String
 
     /// - Parameters:
-    ///   - path: With a directory in it.
+    ///   - path: The path, which must include a directory.
     ///   - label: The connection's name in a debugger.
-    ///   - pragmas: Statements for each connection that is opened, beside those for durability.
+    ///   - pragmas: Statements for each new connection, in addition to those for durability.
     public init(path: String, label: String, pragmas: String) {
         (self.path, self.label, self.pragmas) = (path, label, pragmas)
     }
 
-    /// Opens the file, and makes it where there is none.
+    /// Opens the file, and creates it if it does not exist.
     ///
     /// - Throws: `Refusal`, `DatabaseError`.
     public func open() throws -> DatabaseQueue {
@@ -50,7 +51,7 @@ public struct DurableDatabase: Sendable {
         return try openBesideAnother()
     }
 
-    /// Opens the file while this process has it open: the log's index has its room already.
+    /// Opens the file while this process has it open: the space for the log's index exists already.
     ///
     /// - Throws: `DatabaseError`.
     public func openBesideAnother() throws -> DatabaseQueue {
@@ -60,13 +61,13 @@ public struct DurableDatabase: Sendable {
         configuration.busyMode = Self.busyMode
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { [pragmas] database in
-            // Not by `configuration.journalMode`, with which GRDB lowers `synchronous` after this.
+            // Not through `configuration.journalMode`: with it GRDB lowers `synchronous` after this.
             try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + pragmas)
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Brings the tables up to date.
+    /// Migrates the tables to the current version.
     ///
     /// - Throws: `Refusal.newer`, `DatabaseError`.
     public func migrate(_ queue: DatabaseQueue, by migrator: DatabaseMigrator) throws {
@@ -74,10 +75,10 @@ public struct DurableDatabase: Sendable {
         try migrator.migrate(queue)
     }
 
-    /// Creates the file if it does not exist, readable to its owner alone. SQLite gives its companion files that mode.
+    /// Creates the file if it does not exist, readable only by its owner. SQLite gives its companion files that mode.
     ///
-    /// One that exists is not touched: closing it would take this process's locks on it away from the connections that
-    /// have it open.
+    /// An existing file is not opened: closing it would release this process's locks on it, which the open connections
+    /// need.
     private func makeFile() throws(Refusal) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) } else if errno != EEXIST { throw .notMade(errno: errno) }
@@ -85,9 +86,9 @@ public struct DurableDatabase: Sendable {
 }
 
 extension Database {
-    /// Rolls back, and makes sure that the failed transaction cannot come back: where only the last `fsync` failed, its
-    /// pages and its commit mark are in the log already, and the next program that opens the database would take them
-    /// for committed. A small transaction writes over their beginning, whether it gets through or not.
+    /// Rolls back, and ensures that the failed transaction cannot reappear. If only the last `fsync` failed, its pages
+    /// and its commit mark are in the log already, and the next program that opens the database would treat them as
+    /// committed. A small transaction overwrites their beginning, whether it succeeds or not.
     public func abandonFailedCommit() {
         try? rollback()
         try? inTransaction(.immediate) {
@@ -99,6 +100,6 @@ extension Database {
 }
 
 extension DatabaseError {
-    /// The disk has no room. The second code is that of the log's index.
+    /// Whether the disk is full. The second code is that of the log's index.
     public var isFull: Bool { resultCode == .SQLITE_FULL || extendedResultCode == .SQLITE_IOERR_SHMSIZE }
 }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Room for the file that SQLite maps into memory, the log's index (`-shm`).
+/// Checks the disk space for the file that SQLite maps into memory, the log's index (`-shm`).
 ///
-/// SQLite makes room for it by writing one byte into each page of memory. A file system whose blocks are smaller, as
-/// ext4 has them below 512 MiB, gives out one block of each page then, and the others as the memory is touched: where
-/// it has none left, the kernel ends the process (SIGBUS).
+/// SQLite allocates it by writing one byte into each page of memory. If the blocks of the file system are smaller than
+/// a page, as on an ext4 below 512 MiB, this allocates one block of each page. The other blocks are allocated when the
+/// memory is accessed: if none is free then, the kernel ends the process (SIGBUS).
 enum MappedRoom {
-    /// Twice what the index takes at first: two databases may be opened at a time.
+    /// Twice the initial size of the index: two databases may be opened at a time.
     static let neededBytes: UInt64 = 2 * 32 << 10
     private static let pageBytes: UInt = 4_096
 
-    /// Whether opening the database could end the process. Its file may be missing, its directory not.
+    /// Whether opening the database could end the process. The file may be missing; its directory must exist.
     static func isMissing(beside path: String) -> Bool {
         var system = statvfs()
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
@@ -18,7 +18,7 @@ enum MappedRoom {
     }
 
     static func isMissing(_ system: statvfs) -> Bool {
-        // Not what is kept for root: not even root gets all of that.
+        // Without the blocks that are reserved for root: even root does not get all of them.
         system.f_frsize < pageBytes && UInt64(system.f_bavail) * UInt64(system.f_frsize) < neededBytes
     }
 }

@@ -1,9 +1,9 @@
 public import GRDB
 import Glibc
 
-/// A durable database that only its owner may read, and whose errors are sentences for the operator.
+/// A durable database that only its owner may read, and whose errors are messages for the operator.
 ///
-/// Safe on any thread; every method waits for the disk.
+/// Any thread. Every method waits for the disk.
 public struct PrivateDatabase: Sendable {
     private let database: DurableDatabase
     private let contents: String
@@ -13,10 +13,10 @@ public struct PrivateDatabase: Sendable {
     public var path: String { database.path }
 
     /// - Parameters:
-    ///   - path: With a directory in it.
-    ///   - contents: What the file holds, as the subject of a sentence: `the accounts`.
+    ///   - path: The path, which must include a directory.
+    ///   - contents: The contents of the file, as the subject of a message: `the accounts`.
     ///   - label: The connection's name in a debugger.
-    ///   - migrator: Makes the tables.
+    ///   - migrator: Returns the migrations that create the tables.
     public init(
         path: String, contents: String, label: String, migrator: @escaping @Sendable () -> DatabaseMigrator
     ) {
@@ -24,11 +24,12 @@ public struct PrivateDatabase: Sendable {
         (self.contents, self.migrator) = (contents, migrator)
     }
 
-    /// Opens the file, makes it where there is none, and brings its tables up to date.
+    /// Opens the file, creates it if it does not exist, and migrates its tables.
     ///
     /// - Returns: The connection, which is opened again after a failure.
     public func open() throws(DatabaseFailure) -> ReopenableConnection<DatabaseQueue, DatabaseFailure> {
-        // Not by a descriptor: closing one would drop the locks of other code that has the file open in this process.
+        // Not through a descriptor: closing one would drop the locks of other code that has the file open in this
+        // process.
         if chmod(path, 0o600) != 0, errno != ENOENT {
             throw DatabaseFailure("\(contents) in \(path) cannot be made private", errno: errno)
         }
@@ -39,15 +40,15 @@ public struct PrivateDatabase: Sendable {
         }
     }
 
-    /// The connection that follows one that failed and is still open; nil: it cannot be opened.
+    /// Returns the connection that replaces a failed one, which is still open; `nil` if it cannot be opened.
     public func next(after failed: DatabaseQueue) -> DatabaseQueue? {
         failed.inDatabase { $0.abandonFailedCommit() }
         return try? database.openBesideAnother()
     }
 
-    /// Does something with the file.
+    /// Calls `body`, which uses the file, and converts its errors.
     ///
-    /// - Throws: What `body` throws, as a sentence.
+    /// - Throws: The error of `body`, as a message for the operator.
     public func explaining<T>(_ body: () throws -> T) throws(DatabaseFailure) -> T {
         do {
             return try body()

@@ -1,12 +1,12 @@
-/// A connection that is opened when it is first needed, and again after a failure of the storage: what a failure left
-/// behind in it is not trusted. Who takes it out closes it.
+/// A connection that is opened at its first use, and again after a failure of the storage, because the state of a
+/// failed connection cannot be trusted. The caller that takes the connection out must close it.
 ///
 /// Used by one thread at a time.
 public struct ReopenableConnection<Connection, Failure: Error> {
     fileprivate enum State {
         case unopened
         case open(Connection)
-        /// To be opened again; the error that the storage failed with.
+        /// The connection must be opened again; the value is the error of the storage.
         case failed(Failure)
     }
 
@@ -14,8 +14,9 @@ public struct ReopenableConnection<Connection, Failure: Error> {
     private let open: @Sendable (Failure?) throws(Failure) -> Connection
 
     /// - Parameters:
-    ///   - connection: Where it is open already.
-    ///   - open: Opens it. Gets the error that the storage failed with, where it is opened again.
+    ///   - connection: The connection; `nil` if it is not open yet.
+    ///   - open: Opens the connection. Its argument is the error of the storage if the connection is opened again, else
+    ///     `nil`.
     public init(
         _ connection: Connection? = nil, open: @escaping @Sendable (_ cause: Failure?) throws(Failure) -> Connection
     ) {
@@ -23,10 +24,10 @@ public struct ReopenableConnection<Connection, Failure: Error> {
         self.open = open
     }
 
-    /// The connection; nil: it is not open.
+    /// The connection; `nil` if it is not open.
     public var opened: Connection? { if case .open(let connection) = state { connection } else { nil } }
 
-    /// The connection, opened if need be.
+    /// Returns the connection; opens it if necessary.
     public mutating func usable() throws(Failure) -> Connection {
         let connection: Connection
         switch state {
@@ -38,16 +39,16 @@ public struct ReopenableConnection<Connection, Failure: Error> {
         return connection
     }
 
-    /// Takes the connection out, after a failure of the storage.
+    /// Takes the connection out after a failure of the storage.
     ///
-    /// - Parameter next: What takes its place, opened before the failed one is closed: the last one takes the log's
-    ///   index along, and a full disk has no room for another. Nil: it is opened when it is needed.
+    /// - Parameter next: The replacement, opened before the failed one is closed: closing the last connection removes
+    ///   the log's index, and a full disk has no space for another one. `nil` to open a connection at the next use.
     public mutating func fail(_ failure: Failure, next: Connection? = nil) -> Connection? {
         defer { state = next.map(State.open) ?? .failed(failure) }
         return opened
     }
 
-    /// Takes the connection out. It is opened again when it is needed.
+    /// Takes the connection out. It is opened again at the next use.
     public mutating func take() -> Connection? {
         defer { state = .unopened }
         return opened

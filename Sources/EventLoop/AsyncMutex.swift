@@ -1,13 +1,13 @@
-/// Lets one piece of asynchronous work after the other have its turn, in the order in which they ask.
+/// A lock for asynchronous work: one piece of work runs after the other, in the order of their requests.
 @LoopActor
 public final class AsyncMutex {
     private var isTaken = false
     private let waiting = AsyncSignal<Void>()
 
-    /// No user has the turn.
+    /// Creates a free lock.
     public nonisolated init() {}
 
-    /// Does the work when its turn comes, also where the Swift task was cancelled meanwhile.
+    /// Runs `body` when its turn comes, even if the Swift task is cancelled in the meantime.
     public func take<Value, Failure: Error>(
         _ body: @LoopActor () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -20,7 +20,7 @@ public final class AsyncMutex {
         return try await body()
     }
 
-    /// Not cancelled: who gave up its position in the queue would have to wake the next.
+    /// Waits without cancellation: a task that left the queue would have to wake the next one.
     private func waitForEnd() async {
         let waiting = waiting
         await Task { @LoopActor in _ = await waiting.wait() }.value

@@ -1,17 +1,16 @@
-/// Swift tasks that wait on the loop for something to happen, in the order in which they came. A task that is cancelled
-/// waits no longer.
+/// A queue of Swift tasks that wait on the loop for a value, in the order of arrival. A cancelled task stops waiting.
 @LoopActor
 public final class AsyncSignal<Value: Sendable> {
     private var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Value?, Never>)] = []
     private var lastTicket: UInt64 = 0
 
-    /// No task waits for it yet.
+    /// Creates a signal without waiting tasks.
     public nonisolated init() {}
 
     /// Whether no task waits.
     public var isEmpty: Bool { waiting.isEmpty }
 
-    /// Waits to be resumed: what with; nil where the Swift task is cancelled.
+    /// Waits until it is resumed. Returns the value; `nil` if the Swift task is cancelled.
     public func wait() async -> Value? {
         lastTicket += 1
         let ticket = lastTicket
@@ -22,12 +21,12 @@ public final class AsyncSignal<Value: Sendable> {
         }
     }
 
-    /// Resumes the one who has waited longest, if any.
+    /// Resumes the task that has waited longest, if any.
     public func resumeFirst(_ value: Value?) {
         if !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: value) }
     }
 
-    /// Resumes all tasks that wait.
+    /// Resumes all waiting tasks.
     public func resumeAll(_ value: Value?) {
         let all = waiting
         waiting = []

@@ -1,9 +1,9 @@
 import CLibuv
 
-/// Work that blocks, on libuv's threads: four, shared by all, so nothing that waits for long. A process that ends with
-/// `exit` waits for what runs on them.
+/// Runs blocking work on libuv's threads. There are four, shared by all code, so the work must not wait for long. A
+/// process that ends with `exit` waits for the work on them.
 public enum BlockingWork {
-    /// Runs `body` on such a thread. Any thread may call this.
+    /// Runs `body` on such a thread. Any thread.
     public static func run<T: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> T) async throws(E) -> T {
         let result: Result<T, E> = await withCheckedContinuation { continuation in
             let task = ClosureWork {
@@ -13,7 +13,7 @@ public enum BlockingWork {
                     continuation.resume(returning: .failure(error))
                 }
             }
-            // The pointer is the one given below; retained until `done`, which is called once and last.
+            // The pointer is the one passed below. It is retained until `done`, which is called once and last.
             run(
                 { Unmanaged<ClosureWork>.fromOpaque($0.unsafelyUnwrapped).takeUnretainedValue().body() },
                 done: { Unmanaged<ClosureWork>.fromOpaque($0.unsafelyUnwrapped).release() },
@@ -22,10 +22,10 @@ public enum BlockingWork {
         return try result.get()
     }
 
-    /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread, behind what `work` has posted.
-    /// Any thread may call this.
+    /// Runs `work(argument)` on such a thread, then `done(argument)` on the loop thread, after the functions that
+    /// `work` has posted. Any thread.
     ///
-    /// - Parameter holder: what ``LoopHolder`` says while `done` runs.
+    /// - Parameter holder: The value of ``LoopHolder`` while `done` runs.
     public static func run(
         _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void,
         done: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?,
@@ -35,7 +35,7 @@ public enum BlockingWork {
         EventLoop.post(FunctionWork.queue, FunctionWork.make(work, done, argument, holder))
     }
 
-    /// A request of libuv and what it is to run: freed before `done` is called.
+    /// A request of libuv with its functions; freed before `done` is called.
     private struct FunctionWork {
         var raw = uv_work_t()
         var work: @convention(c) (UnsafeMutableRawPointer?) -> Void
@@ -53,7 +53,7 @@ public enum BlockingWork {
             return UnsafeMutableRawPointer(request)
         }
 
-        /// On the loop thread; the pointer is what `make` returned, never nil.
+        /// Queues a request. Loop thread. The pointer is the result of `make`, never nil.
         static let queue: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
             // `raw` is the first field: a pointer to the request is one to it.
             let raw = pointer.unsafelyUnwrapped.assumingMemoryBound(to: uv_work_t.self)
@@ -65,7 +65,7 @@ public enum BlockingWork {
             request.work(request.argument)
         }
 
-        /// libuv reports finished work before what was posted: by the work itself, too.
+        /// libuv reports finished work before posted functions, even those that the work itself has posted.
         private static let finished: uv_after_work_cb = { raw, _ in
             let pointer = of(raw)
             let (done, argument, holder) = (pointer.pointee.done, pointer.pointee.argument, pointer.pointee.holder)
@@ -74,13 +74,14 @@ public enum BlockingWork {
             Loop.shared.enqueueBehindInbox(.function(done, argument, holder))
         }
 
-        /// libuv hands back what it was given: never nil, and the first field of a request.
+        /// Returns the request of a libuv pointer. libuv passes back the pointer that it received: never nil, and the
+        /// first field of a request.
         private static func of(_ raw: UnsafeMutablePointer<uv_work_t>?) -> UnsafeMutablePointer<FunctionWork> {
             UnsafeMutableRawPointer(raw.unsafelyUnwrapped).assumingMemoryBound(to: FunctionWork.self)
         }
     }
 
-    /// A closure that a C pointer keeps: retained when it is queued, released once it has run.
+    /// A closure that a C pointer refers to: retained when it is queued, released after it has run.
     private final class ClosureWork: Sendable {
         let body: @Sendable () -> Void
 

@@ -1,11 +1,11 @@
 import CLibuv
 import Glibc
 
-/// How a process ended.
+/// The way in which a process ended.
 public enum ExitStatus: Sendable, Hashable, CustomStringConvertible {
-    /// By itself, with that code from 0 to 255.
+    /// It exited with this code, from 0 to 255.
     case exited(Int32)
-    /// By that signal.
+    /// This signal ended it.
     case signalled(Int32)
 
     /// "exit status 1", "signal 9".
@@ -22,9 +22,9 @@ public enum ExitStatus: Sendable, Hashable, CustomStringConvertible {
 
 /// The process that started this one.
 public enum ParentProcess {
-    /// Has the kernel kill this process when its parent ends, or the thread of it that started this one: for a process
-    /// that is of no use to any other process, and may not be able to end by itself. Ends it immediately where the
-    /// parent ends meanwhile.
+    /// Requests that the kernel kill this process when its parent ends, or the parent's thread that started it. For a
+    /// process that is useless without its parent, and may not be able to end by itself. Ends this process immediately
+    /// if the parent ends in the meantime.
     public static func endWithIt() {
         if clibuv_end_with(getppid()) == 0 { _exit(0) }
     }
@@ -32,45 +32,44 @@ public enum ParentProcess {
 
 /// A process that this one started.
 ///
-/// A running one is kept alive by the loop; it does not have to be closed. Its pipes are streams, which have to be
-/// closed.
+/// The loop keeps a running one alive; it needs no closing. Its pipes are streams, which must be closed.
 @LoopActor
 public final class ChildProcess {
-    /// Where one of the three standard streams leads.
+    /// The target of one of the three standard streams.
     public enum StandardStream: Sendable, Hashable {
-        /// To where ours leads.
+        /// The same as that of this process.
         case inherit
-        /// To /dev/null.
+        /// /dev/null.
         case null
-        /// To a pipe, whose other end is the stream of that name.
+        /// A pipe, whose other end is the property with the stream's name.
         case pipe
-        /// To a descriptor of ours, which stays open here.
+        /// A descriptor of this process, which stays open here.
         case descriptor(Int32)
     }
 
-    /// Whom a process runs as.
+    /// The user as which a process runs.
     public struct User: Sendable, Hashable {
-        /// The user's number.
+        /// The user id.
         public var id: UInt32
-        /// The only group's number.
+        /// The id of the only group.
         public var group: UInt32
 
-        /// A user.
+        /// Creates a user.
         public init(id: UInt32, group: UInt32) {
             self.id = id
             self.group = group
         }
     }
 
-    /// What to start, and how.
+    /// The program to start, and its settings.
     public struct Options: Sendable {
-        /// The program; searched for in PATH where it has no slash.
+        /// The program; searched for in PATH if it contains no slash.
         public var file: String
-        /// What follows the program's name.
+        /// The arguments after the program's name.
         public var arguments: [String]
-        /// The whole environment; nil: ours.
+        /// The whole environment; `nil` for that of this process.
         public var environment: [String: String]?
-        /// Where it starts; nil: where we are.
+        /// The working directory; `nil` for that of this process.
         public var workingDirectory: String?
         /// Its standard input.
         public var standardInput = StandardStream.inherit
@@ -78,44 +77,45 @@ public final class ChildProcess {
         public var standardOutput = StandardStream.inherit
         /// Its standard error.
         public var standardError = StandardStream.inherit
-        /// Whom it runs as, without further groups; nil: as this process. Only root can choose.
+        /// The user as which it runs, without further groups; `nil` for that of this process. Only root can choose.
         public var user: User?
-        /// Descriptors of ours that it gets as its descriptors 3, 4 … All others that this module has opened are closed
-        /// in it; those of others where ``keepsOthersDescriptors`` is set.
+        /// Descriptors of this process that it receives as its descriptors 3, 4 … All others that this module has
+        /// opened are closed in it. Those of other code are closed if ``keepsOthersDescriptors`` is set.
         public var extraDescriptors: [Int32] = []
-        /// Make it the leader of a session of its own, so that signals from the terminal do not reach it and
-        /// `kill(_:)` reaches the processes that it has started as well.
+        /// Whether it leads its own session. Signals from the terminal do not reach it then, and `kill(_:)` also
+        /// reaches the processes that it has started.
         public var isSessionLeader = false
-        /// Its descendants end with it, whatever session they are in, and ``ChildProcess/exitStatus()`` waits for
-        /// that. Only in a process that has called ``ChildProcess/adoptOrphans(controlGroups:)``.
+        /// Whether its descendants end with it, in any session, and ``ChildProcess/exitStatus()`` waits for that. Only
+        /// in a process that has called ``ChildProcess/adoptOrphans(controlGroups:)``.
         public var endsDescendants = false
 
-        /// Starts `file` with those arguments; everything else is inherited.
+        /// Creates options that start `file` with these arguments and inherit everything else.
         public init(file: String, arguments: [String] = []) {
             self.file = file
             self.arguments = arguments
         }
     }
 
-    /// Whether children are kept from descriptors, too, that others have left open to them: plugins, libraries, the
-    /// program that started this process. For a daemon, which is to set it before it starts any. Not where this process
-    /// belongs to another program: Foundation's `Process`, for one, learns of a child's end by a descriptor that the
-    /// child has to inherit, and waits for ever without.
+    /// Whether inheritable descriptors of other code are closed in children, too: those of plugins, of libraries, and
+    /// of the program that started this process. A daemon must set it before it starts the first child. It must not be
+    /// set in a process whose code needs inheritance: Foundation's `Process`, for example, detects a child's end by a
+    /// descriptor that the child must inherit, and waits for ever without it.
     public static var keepsOthersDescriptors = false
 
-    /// Its process id.
+    /// The process id.
     public let pid: Int32
-    /// We write, it reads. Only for `.pipe`; the owner closes it, which ends the process' input.
+    /// The stream to its standard input; `nil` unless it is a `.pipe`. The owner closes it, which ends the process's
+    /// input.
     public private(set) var standardInput: UnixStream?
-    /// It writes, we read. Only for `.pipe`; the owner closes it.
+    /// The stream from this output; `nil` unless it is a `.pipe`. The owner closes it.
     public private(set) var standardOutput: UnixStream?
-    /// It writes, we read. Only for `.pipe`; the owner closes it.
+    /// The stream from this output; `nil` unless it is a `.pipe`. The owner closes it.
     public private(set) var standardError: UnixStream?
 
     private let isSessionLeader: Bool
     private let family: ProcessFamily?
     private var status: ExitStatus?
-    /// It has ended, and so has what was to end with it.
+    /// Whether the process and the descendants that end with it have ended.
     private var isOver = false
     private var waiting: [CheckedContinuation<ExitStatus, Never>] = []
     private var handle: LoopHandle<uv_process_t>?
@@ -140,23 +140,23 @@ public final class ChildProcess {
     }
 
     /// Makes this process the parent of descendants that have lost theirs (a subreaper), and ends those of children
-    /// with ``Options/endsDescendants``. Where the service manager has delegated this process's control group
-    /// (cgroup v2) to it, each such child also enters a group of its own before it executes its program. Processes
-    /// that other code in this process starts are left alone. Once, on the loop thread.
+    /// with ``Options/endsDescendants``. If the service manager has delegated this process's control group (cgroup v2)
+    /// to it, each such child also enters its own group before it executes its program. Processes that other code in
+    /// this process starts are not affected. To be called once, on the loop thread.
     ///
-    /// - Parameter prefix: how the names of these groups begin; a number follows. Empty groups with such names that are
-    ///   there already are removed. nil: no groups are made.
-    /// - Throws: `EINVAL` where the kernel has no subreapers.
+    /// - Parameter prefix: The prefix of the names of these groups; a number follows. Existing empty groups with such
+    ///   names are removed. `nil` to create no groups.
+    /// - Throws: `EINVAL` if the kernel has no subreapers.
     public static func adoptOrphans(controlGroups prefix: String? = nil) throws(SystemError) {
         try ProcessFamily.adoptOrphans(controlGroups: prefix)
     }
 
-    /// The directory of the groups that children with ``Options/endsDescendants`` get; nil where they get none.
+    /// The directory of the groups of children with ``Options/endsDescendants``; `nil` if they get none.
     public static var controlGroups: String? { ControlGroup.location?.directory }
 
-    /// To be awaited right before a child with ``Options/endsDescendants`` is started: where it gets a control group,
-    /// the kernel has to wait for some milliseconds, which then do not pass on the loop thread. Else returns
-    /// immediately.
+    /// Prepares the start of a child with ``Options/endsDescendants``; must be awaited right before it. If the child
+    /// gets a control group, the kernel waits for some milliseconds, which this moves off the loop thread. Otherwise
+    /// returns immediately.
     public static func prepareGroup() async { await ControlGroup.prepare() }
 
     private init(
@@ -174,44 +174,44 @@ public final class ChildProcess {
             standardOutput = try pipes.output.ourStream()
             standardError = try pipes.error.ourStream()
         } catch {
-            // The caller does not get this process: it must not stay.
+            // The caller does not receive this process, so it must end.
             kill(SIGKILL)
             for stream in [standardInput, standardOutput, standardError] { stream?.close() }
             throw error
         }
     }
 
-    /// Waits for the end. Returns immediately where the process has ended, and what was to end with it.
+    /// Waits until the process and the descendants that end with it have ended. Returns immediately if they have.
     public func exitStatus() async -> ExitStatus {
         if let status, isOver { return status }
         return await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Whether it has ended; what was to end with it may not have.
+    /// Whether the process itself has ended; its descendants may still run.
     public var hasEnded: Bool { status != nil }
 
-    /// Sends a signal to it, and to all of its session's first process group where it leads one. Does nothing once it
-    /// has ended.
+    /// Sends a signal to it; if it leads a session, to the first process group of the session. Does nothing after its
+    /// end.
     public func kill(_ signal: Int32 = SIGTERM) {
         guard status == nil else { return }
-        // It may have ended without our knowing yet; until it is reported, no other process can have its id.
+        // It may have ended without a report yet. Until the report no other process can have its id.
         _ = Glibc.kill(isSessionLeader ? -pid : pid, signal)
     }
 
-    /// What a process may use.
+    /// A resource that a process uses.
     public enum Resource: Int32, Sendable {
-        /// Its address space, in bytes.
+        /// The address space, in bytes.
         case addressSpaceBytes = 0
         /// Open descriptors.
         case descriptors = 1
-        /// Processes of its user; means nothing for root.
+        /// The processes of its user; no effect for root.
         case processes = 2
         /// The size of a core file, in bytes.
         case coreBytes = 3
     }
 
-    /// Bounds what it may use from now on; what it starts inherits that. Does nothing once it has ended.
-    /// - Throws: `EPERM` where this process may not do that, as under a filter of system calls.
+    /// Limits a resource from now on; processes that it starts inherit the limit. Does nothing after its end.
+    /// - Throws: `EPERM` if this process is not allowed to do that, for example by a filter of system calls.
     public func limit(_ resource: Resource, to value: UInt64) throws(SystemError) {
         guard status == nil, clibuv_limit(pid, resource.rawValue, value) != 0, errno != ESRCH else { return }
         throw SystemError(code: errno, operation: "bound the \(resource) of", subject: "process \(pid)")
@@ -229,7 +229,7 @@ public final class ChildProcess {
         handle?.close()
         handle = nil
         ProcessFamily.noteEnd(of: pid)
-        // The group's number belongs to no other group as long as a process is in it; later it may be another's.
+        // The group's id belongs to no other group as long as a process is in it; later another group may get it.
         if isSessionLeader, family != nil { _ = Glibc.kill(-pid, SIGKILL) }
         if let family { family.end { self.over(status) } } else { over(status) }
     }

@@ -4,14 +4,14 @@ import Glibc
 /// A control group (cgroup v2) for the processes of one family, below the group of this process.
 ///
 /// A member's children are members, whatever session, process group or parent they have. So the kernel ends all of them
-/// immediately, including those that are being forked meanwhile. Only where the service manager has delegated the group
-/// of this process to it: elsewhere no process may make groups. A member with the user of this process can move itself
+/// at once, including those that are being forked. It needs a service manager that has delegated the group of this
+/// process to it: otherwise this process may not create groups. A member with the user of this process can move itself
 /// to another delegated group.
 ///
 /// Belongs to its ``ProcessFamily``; on the loop thread.
 @LoopActor
 final class ControlGroup {
-    /// The directory below which groups are made, and how their names begin.
+    /// The directory in which groups are created, and the prefix of their names.
     struct Location {
         let directory: String
         let prefix: String
@@ -21,14 +21,14 @@ final class ControlGroup {
 
     private init(_ path: String) { self.path = path }
 
-    /// nil: no groups are made.
+    /// The location; `nil` if no groups are created.
     private(set) static var location: Location?
     private static var count = 0
-    /// Names that others have taken are passed over, as many as this.
+    /// The maximum number of existing names that are skipped.
     private static let maximumTaken = 64
 
-    /// Has groups be made from now on if the group of this process is delegated. Removes those that an earlier process
-    /// of the same unit has left; one that has members stays.
+    /// Enables groups if the group of this process is delegated. Removes the groups that an earlier process of the same
+    /// unit has left, unless they have members.
     static func enable(prefix: String) {
         guard let groups = ProcFile.text("/proc/self/cgroup"), let mounts = ProcFile.text("/proc/self/mountinfo"),
             let directory = directories(inGroups: groups, mounts: mounts).first(where: isUsable)
@@ -37,11 +37,11 @@ final class ControlGroup {
         removeEmpty(directory, prefix)
     }
 
-    /// The paths by which a process reaches its own group of cgroup v2, also where v1 is mounted beside it.
+    /// Returns the paths by which a process can access its own group of cgroup v2, also if v1 is mounted, too.
     ///
     /// - Parameters:
-    ///   - groups: the process's `cgroup` file.
-    ///   - mounts: its `mountinfo`. Mount points with spaces, which it escapes, are left out.
+    ///   - groups: The process's `cgroup` file.
+    ///   - mounts: Its `mountinfo`. Mount points with spaces, which that file escapes, are left out.
     nonisolated static func directories(inGroups groups: String, mounts: String) -> [String] {
         guard let path = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })?.dropFirst(3) else {
             return []
@@ -51,7 +51,7 @@ final class ControlGroup {
             guard let end = fields.firstIndex(of: "-"), end >= 6, fields.count > end + 1, fields[end + 1] == "cgroup2",
                 !fields[4].contains("\\")
             else { return nil }
-            // What the mount shows of the hierarchy.
+            // The part of the hierarchy that the mount shows.
             let root = fields[3] == "/" ? "" : fields[3]
             guard path == root || path.hasPrefix(root + "/") else { return nil }
             let below = path.dropFirst(root.count)
@@ -59,7 +59,7 @@ final class ControlGroup {
         }
     }
 
-    /// Whether groups may be made there, and ended as a whole, for which the kernel has to be 5.14 or newer.
+    /// Whether groups can be created there and killed as a whole, which needs kernel 5.14 or newer.
     private static func isUsable(_ directory: String) -> Bool {
         clibuv_is_delegated(directory) != 0 && access(directory, W_OK) == 0
             && access("\(directory)/cgroup.procs", W_OK) == 0 && access("\(directory)/cgroup.kill", F_OK) == 0
@@ -72,24 +72,24 @@ final class ControlGroup {
         }
     }
 
-    /// To be awaited right before ``make()`` and the start of a process. A process that enters a group waits for an RCU
-    /// grace period, some milliseconds, and so does the thread that started it. For about as long afterwards no process
-    /// has to wait again. So this has a thread of the pool wait in place of the loop: it moves this process to the
-    /// group in which it is already.
+    /// Prepares the start of a process in a group; must be awaited right before ``make()``. A process that enters a
+    /// group waits for an RCU grace period, some milliseconds, and so does the thread that started it. For about the
+    /// same time afterwards no process must wait again. So a thread of the pool waits here instead of the loop: it
+    /// moves this process to the group in which it already is.
     static func prepare() async {
         guard let location else { return }
         let path = "\(location.directory)/cgroup.procs"
         await BlockingWork.run { _ = ProcFile.write("0", to: path) }
     }
 
-    /// A new group without members; nil where none can be made.
+    /// Creates a group without members; returns `nil` if that fails.
     static func make() -> ControlGroup? {
         guard let location else { return nil }
         for _ in 0..<maximumTaken {
             count += 1
             let path = "\(location.directory)/\(location.prefix)\(count)"
             if mkdir(path, 0o755) == 0 {
-                // Groups of the members' own would have to be removed before this one.
+                // Groups that members create would have to be removed before this one.
                 ProcFile.write("0", to: "\(path)/cgroup.max.descendants")
                 return ControlGroup(path)
             }
@@ -98,7 +98,7 @@ final class ControlGroup {
         return nil
     }
 
-    /// Hands `body` a descriptor by which a process enters the group; -1 where there is none.
+    /// Calls `body` with a descriptor by which a process enters the group; -1 if it cannot be opened.
     func withEntry<R>(_ body: (Int32) -> R) -> R {
         let entry = clibuv_open("\(path)/cgroup.procs", O_WRONLY, 0)
         defer { if entry >= 0 { close(entry) } }
@@ -107,11 +107,12 @@ final class ControlGroup {
 
     /// Kills all members, and removes the group once they have ended.
     ///
-    /// - Returns: whether no member is left.
+    /// - Returns: Whether no member is left.
     func end() -> Bool {
         ProcFile.write("1", to: "\(path)/cgroup.kill")
         guard rmdir(path) != 0, errno == EBUSY else { return true }
-        // Busy, too, if a member has raised the bound and made groups: the service manager removes them with the unit.
+        // Also busy if a member has raised the limit and created groups: the service manager removes them with the
+        // unit.
         return ProcFile.text("\(path)/cgroup.events")?.contains("populated 1") != true
     }
 }

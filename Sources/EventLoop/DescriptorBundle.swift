@@ -1,25 +1,26 @@
 import CLibuv
 import Glibc
 
-/// Descriptors that lie in the queue of a socket: the receiver of that one descriptor can take all of them out, once.
-/// For a process that keeps descriptors for another, and should hold one instead of thousands.
+/// Descriptors in the queue of a socket: the receiver of that one descriptor can take all of them out, once. For a
+/// process that keeps descriptors for another one, and should keep one instead of thousands.
 public struct DescriptorBundle: ~Copyable, Sendable {
-    /// The end of a pair of sockets at which the descriptors lie. Closed on exec, and with this value; what was not
-    /// taken out is closed with the last copy of it.
+    /// The end of a socket pair whose queue has the descriptors. Closed on exec, and with this value. Descriptors that
+    /// were not taken out are closed with the last copy of it.
     public let descriptor: Int32
 
-    /// Takes a descriptor over.
+    /// Takes ownership of a descriptor.
     public init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// A parcel of copies of these descriptors.
+    /// Creates a bundle of copies of these descriptors.
     ///
-    /// - Throws: `ETOOMANYREFS` where more lie in sockets' queues than the process may have open (`RLIMIT_NOFILE`);
-    ///   `EAGAIN` where they do not fit into the queue, which takes far more than that; `EMFILE`, `ENFILE`, `EBADF`.
+    /// - Throws: `ETOOMANYREFS` if more descriptors are in the queues of sockets than the process may have open
+    ///   (`RLIMIT_NOFILE`); `EAGAIN` if they do not fit into the queue, which takes far more than that; `EMFILE`,
+    ///   `ENFILE`, `EBADF`.
     public static func make(of descriptors: [Int32]) throws(SystemError) -> DescriptorBundle {
         var ends: (queue: Int32, way: Int32) = (-1, -1)
-        // Of packets: each message is taken out by itself, with all of its descriptors.
+        // A packet socket: each message is taken out separately, with all of its descriptors.
         let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let status = withUnsafeMutableBytes(of: &ends) {
             socketpair(AF_UNIX, kind, 0, $0.bindMemory(to: Int32.self).baseAddress)
@@ -39,11 +40,11 @@ public struct DescriptorBundle: ~Copyable, Sendable {
 
     private static let maximumAtOnce = Int(clibuv_maximum_descriptors)
 
-    /// Takes all of them out, in their order, closed on exec. They are the caller's to close, those too that were taken
-    /// out before an error.
+    /// Takes all descriptors out, in their order, closed on exec. The caller must close them, also those that were
+    /// taken out before an error.
     ///
-    /// - Parameter take: Gets each of them.
-    /// - Throws: `ENOTSOCK` and others where it is no parcel.
+    /// - Parameter take: Receives each of them.
+    /// - Throws: `ENOTSOCK` and others if it is not a bundle.
     public func unpack(_ take: (Int32) -> Void) throws(SystemError) {
         var room = [Int32](repeating: -1, count: Self.maximumAtOnce)
         while true {

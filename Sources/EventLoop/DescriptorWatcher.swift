@@ -1,21 +1,22 @@
 import CLibuv
 
-/// Reports when a descriptor can be read or written: for libraries that do their own reading and writing.
+/// Reports when a descriptor can be read or written: for libraries that read and write themselves.
 ///
-/// An open watcher is kept alive by the loop: end it with `close()`, before the descriptor is closed.
+/// The loop keeps an open watcher alive: the owner must call `close()` before it closes the descriptor.
 @LoopActor
 public final class DescriptorWatcher {
     private var ready: (@LoopActor () -> Void)?
     private var handle: LoopHandle<uv_poll_t>?
-    /// The `uv_poll_event` bits that libuv watches at present.
+    /// The `uv_poll_event` bits that libuv currently watches.
     private var watched: UInt32 = 0
-    /// What the descriptor could do when `ready` was called last: both where it is broken.
+    /// Whether the descriptor could be read and written at the last call of `ready`; both are true if it is broken.
     public private(set) var readiness = (readable: false, writable: false)
 
-    /// Watches for nothing yet. The descriptor stays its owner's; libuv makes it non-blocking.
-    /// - Parameter ready: called in every turn in which the descriptor can do what is watched for, and where it is
+    /// Creates a watcher that watches for nothing yet. The owner of the descriptor keeps it; libuv makes it
+    /// non-blocking.
+    /// - Parameter ready: Called in every turn in which the descriptor can be read or written as requested, or is
     ///   broken.
-    /// - Throws: `EPERM` where it cannot be polled (a file), `EEXIST` where it is being watched already.
+    /// - Throws: `EPERM` if it cannot be polled (a file), `EEXIST` if it is being watched already.
     public init(_ descriptor: Int32, _ ready: @escaping @LoopActor () -> Void) throws(SystemError) {
         let handle = try LoopHandle<uv_poll_t>("watch a descriptor") { uv_poll_init($0, $1, descriptor) }
         self.ready = ready
@@ -23,7 +24,7 @@ public final class DescriptorWatcher {
         handle.retain(self)
     }
 
-    /// From now on watches for this, instead of what it watched for before.
+    /// Replaces the conditions to watch for.
     public func watch(readable: Bool, writable: Bool) {
         let wanted = (readable ? UV_READABLE.rawValue : 0) | (writable ? UV_WRITABLE.rawValue : 0)
         guard let handle, wanted != watched else { return }

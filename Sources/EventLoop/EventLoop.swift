@@ -1,29 +1,31 @@
-// EventLoop: one loop thread over libuv, and everything that happens on it: timers, signals, Unix sockets, child
-// processes, blocking work, and an executor so that `async` code runs on the loop as well.
+// EventLoop: one loop thread over libuv, and the services on it: timers, signals, Unix sockets, child processes,
+// blocking work, and an executor that runs `async` code on the loop.
 //
-// The only importer of libuv. C pointers stay in here; a C status passes `check` or `systemCall`.
-// `@LoopActor` is the loop thread: what is isolated to it needs no lock, and the compiler proves it.
+// The only module that imports libuv. C pointers stay inside the module; every C status is checked by `check` or
+// `systemCall`. `@LoopActor` is the loop thread: code that is isolated to it needs no lock, and the compiler verifies
+// this.
 
 /// The loop of this process.
 ///
-/// One turn: what the descriptors reported (streams, listeners), then the timers that are due, then the jobs (posted
-/// functions and Swift tasks), then the turn-end hooks, then the loop blocks until something happens.
+/// One turn: the events of the descriptors (streams, listeners), then the timers that are due, then the jobs (posted
+/// functions and Swift tasks), then the turn-end hooks. Then the loop blocks until the next event.
 public enum EventLoop {
-    /// Starts the loop thread, unless it runs already. Everything else in this module starts it by itself.
+    /// Starts the loop thread, unless it runs already. All other functions of this module start it themselves.
     public static func start() {
         _ = Loop.shared
     }
 
-    /// Runs `body` on the loop thread, soon, in the order of posting; never inside this call. Any thread.
+    /// Runs `body` soon on the loop thread, in the order of posting; never inside this call. Any thread.
     ///
-    /// From the loop thread itself it costs no wake-up and happens in the same turn, unless very many are waiting.
+    /// On the loop thread itself it needs no wake-up and runs in the same turn, unless very many jobs are waiting.
     public static func post(_ body: @escaping @LoopActor @Sendable () -> Void) {
         Loop.shared.enqueue(.closure(PostedClosure(body: body)))
     }
 
-    /// As `post(_:)`, without a closure to allocate. The caller keeps `argument` valid until then. Any thread.
+    /// Runs `function(argument)` like `post(_:)`, without allocating a closure. The caller keeps `argument` valid until
+    /// then. Any thread.
     ///
-    /// - Parameter holder: what ``LoopHolder`` says while it runs.
+    /// - Parameter holder: The value of ``LoopHolder`` while `function` runs.
     public static func post(
         _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, _ argument: UnsafeMutableRawPointer?,
         as holder: UInt32 = 0
@@ -31,26 +33,25 @@ public enum EventLoop {
         Loop.shared.enqueue(.function(function, argument, holder))
     }
 
-    /// The time, read once per turn when first asked for: cheap, and the same for everything in one turn.
+    /// The time, read at the first use in each turn: cheap, and the same within one turn.
     @LoopActor public static var now: MonotonicInstant { Loop.shared.turnTime }
 
     /// Calls `body` at the end of every turn, after I/O, timers and jobs and before the loop blocks, until the returned
-    /// hook is removed. This is where what a turn collected is written together. Hooks run in the order of their
-    /// registration; what they post runs in the next turn, which then follows without blocking.
+    /// hook is removed. Hooks write the output that a turn has collected. They run in the order of their registration.
+    /// Functions that they post run in the next turn, which then follows without blocking.
     @LoopActor @discardableResult
     public static func atTurnEnd(_ body: @escaping @LoopActor () -> Void) -> TurnEndHook {
         Loop.shared.addHook(body)
     }
 
-    /// Called at the end of each turn of more than 5 ms, with the CPU time that it took. What it does belongs to no
+    /// Called at the end of each turn of more than 5 ms, with the CPU time of the turn. Its own time belongs to no
     /// turn.
     @LoopActor public static var onSlowTurn: (@LoopActor (SlowTurn) -> Void)? {
         get { Loop.shared.onSlowTurn }
         set { Loop.shared.onSlowTurn = newValue }
     }
 
-    /// How late the loop is: the longest that something could have had to wait for it within the last five to ten
-    /// seconds, that is, its longest turn.
+    /// The maximum delay of the loop within the last five to ten seconds, that is, its longest turn.
     @LoopActor public static var lag: Duration { Loop.shared.lagMeter.longest(at: Loop.shared.turnTime) }
 }
 
@@ -64,7 +65,7 @@ public final class TurnEndHook {
         self.body = body
     }
 
-    /// The hook is not called again, not in this turn either.
+    /// Removes the hook. It is not called again, not in this turn either.
     public func remove() {
         isRemoved = true
     }

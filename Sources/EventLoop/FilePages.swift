@@ -2,11 +2,11 @@ import Glibc
 
 /// Pages of files in this process's memory that it can drop at any time.
 ///
-/// After a launch, half of what is resident are pages of libraries that the loader, the Swift runtime and the plugins'
-/// first steps read, most of them never again. They are clean copies of files: without them in this process they stay
-/// in the kernel's cache, and those that are used again come back from there without a read.
+/// After a launch, half of the resident memory consists of pages of libraries that the loader, the Swift runtime and
+/// the plugins' first steps have read, most of them only once. They are clean copies of files. After this process drops
+/// them, they stay in the kernel's cache, and pages that are used again come back from there without a read.
 public enum FilePages {
-    /// Drops them. Any thread; takes a few milliseconds.
+    /// Drops these pages. Any thread; takes a few milliseconds.
     public static func release() {
         let descriptor = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0, let file = fdopen(ReservedDescriptors.moved(descriptor), "r") else { return }
@@ -19,7 +19,7 @@ public enum FilePages {
             if let line { reader.take(line) }
         }
         for mapping in reader.finish() {
-            // Fails only where the mapping is gone.
+            // Fails only if the mapping was removed.
             _ = madvise(UnsafeMutableRawPointer(bitPattern: mapping.start), mapping.byteCount, MADV_DONTNEED)
         }
     }
@@ -29,10 +29,10 @@ public enum FilePages {
         var byteCount: Int
     }
 
-    /// Picks out of the lines of /proc/PID/smaps the mappings of files that no one can have written to: read-only, and
-    /// without a page of this process's own, as the loader's relocations leave them behind.
+    /// Finds in the lines of /proc/PID/smaps the mappings of files that were not modified: read-only, and without
+    /// private pages, which the loader's relocations create.
     ///
-    /// There are thousands of lines: they are looked at byte by byte, and no strings are made of them.
+    /// There are thousands of lines: they are examined byte by byte, without creating strings.
     struct MappingReader {
         private var found: [Mapping] = []
         private var current: Mapping?
@@ -41,7 +41,7 @@ public enum FilePages {
             if Self.begins(line, "Anonymous:") || Self.begins(line, "Private_Dirty:") {
                 if let colon = strchr(line, 0x3A), strtoul(colon + 1, nil, 10) != 0 { current = nil }
             } else if isupper(Int32(line.pointee)) == 0 {
-                // Names of figures begin with a capital letter, addresses never do.
+                // Names of values begin with a capital letter, addresses never do.
                 keepCurrent()
                 current = Self.readOnlyFile(line)
             }
@@ -62,7 +62,7 @@ public enum FilePages {
                 == 0
         }
 
-        /// From a line such as `7f0000000000-7f0000021000 r-xp 00000000 fe:00 1234   /usr/lib/libfoo.so`.
+        /// Parses a line such as `7f0000000000-7f0000021000 r-xp 00000000 fe:00 1234 /usr/lib/libfoo.so`.
         private static func readOnlyFile(_ line: UnsafePointer<CChar>) -> Mapping? {
             var behind: UnsafeMutablePointer<CChar>?
             let start = strtoul(line, &behind, 16)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What is in a folder.
+/// The contents of a folder.
 public enum FolderContents {
-    /// The names of all entries but `.` and `..`, in no order. Blocks while the disk is read.
+    /// Returns the names of all entries except `.` and `..`, in no order. Blocks while the disk is read.
     public static func names(in path: String) throws(SystemError) -> [String] {
         var names: [String] = []
         try forEach(in: path) { name in
@@ -12,7 +12,7 @@ public enum FolderContents {
         return names
     }
 
-    /// Removes a file, or a folder with all that is in it. What cannot be removed stays. Blocks.
+    /// Removes a file, or a folder with its contents. Entries that cannot be removed stay. Blocks.
     public static func remove(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -24,7 +24,7 @@ public enum FolderContents {
         rmdir(path)
     }
 
-    /// Hands `body` each of these names until it returns false. Blocks while the disk is read.
+    /// Calls `body` with each of these names until it returns false. Blocks while the disk is read.
     static func forEach(in path: String, _ body: (String) -> Bool) throws(SystemError) {
         guard let stream = opendir(path) else { throw SystemError(code: errno, operation: "read", subject: path) }
         defer { closedir(stream) }

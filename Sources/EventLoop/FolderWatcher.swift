@@ -1,16 +1,16 @@
 import Glibc
 
-/// Reports files that are written, moved and removed in a folder and in those below it, by way of inotify.
+/// Reports files that are written, moved and removed in a folder and its subfolders, through inotify.
 ///
-/// An open watcher is kept alive by the loop: end it with `close()`. Links to folders are not followed.
+/// The loop keeps an open watcher alive: the owner must call `close()`. Links to folders are not followed.
 @LoopActor
 public final class FolderWatcher {
     /// A change.
     public enum Change: Sendable, Equatable {
-        /// Something of that path is another than before; of a folder that is new, its content too. Where so much
-        /// happened that the kernel kept no account of it, the path is that of the watched folder.
+        /// The file or folder of this path has changed; for a new folder, its contents have, too. If the kernel lost
+        /// events, the path is that of the watched folder.
         case changed(String)
-        /// A folder that is new cannot be watched, so changes in it are not reported.
+        /// A new folder cannot be watched, so changes in it are not reported.
         case unwatched(String, SystemError)
     }
 
@@ -20,21 +20,21 @@ public final class FolderWatcher {
     private var report: (@LoopActor (Change) -> Void)?
     private var descriptor: Int32
     private var watcher: DescriptorWatcher?
-    /// The folder of each of inotify's numbers.
+    /// The folders by their inotify watch descriptor.
     private var folders: [Int32: String] = [:]
 
-    /// What counts: a file that was written and closed, and whatever comes, goes or gets another name.
+    /// The reported events: a file that was written and closed, and entries that are created, removed or renamed.
     private static let mask =
         UInt32(IN_CLOSE_WRITE) | UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
         | UInt32(bitPattern: Int32(IN_ONLYDIR)) | UInt32(bitPattern: Int32(IN_DONT_FOLLOW))
 
-    /// Watches a folder and all below it.
+    /// Watches a folder.
     ///
     /// - Parameters:
-    ///   - isDeep: whether the folders below it are watched too.
-    ///   - skips: whether a file or folder of that name, wherever it is, is of no interest.
-    ///   - notify: called for each change, in order; one save may be several.
-    /// - Throws: `ENOENT`, `EACCES`, `ENOTDIR`; `ENOSPC` where the user watches as many folders as the system allows.
+    ///   - isDeep: Whether its subfolders are watched, too.
+    ///   - skips: Whether files and folders with this name are ignored, at any depth.
+    ///   - report: Called for each change, in order; one save may cause several.
+    /// - Throws: `ENOENT`, `EACCES`, `ENOTDIR`; `ENOSPC` if the user watches as many folders as the system allows.
     public init(
         _ folder: String, isDeep: Bool = true, skipping skips: @escaping (String) -> Bool = { _ in false },
         _ report: @escaping @LoopActor (Change) -> Void
@@ -76,7 +76,7 @@ public final class FolderWatcher {
         }
         folders[number] = path
         for name in isDeep ? Self.subfolders(of: path) : [] where !skips(name) {
-            // One that went meanwhile need not be watched.
+            // A folder that was removed in the meantime need not be watched.
             do throws(SystemError) { try add("\(path)/\(name)") } catch  where error.code == ENOENT {}
         }
     }
@@ -95,12 +95,13 @@ public final class FolderWatcher {
 
     private func read() {
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
-            // Files that are made faster than they are reported do not keep the loop: the rest comes in the next turn.
+            // Limited, so that files that are created faster than they are reported do not occupy the loop: the rest is
+            // read in the next turn.
             for _ in 0..<Self.maximumReads where report != nil {
                 let count = uninterrupted { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
                 guard count > 0 else { return }
                 var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                // The kernel hands over whole events only.
+                // The kernel returns only whole events.
                 while rest.count >= MemoryLayout<inotify_event>.size {
                     let event = rest.loadUnaligned(as: inotify_event.self)
                     let size = MemoryLayout<inotify_event>.size + Int(event.len)
@@ -120,7 +121,8 @@ public final class FolderWatcher {
         if isDeep, event.mask & UInt32(bitPattern: Int32(IN_ISDIR)) != 0,
             event.mask & (UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) != 0
         {
-            // Before it is reported: what comes into it is either there when the report is handled, or reported itself.
+            // Before the report: a later file in the folder either exists when the report is handled, or is reported
+            // itself.
             do throws(SystemError) { try add(path) } catch  where error.code == ENOENT {} catch {
                 report?(.unwatched(path, error))
             }

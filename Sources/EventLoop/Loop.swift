@@ -2,38 +2,40 @@ import CLibuv
 import Glibc
 import Synchronization
 
-/// The loop itself: its thread, its queues, and libuv's loop, which does all but streams. One per process, never torn
-/// down.
+/// The loop itself: its thread, its queues, and libuv's loop, which handles everything except streams. One per process,
+/// never destroyed.
 ///
-/// Unchecked because the compiler cannot see which fields belong to the loop thread: all `var`s do, except `thread`,
+/// Unchecked because the compiler cannot verify which fields belong to the loop thread: all `var`s do, except `thread`,
 /// which is written once before the instance is visible to any other code. `inbox` has its own lock; `bell` may be rung
 /// from any thread.
 ///
-/// `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// `@exclusivity(unchecked)`: docs/architecture.md explains why.
 final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     static let shared = Loop()
 
-    /// Jobs per turn: enough to hide the cost of a turn, few enough (well under a millisecond of small ones) that
-    /// descriptors are looked at in between.
+    /// The maximum number of jobs per turn: enough to hide the cost of a turn, and few enough (well under a millisecond
+    /// for small jobs) that descriptors are checked in between.
     static let jobsPerTurn = 1_024
-    /// For how long a turn runs jobs, where one alone does not take longer.
+    /// The time for which a turn runs jobs; a single job may take longer.
     private static let jobNanosecondsPerTurn: UInt64 = 4_000_000
-    /// After so many jobs the clock is looked at; a power of two.
+    /// The number of jobs after which the clock is read; a power of two.
     private static let jobsPerLook = 8
-    /// What one read of a stream takes at most.
+    /// The maximum size of one read of a stream.
     static let readBufferBytes = 65_536
-    /// Readable bytes behind what a stream hands out, for parsers that look at whole vector registers.
+    /// The number of readable bytes after the data that a stream delivers, for parsers that read whole vector
+    /// registers.
     static let readPaddingBytes = 64
 
     let raw: UnsafeMutablePointer<uv_loop_t>
-    /// What every stream reads into; valid for the one callback. Zeroed once, so that its padding is defined.
+    /// The buffer for the reads of all streams. Its contents are valid during one callback. Zeroed once, so that its
+    /// padding is defined.
     let readBuffer: UnsafeMutableRawPointer
-    /// Rung when there is something in the inbox. A descriptor of our own instead of libuv's `uv_async_t`: there the
-    /// loop spins until the thread that has woken it runs again, for milliseconds where both share a processor.
+    /// Wakes the loop when the inbox is not empty. Our own descriptor instead of libuv's `uv_async_t`, with which the
+    /// loop spins until the waking thread runs again: for milliseconds if both share a processor.
     private let bell = clibuv_make_bell()
-    /// What the loop waits for.
+    /// The epoll set that the loop waits for.
     let streams = StreamPoll()
-    /// libuv does nothing where it has no handle.
+    /// A handle that is always active: without one libuv does nothing.
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private let inbox = Inbox()
     private let thread: pthread_t
@@ -41,15 +43,16 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     @exclusivity(unchecked) private(set) var jobs = WorkQueue()
     private var batch: [Work] = []
     @exclusivity(unchecked) private var hooks: [TurnEndHook] = []
-    /// The turn's time in nanoseconds; 0 until it is first asked for in a turn.
+    /// The turn's time in nanoseconds; 0 until its first use in a turn.
     @exclusivity(unchecked) private var turnStart: UInt64 = 0
     @exclusivity(unchecked) var lagMeter = LagMeter()
     @exclusivity(unchecked) private var turnMeter = TurnMeter()
-    /// Notices turns that go on for long; never released.
+    /// Detects long turns; never released. `nil` if it was not started.
     @exclusivity(unchecked) var watch: Unmanaged<LoopWatch>?
-    /// Gets each slow turn, at its end.
+    /// Called with each slow turn, at its end.
     var onSlowTurn: (@LoopActor (SlowTurn) -> Void)?
-    /// A timer's callback is running: one that is due immediately must wait for the next turn, or libuv never leaves.
+    /// Whether a timer's callback is running. A timer that is due immediately must then wait for the next turn, or
+    /// libuv would never return.
     var isFiringTimers = false
 
     private init() {
@@ -88,7 +91,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
         }
     }
 
-    /// Behind everything that other threads have handed over. Loop thread.
+    /// Appends work after all work that other threads have enqueued. Loop thread.
     func enqueueBehindInbox(_ work: Work) {
         takeInbox()
         jobs.append(work)
@@ -122,12 +125,12 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
 
     // MARK: Turns
 
-    /// Waits for events, hands them out, and ends the turn. libuv is called where it has an event, a timer that is due
-    /// or a handle that changed: it is embedded as its manual says of `uv_backend_fd`.
+    /// Waits for events, delivers them, and ends the turn. libuv is called if it has an event, a timer that is due or a
+    /// changed handle: it is embedded as its manual describes for `uv_backend_fd`.
     private func turn() {
         let milliseconds = uv_backend_timeout(raw)
         let count = streams.wait(milliseconds: jobs.isEmpty ? milliseconds : 0)
-        // Timers count from here on.
+        // The delays of timers begin here.
         uv_update_time(raw)
         var isLibuvReady = milliseconds == 0
         if count > 0 {
@@ -143,8 +146,8 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
         endTurn()
     }
 
-    /// Called first in every turn with an event, and in every callback from libuv: the turn's clock is read once, at
-    /// its first event.
+    /// Begins the turn, unless it has begun. Called first in every turn with an event, and in every callback from
+    /// libuv, so that the clock is read once in a turn, at its first event.
     @inline(__always)
     func beginTurn() {
         guard turnStart == 0 else { return }
@@ -192,7 +195,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
 
     @LoopActor
     private func runHooks() {
-        // By index: a hook may add others, which then run in this turn already, and may remove any.
+        // By index: a hook may add others, which then already run in this turn, and may remove any.
         var index = 0
         var removed = false
         while index < hooks.count {
@@ -204,17 +207,17 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
     }
 }
 
-/// The longest time, such as that of a turn, of the last one to two windows of five seconds.
+/// Measures the longest time, such as that of a turn, within the last one to two windows of five seconds.
 public struct LagMeter {
     private static let windowNanoseconds: UInt64 = 5_000_000_000
     private var windowStart: UInt64 = 0
     private var current: UInt64 = 0
     private var previous: UInt64 = 0
 
-    /// Has noted nothing.
+    /// Creates a meter without measurements.
     public init() {}
 
-    /// Notes a time that is over.
+    /// Records a time that ended at `now`.
     public mutating func note(_ time: Duration, at now: MonotonicInstant) {
         let nanoseconds = UInt64(max(.zero, time) / .nanoseconds(1))
         note(from: now.nanoseconds - min(now.nanoseconds, nanoseconds), to: now.nanoseconds)
@@ -225,7 +228,7 @@ public struct LagMeter {
         current = max(current, end - start)
     }
 
-    /// The longest.
+    /// Returns the longest time.
     public mutating func longest(at now: MonotonicInstant) -> Duration {
         roll(to: now.nanoseconds)
         return .nanoseconds(Int64(clamping: max(current, previous)))

@@ -1,7 +1,7 @@
 import CLibuv
 import Glibc
 
-/// The loop thread, as an actor: what is isolated to it runs there and nowhere else.
+/// The loop thread as an actor: code that is isolated to it runs only there.
 @globalActor
 public actor LoopActor {
     /// The one instance.
@@ -15,12 +15,12 @@ public actor LoopActor {
     /// Whether the calling thread is the loop thread. Any thread.
     public static var isOnLoopThread: Bool { Loop.shared.isCurrentThread }
 
-    /// Runs `body` here and now. Traps off the loop thread: for callbacks that are known to come on it.
+    /// Runs `body` immediately. Traps on other threads: for callbacks that always arrive on the loop thread.
     @inline(__always)
     public static func assumeIsolated<T: Sendable, E: Error>(_ body: @LoopActor () throws(E) -> T) throws(E) -> T {
         precondition(isOnLoopThread, "This must run on the loop thread.")
-        // Unsafe in form only: a function that is isolated to an actor is called like one that is not, and the
-        // precondition is just what the isolation asks for.
+        // Unsafe in form only: a function that is isolated to an actor has the same calling convention as one that is
+        // not, and the precondition is exactly what the isolation requires.
         typealias Plain = () throws(E) -> T
         return try withoutActuallyEscaping(body) { (isolated) throws(E) -> T in
             try unsafeBitCast(isolated, to: Plain.self)()
@@ -29,8 +29,8 @@ public actor LoopActor {
 }
 
 extension LoopActor {
-    /// As `assumeIsolated(_:)`, for callbacks that come very often: what `body` needs is passed to it instead of
-    /// captured, and a closure that captures nothing costs no allocation.
+    /// Runs `body` like `assumeIsolated(_:)`, for very frequent callbacks. The value that `body` needs is passed
+    /// instead of captured, because a closure without captures needs no allocation.
     @inline(__always)
     public static func assumeIsolated<Argument, R>(
         passing argument: Argument, _ body: @escaping @LoopActor (Argument) -> R
@@ -42,16 +42,17 @@ extension LoopActor {
 }
 
 extension Unmanaged {
-    /// Lends the object without counting a reference; the caller knows that another reference holds it meanwhile.
+    /// Calls `body` with the object without counting a reference. The caller guarantees that another reference keeps it
+    /// alive.
     ///
-    /// As the standard library's function of this kind, for closures that are isolated to an actor: handed to that one,
-    /// such a closure begins with a search for its executor, because the library says nothing of isolation. This module
-    /// does.
+    /// Like the corresponding function of the standard library, but for closures that are isolated to an actor. That
+    /// function does not declare isolation, so such a closure would begin with a search for its executor. This module
+    /// does declare it.
     @inlinable @inline(__always)
     public func withUnowned<R>(_ body: (Instance) -> R) -> R { _withUnsafeGuaranteedRef(body) }
 }
 
-/// Runs tasks on the loop thread that prefer to be there, so that their plain `async` functions stay on the loop:
+/// Runs the tasks on the loop thread that prefer this executor, so that their plain `async` functions stay on the loop:
 /// `Task(executorPreference: LoopExecutor.shared) { … }`.
 ///
 /// `Task.immediate(executorPreference: LoopExecutor.shared) { @concurrent in … }` begins immediately, inside the call.
@@ -70,15 +71,15 @@ public final class LoopExecutor: TaskExecutor {
         Loop.shared.enqueue(.taskJob(UnownedJob(job)))
     }
 
-    /// The reference that the runtime keeps.
+    /// Returns the reference that the runtime keeps.
     public func asUnownedTaskExecutor() -> UnownedTaskExecutor { Self.unowned }
 }
 
 /// The executor of `LoopActor`.
 ///
-/// Not the same object as `LoopExecutor`, because a job does not show whether it comes from an actor or from a task's
-/// preference, and the runtime must know when the job runs: if it knows too much or too little, it takes every call of
-/// an `async` function for a change of executors and sends the task round the queue once more.
+/// A different object from `LoopExecutor`, because a job does not show whether it comes from an actor or from a task's
+/// preference, and the runtime needs this when the job runs. With wrong information it treats every call of an `async`
+/// function as a change of executors, and enqueues the task once more.
 final class LoopSerialExecutor: SerialExecutor {
     static let shared = LoopSerialExecutor()
     static let unowned = UnownedSerialExecutor(ordinary: shared)

@@ -2,13 +2,13 @@ import CLibuv
 
 /// A timer on the loop: fires once per `schedule`, never early, with millisecond resolution.
 ///
-/// An open timer is kept alive by the loop: end it with `close()`.
+/// The loop keeps an open timer alive: the owner must call `close()`.
 @LoopActor
 public final class LoopTimer {
     private var fire: (@LoopActor () -> Void)?
     private var handle: LoopHandle<uv_timer_t>?
 
-    /// A timer that is not scheduled yet.
+    /// Creates a timer that is not scheduled yet.
     public init(_ fire: @escaping @LoopActor () -> Void) {
         self.fire = fire
         do {
@@ -20,11 +20,11 @@ public final class LoopTimer {
         }
     }
 
-    /// Fires at that time, or in the next turn where it has passed. Replaces an earlier schedule.
+    /// Fires at that time, or in the next turn if it has passed. Replaces an earlier schedule.
     public func schedule(at deadline: MonotonicInstant) {
         guard let handle else { return }
-        // libuv's own clock is CLOCK_MONOTONIC in whole milliseconds, rounded down; rounding the deadline up therefore
-        // never fires early.
+        // libuv's own clock is CLOCK_MONOTONIC in whole milliseconds, rounded down; the deadline is rounded up, so the
+        // timer never fires early.
         let due = deadline.nanoseconds / 1_000_000 + (deadline.nanoseconds % 1_000_000 == 0 ? 0 : 1)
         let current = uv_now(Loop.shared.raw)
         let delay = max(due > current ? due - current : 0, Loop.shared.isFiringTimers ? 1 : 0)
@@ -36,13 +36,13 @@ public final class LoopTimer {
         schedule(at: EventLoop.now + delay)
     }
 
-    /// Does not fire, until it is scheduled again.
+    /// Stops the timer until it is scheduled again.
     public func cancel() {
         guard let handle else { return }
         require(uv_timer_stop(handle.raw), "uv_timer_stop")
     }
 
-    /// Never fires again. Further calls do nothing.
+    /// Ends the timer. Further calls do nothing.
     public func close() {
         handle?.close()
         handle = nil

@@ -2,42 +2,42 @@ import CLibuv
 import Glibc
 import Synchronization
 
-/// Code that kept the loop thread from everything else.
+/// Code that blocked the loop thread for a long time.
 public struct LoopHold: Sendable {
-    /// Whose code it was (``LoopHolder``).
+    /// The holder that ran the code (``LoopHolder``).
     public var holder: UInt32
-    /// Its name, as it was while the code ran.
+    /// The holder's name while the code ran.
     public var name: String
-    /// How long, so far or altogether.
+    /// The time so far, or the total time if it is over.
     public var duration: Duration
     /// Whether the thread is free again.
     public var isOver: Bool
 }
 
-/// Notices from a thread of its own that one turn of the loop goes on for long, and who holds it.
+/// Detects long turns of the loop and their holder, from its own thread.
 ///
-/// While the loop waits for events this thread sleeps; a turn wakes it, and it looks at the loop every quarter of a
-/// second until a look finds no turn. Time in which the kernel let others run does not count.
+/// While the loop waits for events this thread sleeps. A turn wakes it, and it then checks the loop every quarter of a
+/// second until a check finds no turn. Time in which the kernel ran other threads does not count.
 public final class LoopWatch: Sendable {
     /// A turn of this length is reported when it ends.
     static let limit = Duration.milliseconds(500)
-    /// One that has lasted so long is reported while it goes on, by the next look: within a second.
+    /// A turn of this length is reported while it continues, by the next check: within a second.
     static let timeout = Duration.milliseconds(750)
     static let interval = Duration.milliseconds(250)
 
-    /// What the looks at one turn have found.
+    /// The results of the checks of one turn.
     private struct Looks {
         var turn: UInt64 = 0
-        /// Looks that found the thread at work, or blocked.
+        /// The number of checks that found the thread running or blocked.
         var count = 0
         var holder: UInt32 = 0
         var name: String?
     }
 
-    /// The start of the turn, on the monotonic clock in nanoseconds; 0: the loop waits for events.
+    /// The start of the turn, on the monotonic clock in nanoseconds; 0 if the loop waits for events.
     private let turn = Atomic<UInt64>(0)
     private let isAsleep = Atomic<Bool>(false)
-    // Never freed: a watch lives as long as the process. Its thread reads what does not change.
+    // Never freed: a watch exists as long as the process. The pointer itself does not change.
     private nonisolated(unsafe) let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)  // any thread may post
     private let looks = Mutex(Looks())
     private let name: @Sendable (UInt32) -> String?
@@ -45,12 +45,13 @@ public final class LoopWatch: Sendable {
     private let clock: clockid_t
     private let statePath: String
 
-    /// Watches the loop of this process from now on. Once only.
+    /// Watches the loop of this process from now on. Later calls do nothing.
     ///
     /// - Parameters:
-    ///   - name: names the code that a holder stands for (``LoopHolder``); nil: unknown, not reported. Called
+    ///   - name: Returns the name of a holder (``LoopHolder``); `nil` if it is unknown and must not be reported. Called
     ///     on the watch's thread.
-    ///   - report: gets a long turn: once on the watch's thread while it lasts, and on the loop thread when it is over.
+    ///   - report: Called with a long turn: once on the watch's thread while it lasts, and on the loop thread when it
+    ///     is over.
     @LoopActor
     public static func start(
         naming name: @escaping @Sendable (UInt32) -> String?, report: @escaping @Sendable (LoopHold) -> Void
@@ -67,19 +68,19 @@ public final class LoopWatch: Sendable {
 
     private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
         clibuv_prepare_thread("loop-watch")
-        // The argument given above.
+        // The argument passed above.
         if let argument { Unmanaged<LoopWatch>.fromOpaque(argument).takeUnretainedValue().run() }
         return nil
     }
 
-    /// On the loop thread.
+    /// Creates the watch. Loop thread.
     private init(_ name: @escaping @Sendable (UInt32) -> String?, _ report: @escaping @Sendable (LoopHold) -> Void) {
         self.name = name
         self.report = report
         var clock = clockid_t()
         pthread_getcpuclockid(pthread_self(), &clock)
         self.clock = clock
-        // It leads to PID/task/TID.
+        // The link's target is PID/task/TID.
         var link = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/thread-self", &link, link.count)
         let threadPath = String(decoding: link.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -91,7 +92,8 @@ public final class LoopWatch: Sendable {
 
     @inline(__always)
     func turnBegan(_ start: UInt64) {
-        // In one order with what the other thread does before it sleeps: one of the two sees the other.
+        // Sequentially consistent with the stores and loads of the other thread before it sleeps: at least one of the
+        // two detects the other.
         turn.store(start, ordering: .sequentiallyConsistent)
         guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
         isAsleep.store(false, ordering: .relaxed)
@@ -108,7 +110,7 @@ public final class LoopWatch: Sendable {
     private func note(_ start: UInt64, _ duration: Duration) {
         let looks = looks.withLock { $0 }
         guard looks.turn == start, Self.isHold(duration, looks.count), let name = looks.name else { return }
-        // In a turn of its own, at whose end is written what it says.
+        // In its own turn, at whose end its output is written.
         let hold = LoopHold(holder: looks.holder, name: name, duration: duration, isOver: true)
         EventLoop.post { [report] in report(hold) }
     }
@@ -142,14 +144,14 @@ public final class LoopWatch: Sendable {
         }
     }
 
-    /// Until a turn begins.
+    /// Sleeps until a turn begins.
     private func sleep() {
         isAsleep.store(true, ordering: .sequentiallyConsistent)
         while turn.load(ordering: .sequentiallyConsistent) == 0, isAsleep.load(ordering: .relaxed) { sem_wait(wake) }
         isAsleep.store(false, ordering: .relaxed)
     }
 
-    /// - Returns: nil: no code is known to hold the loop, or not for most of the turn.
+    /// - Returns: The hold; `nil` if no holder is known, or if it has not held the loop for at least half of the turn.
     private func look(at start: UInt64, for duration: Duration, _ isStarved: Bool) -> LoopHold? {
         let holder = LoopHolder.cell.pointee.load(ordering: .acquiring)
         let name = name(holder)
@@ -162,23 +164,23 @@ public final class LoopWatch: Sendable {
         }
     }
 
-    /// The processor time of the loop thread.
+    /// Returns the processor time of the loop thread.
     private func usedTime() -> Duration {
         var time = timespec()
         clock_gettime(clock, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Whether the loop thread could run: its state, behind its name in parentheses, is "R".
+    /// Whether the loop thread is runnable: its state, after its name in parentheses, is "R".
     private var waitsForProcessor: Bool {
         guard let text = ProcFile.text(statePath), let end = text.lastIndex(of: ")") else { return false }
         return text[end...].dropFirst(2).first == "R"
     }
 }
 
-/// Whose code runs on the loop thread, as far as it has been named.
+/// The holder whose code runs on the loop thread, if it is set.
 public enum LoopHolder {
-    /// A number that its writer gives a meaning; 0: no code has been named. Written on the loop thread. Never freed.
+    /// The number of the holder, whose meaning the writer defines; 0 for none. Written on the loop thread. Never freed.
     public nonisolated(unsafe) static let cell: UnsafeMutablePointer<Atomic<UInt32>> = {  // atomic, never freed
         let cell = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
         cell.initialize(to: Atomic(0))

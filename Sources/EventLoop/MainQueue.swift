@@ -1,13 +1,14 @@
 import Dispatch
 import Glibc
 
-/// libdispatch's main queue, which `@MainActor` code of plugins runs on, served by the main thread: the loop has a
-/// thread of its own.
+/// libdispatch's main queue, on which `@MainActor` code of plugins runs. The main thread serves it, because the loop
+/// has its own thread.
 ///
-/// `dispatchMain()` would end the main thread, leave the queue to any other, and park the process's first thread in a
-/// way that valgrind does not survive. Here it stays, and waits for the queue as the run loop of Foundation does.
+/// `dispatchMain()` would end the main thread, let any other thread serve the queue, and park the process's first
+/// thread in a way that crashes valgrind. Here the main thread stays, and waits for the queue like the run loop of
+/// Foundation.
 public enum MainQueue {
-    /// Never returns. The main thread only.
+    /// Serves the queue. Never returns. Main thread only.
     public static func serve() -> Never {
         guard let descriptor = wakeUpDescriptor, drain != nil else { dispatchMain() }
         while true {
@@ -17,8 +18,8 @@ public enum MainQueue {
         }
     }
 
-    /// Becomes readable when there is something in the queue, for a loop that watches other descriptors too. Nil: this
-    /// libdispatch does not report it.
+    /// A descriptor that becomes readable when the queue is not empty, for a loop that also watches other descriptors;
+    /// `nil` if this libdispatch does not provide it.
     public static let wakeUpDescriptor: Int32? = {
         guard let symbol = dlsym(program, "_dispatch_get_main_queue_handle_4CF") else { return nil }
         typealias Function = @convention(c) () -> Int32
@@ -26,11 +27,11 @@ public enum MainQueue {
         return unsafeBitCast(symbol, to: Function.self)()
     }()
 
-    /// Runs what is in the queue. The main thread only, and never within something that the queue runs.
+    /// Runs the jobs in the queue. Main thread only, and never within a job of the queue.
     public static func runPending() {
         guard let wakeUpDescriptor else { return }
-        // The queue counts its wake-ups in there. It is read first: one that comes while the queue is drained must
-        // lead to another round.
+        // The descriptor counts the queue's wake-ups. It is read first: a wake-up that arrives while the queue is
+        // drained must cause another round.
         var count: UInt64 = 0
         _ = read(wakeUpDescriptor, &count, MemoryLayout<UInt64>.size)
         drain?(nil)
@@ -44,6 +45,6 @@ public enum MainQueue {
         return unsafeBitCast(symbol, to: Drain.self)
     }()
 
-    /// This program with the libraries that it is linked with.
+    /// The handle of this program and its linked libraries.
     private static var program: UnsafeMutableRawPointer? { dlopen(nil, RTLD_NOW) }
 }

@@ -1,17 +1,17 @@
 import CLibuv
 import Glibc
 
-/// A file in memory alone, which exists for as long as a descriptor of it is open.
+/// A file that exists only in memory, as long as a descriptor of it is open.
 public struct MemoryFile: ~Copyable, Sendable {
-    /// Closed on exec, and with this value.
+    /// The descriptor. It is closed on exec, and with this value.
     public let descriptor: Int32
 
-    /// Takes a descriptor over.
+    /// Takes ownership of a descriptor.
     public init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
-    /// A file of this content.
+    /// Creates a file with this content.
     ///
-    /// - Parameter name: Shown in /proc, for people.
+    /// - Parameter name: The name that /proc shows to people.
     /// - Throws: `ENOMEM`, `EMFILE`, `ENFILE`.
     public static func make(named name: String, content: [UInt8]) throws(SystemError) -> MemoryFile {
         let descriptor = clibuv_memory_file(name)
@@ -21,10 +21,10 @@ public struct MemoryFile: ~Copyable, Sendable {
         return file
     }
 
-    /// A copy of a file.
+    /// Creates a copy of a file.
     ///
-    /// - Parameter name: as in ``make(named:content:)``.
-    /// - Throws: what opening, reading and writing may.
+    /// - Parameter name: As in ``make(named:content:)``.
+    /// - Throws: The errors of opening, reading and writing.
     public static func copy(of path: String, named name: String) throws(SystemError) -> MemoryFile {
         let source = open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw SystemError(code: errno, operation: "open a file", subject: path) }
@@ -37,9 +37,9 @@ public struct MemoryFile: ~Copyable, Sendable {
         }
     }
 
-    /// Stays open for as long as the process lives.
+    /// Keeps the file open until the process ends.
     ///
-    /// - Returns: a path that is this file's in this process, and never another one's.
+    /// - Returns: The path of this file in this process, which never refers to another file.
     public consuming func keep() -> String {
         let kept = descriptor
         discard self
@@ -59,10 +59,10 @@ public struct MemoryFile: ~Copyable, Sendable {
         }
     }
 
-    /// What is in it, from its beginning, wherever earlier reads ended.
+    /// Returns the whole content, independent of the file offset.
     ///
-    /// - Parameter limitBytes: More than that is none of ours.
-    /// - Throws: `EFBIG` past the limit; `EINVAL` and others where it is no file.
+    /// - Parameter limitBytes: The maximum size; a larger file is not one of ours.
+    /// - Throws: `EFBIG` above the limit; `EINVAL` and others if the descriptor is not a file.
     public func content(limitBytes: Int) throws(SystemError) -> [UInt8] {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemError(code: errno, operation: "look at a file") }

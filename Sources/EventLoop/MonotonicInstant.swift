@@ -1,11 +1,11 @@
 import CLibuv
 
-/// A point in time on CLOCK_MONOTONIC, which starts near boot, never jumps and stands still while suspended.
+/// A point in time on CLOCK_MONOTONIC, which starts near boot, never jumps and stops while the machine is suspended.
 public struct MonotonicInstant: Sendable, Comparable, Hashable {
     /// Nanoseconds since the clock's start.
     public var nanoseconds: UInt64
 
-    /// A point in time by its clock reading.
+    /// Creates a point in time from a clock reading.
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
@@ -15,12 +15,12 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
         MonotonicInstant(nanoseconds: clibuv_monotonic_ns())
     }
 
-    /// Earlier is less.
+    /// Compares by time: earlier is less.
     public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// `duration` later; stops at the clock's ends instead of overflowing.
+    /// Returns the time `duration` later; stops at the clock's ends instead of overflowing.
     public static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         let delta = duration.clampedNanoseconds
         let (sum, overflow) =
@@ -30,13 +30,13 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
         return MonotonicInstant(nanoseconds: overflow ? (delta < 0 ? 0 : .max) : sum)
     }
 
-    /// `duration` earlier; stops at the clock's ends instead of overflowing.
+    /// Returns the time `duration` earlier; stops at the clock's ends instead of overflowing.
     public static func - (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         let delta = duration.clampedNanoseconds
         return instant + .nanoseconds(delta == .min ? .max : -delta)
     }
 
-    /// The time from `right` to `left`; negative where `left` is earlier.
+    /// Returns the time from `right` to `left`; negative if `left` is earlier.
     public static func - (left: MonotonicInstant, right: MonotonicInstant) -> Duration {
         left >= right
             ? .nanoseconds(Int64(clamping: left.nanoseconds - right.nanoseconds))
@@ -45,7 +45,7 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
 }
 
 extension Duration {
-    /// In nanoseconds, at most ±292 years.
+    /// The duration in nanoseconds, at most ±292 years.
     var clampedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

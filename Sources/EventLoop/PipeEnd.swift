@@ -1,14 +1,14 @@
 import CLibuv
 import Glibc
 
-/// A pipe whose ends have not been given away. What is left is closed with this.
+/// A new pipe with both ends. The ends that were not taken are closed with this value.
 public struct PipeEnds: ~Copyable, Sendable {
     private var reader: UnixSocket?
     private var writer: UnixSocket?
 
-    /// A new pipe, closed on exec.
+    /// Creates a pipe, closed on exec.
     ///
-    /// - Throws: `EMFILE` or `ENFILE`, where only those are left that the process keeps for itself.
+    /// - Throws: `EMFILE` or `ENFILE`, also if only the descriptors are left that the process reserves for itself.
     public init() throws(SystemError) {
         var descriptors: (Int32, Int32) = (-1, -1)
         try systemCall("create a pipe") {
@@ -23,25 +23,25 @@ public struct PipeEnds: ~Copyable, Sendable {
         }
     }
 
-    /// The end that is read, once.
+    /// Returns the read end, once; `nil` after that.
     public mutating func takeReader() -> UnixSocket? { reader.take() }
 
-    /// The end that is written, once.
+    /// Returns the write end, once; `nil` after that.
     public mutating func takeWriter() -> UnixSocket? { writer.take() }
 }
 
-/// One end of a pipe: read and written immediately as far as that goes, and watched where it does not. A pipe whose end
-/// is in another process shares nothing with that but the bytes. Closed with ``close()``, or when it goes.
+/// One end of a pipe. It is read and written immediately as far as possible, and watched otherwise. If the other end is
+/// in another process, the two share only the bytes. Closed with ``close()``, or when it is released.
 @LoopActor
 public final class PipeEnd {
-    /// -1: it is closed.
+    /// The descriptor; -1 if it is closed.
     private var descriptor: Int32
     private var watcher: DescriptorWatcher?
     private var ready: (@LoopActor () -> Void)?
 
-    /// Takes over an end, which does not block from now on.
+    /// Takes ownership of an end, which becomes non-blocking.
     ///
-    /// - Throws: `EPERM` where it cannot be watched: it is no pipe.
+    /// - Throws: `EPERM` if it cannot be watched, because it is not a pipe.
     public init(_ socket: consuming UnixSocket) throws(SystemError) {
         descriptor = -1
         watcher = try DescriptorWatcher(socket.descriptor) { [unowned self] in becameReady() }
@@ -50,10 +50,10 @@ public final class PipeEnd {
 
     isolated deinit { close() }
 
-    /// Reads what is there, at most so many bytes.
+    /// Reads the available bytes, at most `maximumBytes`.
     ///
-    /// - Returns: none: the writer has closed its end; nil: nothing is there at present.
-    /// - Throws: what `read` reports.
+    /// - Returns: The bytes; empty if the writer has closed its end; `nil` if no bytes are available now.
+    /// - Throws: The error of `read`.
     public func read(_ maximumBytes: Int) throws(SystemError) -> [UInt8]? {
         guard descriptor >= 0 else { return [] }
         var code: Int32 = 0
@@ -67,10 +67,10 @@ public final class PipeEnd {
         return bytes
     }
 
-    /// Writes what fits. The loop thread blocks SIGPIPE.
+    /// Writes the bytes that fit. The loop thread blocks SIGPIPE.
     ///
-    /// - Returns: how many bytes were taken.
-    /// - Throws: `EPIPE` where the reader has closed its end.
+    /// - Returns: The number of written bytes.
+    /// - Throws: `EPIPE` if the reader has closed its end.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         guard descriptor >= 0 else { throw SystemError(code: EPIPE, operation: "write to a pipe") }
         let count = uninterrupted { Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
@@ -79,19 +79,19 @@ public final class PipeEnd {
         return 0
     }
 
-    /// Calls `ready` once, when there is something to read, or the writer has closed its end.
+    /// Calls `ready` once, when bytes can be read, or the writer has closed its end.
     public func awaitBytes(_ ready: @escaping @LoopActor () -> Void) {
         self.ready = ready
         watcher?.watch(readable: true, writable: false)
     }
 
-    /// Calls `ready` once, when there is room to write, or the reader has closed its end.
+    /// Calls `ready` once, when bytes can be written, or the reader has closed its end.
     public func awaitRoom(_ ready: @escaping @LoopActor () -> Void) {
         self.ready = ready
         watcher?.watch(readable: false, writable: true)
     }
 
-    /// The watch goes on until it reports what nobody waits for: most who are called wait again in the same turn.
+    /// Keeps the watch active until it reports without a waiting callback: most callbacks wait again in the same turn.
     private func becameReady() {
         guard let ready else {
             watcher?.watch(readable: false, writable: false)
@@ -101,7 +101,7 @@ public final class PipeEnd {
         ready()
     }
 
-    /// Closes the end: the other side sees it. Nothing is watched for any longer.
+    /// Closes the end, which the other side detects, and stops watching.
     public func close() {
         guard descriptor >= 0 else { return }
         watcher?.close()

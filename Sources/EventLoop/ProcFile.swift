@@ -1,11 +1,11 @@
 import CLibuv
 import Glibc
 
-/// Files whose text the kernel makes as it is read: of /proc, and of control groups.
+/// Files whose text the kernel generates when they are read: those of /proc and of control groups.
 enum ProcFile {
-    /// The whole text.
+    /// Returns the whole text.
     ///
-    /// - Returns: nil where the file cannot be opened or read, as where its process has ended.
+    /// - Returns: The text; `nil` if the file cannot be opened or read, for example because its process has ended.
     static func text(_ path: String) -> String? {
         let file = clibuv_open(path, O_RDONLY, 0)
         guard file >= 0 else { return nil }
@@ -21,16 +21,16 @@ enum ProcFile {
         return isWhole ? String(decoding: text, as: UTF8.self) : nil
     }
 
-    /// Whether a debugger or another tracer holds a process.
+    /// Whether a debugger or another tracer is attached to a process.
     static func isTraced(_ pid: Int32) -> Bool {
         let lines = text("/proc/\(pid)/status")?.split(separator: "\n") ?? []
         guard let line = lines.first(where: { $0.hasPrefix("TracerPid:") }) else { return false }
         return line.split(separator: "\t").last != "0"
     }
 
-    /// Writes to a file that is there.
+    /// Writes to an existing file.
     ///
-    /// - Returns: whether the kernel took it.
+    /// - Returns: Whether the kernel accepted the text.
     @discardableResult
     static func write(_ text: String, to path: String) -> Bool {
         let file = clibuv_open(path, O_WRONLY, 0)

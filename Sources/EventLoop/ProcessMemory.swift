@@ -1,17 +1,18 @@
 import CLibuv
 import Glibc
 
-/// Who sees what this process has in its memory.
+/// The protection of this process's memory against other programs.
 public enum ProcessMemory {
-    /// Keeps it from core files, from debuggers of its own user and from /proc: no other process but root's may read it
-    /// from here on. What this process starts may be read again, but leaves no core file either. Any thread.
+    /// Excludes the memory from core files, and from access by debuggers of the same user and through /proc: from now
+    /// on only processes of root may read it. Child processes can be read again, but leave no core file either. Any
+    /// thread.
     ///
-    /// - Returns: whether both could be had.
+    /// - Returns: Whether both succeeded.
     public static func keepPrivate() -> Bool { clibuv_keep_memory_private() == 0 }
 
-    /// Keeps it from what Swift writes to standard error when the process crashes, where `swift-backtrace` is
-    /// installed: the registers, and the bytes that they point to. Does nothing where `SWIFT_BACKTRACE` asks for that.
-    /// Before there are other threads.
+    /// Excludes memory from Swift's crash report on standard error, which contains the registers and the bytes that
+    /// they point to if `swift-backtrace` is installed. Does nothing if `SWIFT_BACKTRACE` is set. To be called before
+    /// other threads exist.
     public static func keepOutOfCrashReports() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { signal(number, SIG_DFL) }

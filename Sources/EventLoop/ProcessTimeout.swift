@@ -1,9 +1,9 @@
-/// Waits for an answer of another process: fires once when this process has waited for that time.
+/// A timeout for the answer of another process. It fires once when this process has waited for that time.
 ///
-/// A time in which the machine stood still, or this process did not run, does not count: the answer may have come in it
-/// and wait to be read, or the other process may not have run either. Nor does a time in which the other process could
-/// run and the kernel let others run. After ten times the timeout it is over in any case, unless a debugger holds the
-/// other process: as long as it does, the wait goes on. Close it when the answer has come.
+/// Time in which the machine or this process did not run does not count: the answer may have arrived and wait to be
+/// read, or the other process may not have run either. Time in which the other process was runnable but the kernel ran
+/// others does not count either. After ten times the timeout it fires in any case, unless a debugger is attached to the
+/// other process: the wait continues as long as that is so. The owner must close it when the answer has arrived.
 @LoopActor
 public final class ProcessTimeout {
     private let length: Duration
@@ -13,9 +13,9 @@ public final class ProcessTimeout {
     private var timer: LoopTimer?
 
     /// - Parameters:
-    ///   - timeout: how long is waited.
-    ///   - pid: the other process, which this one has not waited for.
-    ///   - fire: called once, behind ``close()``.
+    ///   - timeout: The time to wait.
+    ///   - pid: The other process, a child that was not reaped yet.
+    ///   - fire: Called once, after ``close()``.
     public init(_ timeout: Duration, for pid: Int32, _ fire: @escaping @LoopActor () -> Void) {
         length = timeout
         self.pid = pid
@@ -25,7 +25,7 @@ public final class ProcessTimeout {
         timer?.schedule(at: self.timeout.next)
     }
 
-    /// No longer fires.
+    /// Cancels the timeout.
     public func close() {
         timer?.close()
         timer = nil
@@ -47,18 +47,19 @@ public final class ProcessTimeout {
     }
 }
 
-/// A time that is waited for in parts, at most ten times. Waits once more for a part in which the other process was
-/// held up, and for one that ends late by its length or more: more than a busy loop is late.
+/// A wait in parts, with a maximum of ten times its length. A part is repeated if the other process was starved in it,
+/// or if the part ends late by its length or more, which a busy loop does not cause.
 struct TimeoutParts {
     private static let parts = 4
     private static let usualLateness = Duration.milliseconds(250)
-    /// All parts, also those that do not count: a process can see to it that others are preferred to it for ever.
+    /// The maximum number of parts, including those that do not count: a process can cause the kernel to prefer others
+    /// for ever.
     private static let maximum = 40
 
     let part: Duration
     private var left = TimeoutParts.parts
     private var ended = 0
-    /// When the part at hand ends.
+    /// The end of the current part.
     private(set) var next: MonotonicInstant
 
     init(_ timeout: Duration, from start: MonotonicInstant) {
@@ -66,7 +67,7 @@ struct TimeoutParts {
         next = start + part
     }
 
-    /// The part at hand has ended, or later than that; true: all of them have.
+    /// Records the end of the current part, possibly a late one. Returns true if all parts have ended.
     mutating func endPart(at now: MonotonicInstant, isHeldUp: Bool = false) -> Bool {
         if !isHeldUp, now < next + max(part, Self.usualLateness) { left -= 1 }
         next = now + part

@@ -1,18 +1,18 @@
 import CLibuv
 import Glibc
 
-/// Whether a child process gets processor time. One look goes from a part of a wait to the next.
+/// Measures whether a child process gets processor time, from one part of a wait to the next.
 ///
-/// A kernel may keep a process that can run from running for seconds while others wake each other without end: Linux
-/// 6.18 does so where two pairs of processes on two processors send each other messages as fast as they can.
+/// A kernel may not run a runnable process for seconds while others continuously wake each other. Linux 6.18 does this
+/// if two pairs of processes on two processors exchange messages as fast as they can.
 struct ProcessorShare {
-    /// A process that can run and gets less than this part of one processor is starved.
+    /// A runnable process is starved if it gets less than one part in this number of a processor.
     private static let minimumShareDivisor = 100
-    /// As many of its threads are looked at: what another process decides is bounded.
+    /// The maximum number of its threads that are examined, because the other process decides how many there are.
     private static let maximumThreads = 8
 
     private let pid: Int32
-    /// What it had used at the last look; nil: it has ended.
+    /// The processor time at the last measurement; `nil` if the process has ended.
     private var used: Duration?
 
     init(of pid: Int32) {
@@ -20,9 +20,9 @@ struct ProcessorShare {
         used = Self.used(by: pid)
     }
 
-    /// Whether the process can run, and has hardly run since the last look.
+    /// Returns whether the process is runnable, and has hardly run since the last measurement.
     ///
-    /// - Parameter time: how long ago that was.
+    /// - Parameter time: The time since that measurement.
     mutating func isStarved(over time: Duration) -> Bool {
         let now = Self.used(by: pid)
         defer { used = now }
@@ -30,7 +30,7 @@ struct ProcessorShare {
         return Self.canRun(pid)
     }
 
-    /// The processor time of all threads of a process, from the kernel's clock of it.
+    /// Returns the processor time of all threads of a process, from its kernel clock; `nil` if it has ended.
     private static func used(by pid: Int32) -> Duration? {
         var clock = clockid_t()
         var time = timespec()
@@ -50,7 +50,7 @@ struct ProcessorShare {
         return canRun
     }
 
-    /// The third field of stat, behind the thread's name in parentheses, which may itself contain some.
+    /// Returns the third field of stat, after the thread's name in parentheses, which may itself contain parentheses.
     private static func state(ofThread path: String) -> UInt8? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -1,8 +1,9 @@
 import CLibuv
 
-/// Calls a function on the loop when the process gets a signal. While one is open, the signal's default action is off.
+/// Calls a function on the loop when the process receives a signal. While a watcher is open, the signal's default
+/// action is disabled.
 ///
-/// An open watcher is kept alive by the loop: end it with `close()`.
+/// The loop keeps an open watcher alive: the owner must call `close()`.
 @LoopActor
 public final class SignalWatcher {
     private var fire: (@LoopActor () -> Void)?

@@ -1,22 +1,21 @@
 import CLibuv
 import Glibc
 
-/// The path in the file system where a server listens: claimed so that no two servers fight over it, and cleaned up
-/// without ever touching another server's socket.
+/// The path in the file system at which a server listens. It is claimed, so that two servers cannot use it, and removed
+/// without touching another server's socket.
 ///
-/// The claim is a lock on the file `PATH.lock`, held as long as the server lives. It closes the race between two
-/// servers that start together and both find a stale socket; that a server of another kind listens there is found by
-/// connecting.
+/// The claim is a lock on the file `PATH.lock`, held until the server ends. It prevents the race between two servers
+/// that start together and both find a stale socket. A server of another kind is detected by connecting to it.
 struct SocketFile {
     let path: String
     private let lock: Int32
     private let lockPath: String
-    /// The socket that we bound: what we remove at the end, if it is still ours.
+    /// The socket that was bound here, which is removed at the end if it is still at the path; `nil` before.
     private var identity: FileIdentity?
 
     /// Claims `path` and removes a stale socket there.
-    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST` where something else than a socket is there, `EPERM`
-    ///   where it belongs to another user, and what the file system says.
+    /// - Throws: `EADDRINUSE` if a server listens there, `EEXIST` if the path is not a socket, `EPERM` if it belongs to
+    ///   another user, and the errors of the file system.
     init(claiming path: String) throws(SystemError) {
         self.path = path
         lockPath = path + ".lock"
@@ -29,12 +28,12 @@ struct SocketFile {
         }
     }
 
-    /// Remembers what was bound at the path.
+    /// Records the socket that was bound at the path.
     mutating func bound() throws(SystemError) {
         identity = try FileIdentity(path: path)
     }
 
-    /// Sets the permissions of our socket.
+    /// Sets the permissions of the bound socket.
     func setMode(_ mode: mode_t) throws(SystemError) {
         guard let identity, try FileIdentity.existing(at: path) == identity else {
             throw SystemError(
@@ -43,10 +42,11 @@ struct SocketFile {
         try systemCall("set the permissions of", path) { chmod(path, mode) }
     }
 
-    /// Removes our socket and gives the claim up.
+    /// Removes the bound socket and releases the claim.
     func release() {
         if let identity, (try? FileIdentity(path: path)) == identity { unlink(path) }
-        // Removed while still locked; who waits for this very file notices that it is no longer the one at the path.
+        // Removed while still locked. A server that locks this same file afterwards detects that it is no longer at the
+        // path.
         unlink(lockPath)
         _ = close(lock)
     }
@@ -65,14 +65,14 @@ struct SocketFile {
                 _ = close(descriptor)
                 throw error.code == EWOULDBLOCK ? inUse(path) : error
             }
-            // Its holder removed it between our open and our lock.
+            // Its holder removed it between `open` and `flock`.
             _ = close(descriptor)
         }
     }
 
     private static func open(_ lockPath: String) throws(SystemError) -> Int32 {
         do throws(SystemError) {
-            // A link that another user has put there would have a file made, or locked, wherever it leads.
+            // A link that another user has placed there would cause a file to be created or locked at its target.
             return try systemCall("create", lockPath) {
                 clibuv_open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
             }
@@ -121,15 +121,15 @@ struct SocketFile {
     }
 }
 
-/// Which file it is, whatever it is called.
+/// The identity of a file, independent of its name.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let inode: ino_t
     private let mode: mode_t
-    /// The uid of whom it belongs to.
+    /// The uid of the file's owner.
     let owner: uid_t
 
-    /// The file at `path`, symbolic links not followed.
+    /// Reads the identity of the file at `path`, without following symbolic links.
     init(path: String) throws(SystemError) {
         var status = stat()
         try systemCall("look at", path) { lstat(path, &status) }
@@ -149,7 +149,7 @@ struct FileIdentity: Equatable {
         owner = status.st_uid
     }
 
-    /// As `init(path:)`; nil where nothing is there.
+    /// Returns the identity like `init(path:)`; `nil` if no file exists there.
     static func existing(at path: String) throws(SystemError) -> FileIdentity? {
         do {
             return try FileIdentity(path: path)

@@ -1,12 +1,12 @@
 import CLibuv
 import Glibc
 
-/// The two ends of what a child's standard stream becomes, or what it leads to otherwise.
+/// The two ends of the pipe for a child's standard stream, or the stream's other target.
 struct StandardPipe: ~Copyable {
-    /// What the child gets; -1: /dev/null.
+    /// The descriptor for the child; -1 for /dev/null.
     let childDescriptor: Int32
     private var ours: UnixSocket?
-    /// Closed with this value, once the child has its copy.
+    /// The child's end. Closed with this value, after the child has its copy.
     private let theirs: UnixSocket?
 
     /// - Parameter inherited: 0, 1 or 2; the child reads from 0 and writes to the others.
@@ -32,7 +32,7 @@ struct StandardPipe: ~Copyable {
         theirs = nil
     }
 
-    /// Our end as a stream; nil where there is no pipe. Once only.
+    /// Returns this process's end as a stream, once; `nil` if there is no pipe.
     @LoopActor
     mutating func ourStream() throws(SystemError) -> UnixStream? {
         guard let socket = ours.take() else { return nil }
@@ -57,7 +57,7 @@ struct StandardPipes: ~Copyable {
 }
 
 extension ChildProcess.Options {
-    /// Hands libuv's form of these options to `body`; everything in it is valid during the call.
+    /// Calls `body` with libuv's form of these options, which is valid during the call.
     func withProcessOptions(
         _ pipes: borrowing StandardPipes, exited: @escaping uv_exit_cb,
         _ body: (UnsafePointer<uv_process_options_t>) -> Int32
@@ -98,8 +98,8 @@ extension ChildProcess.Options {
     }
 }
 
-/// Hands the strings to `body` as C does: zero-terminated, and a null pointer behind the last. A string with a zero
-/// byte ends there.
+/// Calls `body` with the strings in C's form: zero-terminated, with a null pointer after the last. A string that
+/// contains a zero byte ends there.
 private func withCStrings<R>(
     _ strings: [String], _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) -> R
 ) -> R {

@@ -1,48 +1,48 @@
 import CLibuv
 import Glibc
 
-/// The epoll set that the loop waits for: the descriptors of streams, the bell, and libuv's own set, which has all
+/// The epoll set that the loop waits for: the descriptors of streams, the bell, and libuv's own set, which contains all
 /// others.
 ///
-/// Not one `uv_poll_t` for each stream, because libuv hands out up to 48 times 1,024 events in a turn and looks through
-/// all of them with each change. Here a turn hands out few, and the others stay in the kernel until the next one.
+/// There is no `uv_poll_t` for each stream, because libuv delivers up to 48 times 1,024 events in a turn and searches
+/// all of them at each change. Here a turn delivers few events, and the others stay in the kernel until the next one.
 ///
-/// Each event of a stream is reported once (epoll's edges): a stream that does not use it up has itself be watched anew.
-/// The kernel does not ask each stream after its event whether there is more: 3 to 10% of the processor time of a call
-/// (Echo, 2026-11-28).
+/// Each event of a stream is reported once (edge-triggered): a stream that does not consume all input registers itself
+/// again. So the kernel does not check each stream again after its event, which saves 3 to 10% of the processor time of
+/// a call (Echo, 2026-11-28).
 ///
-/// Loop thread only. `@exclusivity(unchecked)`: docs/architecture.md says why.
+/// Loop thread only. `@exclusivity(unchecked)`: docs/architecture.md explains why.
 final class StreamPoll {
-    /// What a stream can wait for, in epoll's bits.
+    /// The conditions that a stream can wait for, in epoll's bits.
     struct Interest: OptionSet {
         let rawValue: UInt32
 
         static let readable = Interest(rawValue: clibuv_epoll_readable)
-        /// The peer will send nothing more. Reported with what is readable.
+        /// The peer will send no more bytes. Reported together with readable bytes.
         static let inputEnd = Interest(rawValue: clibuv_epoll_input_end)
         static let writable = Interest(rawValue: clibuv_epoll_writable)
-        /// The other end is gone. Reported with the others too.
+        /// The other end is closed. Reported with any interest.
         static let hangUp = Interest(rawValue: clibuv_epoll_hang_up)
-        /// The socket has failed. Reported with the others too.
+        /// The socket has failed. Reported with any interest.
         static let failure = Interest(rawValue: clibuv_epoll_failure)
     }
 
-    /// What is no stream.
+    /// The descriptors that are not streams.
     enum Other: Int {
         case bell = 1
         case libuv
     }
 
-    /// How many events a turn hands out.
+    /// The maximum number of events that a turn delivers.
     private static let eventsPerTurn = 256
 
     private let descriptor = clibuv_epoll_create()
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: eventsPerTurn)
-    /// Streams get the events of this turn.
+    /// Whether the events of this turn are being delivered.
     @exclusivity(unchecked) private(set) var isHandingOut = false
-    /// Streams that are to be watched for something else, from the next poll on.
+    /// Streams whose interest has changed and must be registered before the next poll.
     @exclusivity(unchecked) private var changed: [UnixStream] = []
-    /// Streams that were closed while events were handed out, which may be of them.
+    /// Streams that were closed while events were delivered, which may include their events.
     @exclusivity(unchecked) private var closed: [UnixStream] = []
 
     init() {
@@ -51,7 +51,7 @@ final class StreamPoll {
 
     // MARK: The set
 
-    /// Watches a descriptor that is no stream, for input, for as long as the process lives.
+    /// Watches a descriptor that is not a stream for input, until the process ends.
     func add(_ descriptor: Int32, as other: Other) {
         let status = clibuv_epoll_change(
             self.descriptor, EPOLL_CTL_ADD, descriptor, clibuv_epoll_readable,
@@ -60,10 +60,10 @@ final class StreamPoll {
         precondition(status == 0, "The loop cannot watch a descriptor: error \(errno)")
     }
 
-    /// Has a stream be watched, for what it waits for instead of what it waited for before; nothing: no longer. What is
-    /// there of it already is reported, too, be it for the second time.
+    /// Registers a stream with a new interest; an empty one removes it. Conditions that hold already are reported, too,
+    /// even if they were reported before.
     ///
-    /// - Parameter stream: Is to be alive until it is watched for nothing, or ``keepUntilHandedOut(_:)`` was called.
+    /// - Parameter stream: Must stay alive until it is removed, or ``keepUntilHandedOut(_:)`` was called.
     /// - Returns: 0, or -1 with `errno`.
     @discardableResult
     func change(_ stream: UnixStream, from old: Interest, to new: Interest) -> Int32 {
@@ -73,23 +73,23 @@ final class StreamPoll {
             Unmanaged.passUnretained(stream).toOpaque())
     }
 
-    /// The stream was closed: it lives as long as there may be an event for it.
+    /// Keeps a closed stream alive as long as there may be an event for it.
     func keepUntilHandedOut(_ stream: UnixStream) {
         if isHandingOut { closed.append(stream) }
     }
 
     /// Waits for events.
     ///
-    /// - Parameter milliseconds: For how long; negative: until one comes.
-    /// - Returns: how many of them ``handOut(_:)`` is to hand out.
+    /// - Parameter milliseconds: The maximum time; negative for no limit.
+    /// - Returns: The number of events for ``handOut(_:)``.
     func wait(milliseconds: Int32) -> Int {
-        // Negative where a signal came.
+        // Negative if a signal interrupted the wait.
         max(0, Int(clibuv_epoll_wait(descriptor, events, Int32(Self.eventsPerTurn), milliseconds)))
     }
 
-    /// Hands so many events to their streams.
+    /// Delivers `count` events to their streams.
     ///
-    /// - Returns: what else had one.
+    /// - Returns: The other descriptors that had an event.
     func handOut(_ count: Int) -> (bell: Bool, libuv: Bool) {
         isHandingOut = true
         let others = LoopActor.assumeIsolated(passing: UnsafeBufferPointer(start: events, count: count)) { events in
@@ -100,7 +100,8 @@ final class StreamPoll {
                 case .libuv: others.libuv = true
                 case nil:
                     guard let stream = event.data.ptr else { continue }
-                    // Not retained: it keeps itself until it is closed, and `closed` does until the last event.
+                    // Not retained: the stream keeps itself alive until it is closed, and `closed` does until the last
+                    // event.
                     Unmanaged<UnixStream>.fromOpaque(stream).withUnowned { $0.ready(Interest(rawValue: event.events)) }
                 }
             }
@@ -113,10 +114,10 @@ final class StreamPoll {
 
     // MARK: Changes that wait
 
-    /// The stream is asked at the end of the turn what it waits for.
+    /// Schedules a call of the stream's `endTurn` at the end of the turn, in which it updates its interest.
     func changeAtTurnEnd(_ stream: UnixStream) { changed.append(stream) }
 
-    /// The turn ends.
+    /// Applies the changes at the end of the turn.
     func endTurn() {
         guard !changed.isEmpty else { return }
         LoopActor.assumeIsolated(passing: self) { poll in

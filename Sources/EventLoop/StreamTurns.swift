@@ -1,14 +1,14 @@
-/// Reads a stream in turns with other users of the loop, for a delegate that handles what came together.
+/// Reads a stream in turns with other users of the loop, for a delegate that handles input in batches.
 @LoopActor
 public final class StreamTurns: FairScheduler.Work {
     private let stream: UnixStream
     private let scheduler: FairScheduler
     private let user: FairUser
     private var isOver = false
-    /// Goes on with what was read and not handled, before the stream is read again; returns false where some is left.
+    /// Continues with unhandled input before the stream is read again. Returns false if some input is left.
     public var handlePending: (@LoopActor () -> Bool)?
 
-    /// Takes part until ``close()``.
+    /// Registers the stream with the scheduler until ``close()``.
     public init(_ stream: UnixStream, _ scheduler: FairScheduler, as name: FairUser.Name) {
         self.stream = stream
         self.scheduler = scheduler
@@ -24,22 +24,22 @@ public final class StreamTurns: FairScheduler.Work {
         return false
     }
 
-    /// What was read is no answer to anything: ``FairScheduler/noteUnasked(by:)``.
+    /// Records that the input was not an answer: ``FairScheduler/noteUnasked(by:)``.
     public func noteUnasked() { scheduler.noteUnasked(by: user) }
 
-    /// Reads nothing until the user's next turn.
+    /// Suspends reading until the user's next turn.
     public func wait() {
         stream.suspendReading()
         scheduler.wait(self, of: user)
     }
 
-    /// How long the user may keep the loop in a turn.
+    /// The time for which the user may occupy the loop in a turn, in nanoseconds.
     public var share: UInt64 { scheduler.share(of: user) }
 
-    /// The time by which shares are measured, in nanoseconds.
+    /// The time for the measurement of shares, in nanoseconds.
     public var now: UInt64 { scheduler.now }
 
-    /// Counts what the body takes against the user's share.
+    /// Runs the body, and charges its time to the user's share.
     public func charged(_ body: () -> Void) {
         guard scheduler.isShared else { return body() }
         let start = now
@@ -47,7 +47,7 @@ public final class StreamTurns: FairScheduler.Work {
         scheduler.charge(now &- start, to: user)
     }
 
-    /// Goes on with what waits, then reads on.
+    /// Continues with waiting input, then reads more.
     public func takeTurn() {
         guard !isOver else { return }
         if let handlePending, !handlePending() {
@@ -59,7 +59,7 @@ public final class StreamTurns: FairScheduler.Work {
         stream.readNow()
     }
 
-    /// The stream is closed.
+    /// Removes the stream from the scheduler. Called when the stream is closed.
     public func close() {
         guard !isOver else { return }
         isOver = true

@@ -5,14 +5,14 @@ import Glibc
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The `errno` value, such as `ENOENT`.
     public let code: Int32
-    /// What was being done, in words or as the call's name: "connect".
+    /// The failed operation, in words or as the call's name: "connect".
     public let operation: String
-    /// What it was done to, usually a path.
+    /// The object of the operation, usually a path; `nil` if there is none.
     public let subject: String?
-    /// A sentence that says more than the code does, where there is one.
+    /// A message that explains more than the code; `nil` if there is none.
     public let advice: String?
 
-    /// An error of the operation with that `errno` code.
+    /// Creates an error of the operation with that `errno` code.
     public init(code: Int32, operation: String, subject: String? = nil, advice: String? = nil) {
         self.code = code
         self.operation = operation
@@ -30,7 +30,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         "\(subject.map { "\(operation) \($0)" } ?? operation): \(reason)"
     }
 
-    /// The second half of the sentence: "no such file or directory (ENOENT)".
+    /// The second part of the description: "no such file or directory (ENOENT)".
     public var reason: String {
         advice ?? "\(Self.text { uv_strerror_r(-code, $0, $1) }) (\(name))"
     }
@@ -45,7 +45,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Repeats a system call while it is interrupted by a signal. Returns what the call returned; -1 leaves `errno`.
+/// Repeats a system call while signals interrupt it. Returns its result; `errno` is valid if that is -1.
 @inline(__always)
 func uninterrupted<R: SignedInteger>(_ call: () -> R) -> R {
     while true {
@@ -54,7 +54,7 @@ func uninterrupted<R: SignedInteger>(_ call: () -> R) -> R {
     }
 }
 
-/// Performs a system call: repeats it where a signal interrupts it, throws where it fails.
+/// Performs a system call: repeats it if a signal interrupts it, and throws if it fails.
 @discardableResult
 func systemCall<R: SignedInteger>(
     _ operation: StaticString, _ subject: @autoclosure () -> String? = nil, _ call: () -> R
@@ -66,7 +66,7 @@ func systemCall<R: SignedInteger>(
     return result
 }
 
-/// Checks a status of libuv, which is a negated `errno` where it failed.
+/// Checks a status of libuv, which is a negated `errno` if the call failed.
 func check(
     _ status: Int32, _ operation: StaticString, _ subject: @autoclosure () -> String? = nil
 ) throws(SystemError) {
@@ -75,7 +75,7 @@ func check(
     }
 }
 
-/// Checks a status of libuv that only a mistake in this module could make negative.
+/// Checks a status of libuv that is negative only if this module has a bug.
 func require(_ status: Int32, _ operation: StaticString) {
     precondition(status >= 0, "\(operation): \(SystemError(code: -status, operation: operation.description))")
 }

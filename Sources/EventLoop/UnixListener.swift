@@ -3,52 +3,54 @@ import Glibc
 
 /// A Unix socket that accepts connections on the loop.
 ///
-/// An open listener is kept alive by the loop: end it with `close()`.
+/// The loop keeps an open listener alive: the owner must call `close()`.
 @LoopActor
 public final class UnixListener {
-    /// Connections taken per turn, so that a flood of them leaves the others their share of the loop.
+    /// The maximum number of connections accepted per turn, so that a flood of them leaves time for other clients.
     private static let acceptsPerTurn = 64
-    /// How long connections are taken in one turn, at most: what follows from a connection may cost more than to accept
-    /// it.
+    /// The maximum time for accepting connections in one turn: the handling of a connection may cost more than its
+    /// acceptance.
     private static let acceptingNanoseconds: UInt64 = 200_000
-    /// How long they may be taken in the turn at hand, where others use the loop; nil: as long as ever.
+    /// Returns the time for accepting connections in the current turn, in nanoseconds, if others use the loop. `nil`
+    /// for the usual time.
     public var share: (@LoopActor () -> UInt64)?
-    /// How long nothing is accepted where descriptors or memory have run out: others must end first.
+    /// The pause in accepting after descriptors or memory have run out: other connections must end first.
     private static let backOff = Duration.milliseconds(100)
 
-    /// Given every connection, and who is at its other end. Set it before `startAccepting`.
+    /// Called with every connection and its peer. Must be set before `startAccepting`.
     public var onAccept: (@LoopActor (consuming UnixSocket, PeerCredentials) -> Void)?
-    /// The last words to those who are turned away because descriptors ran out; none where it is empty.
+    /// The bytes that are sent to a client that is rejected because descriptors ran out. If empty, none are sent.
     public var rejection: [UInt8] = []
-    /// Called when connections had to be turned away, because descriptors or memory ran out: why, and how many of them
-    /// since the last call. At once, and then every ten seconds at the most, because who connects again and again
-    /// must not fill a log. At most ten times a second.
+    /// Called when connections were rejected because descriptors or memory ran out, with the reason and their number
+    /// since the last call. The first call is immediate. Later ones follow at intervals of at least ten seconds, so
+    /// that a client that connects repeatedly cannot fill a log.
     public var onTrouble: (@LoopActor (SystemError, _ turnedAway: Int) -> Void)?
     private var unreported = 0
     private var reportedAt: MonotonicInstant?
     private static let betweenTroubles = Duration.seconds(10)
     /// Whether `close()` has not been called yet.
     public var isOpen: Bool { handle != nil }
-    /// Whether the socket was handed over, so that others may hold it too and go on listening.
+    /// Whether the socket was passed in, so that other processes may also have it and continue to listen.
     public var isAdopted: Bool { file == nil }
 
-    /// Where it listens: a path, or `@` and an abstract name.
+    /// The address: a path, or `@` and an abstract name.
     public let path: String
 
     private let descriptor: Int32
-    /// Nil where the socket was handed over: then another process has to remove its path.
+    /// The socket's file; `nil` if the socket was passed in. Another process must then remove its path.
     private let file: SocketFile?
     private var handle: LoopHandle<uv_poll_t>?
-    /// Kept so that a connection can be accepted, and closed, when no other descriptor is left.
+    /// A spare descriptor. It is closed to accept and reject a connection when no other descriptor is left.
     private var reserve: Int32
     private var backOffTimer: LoopTimer?
     private var isAccepting = false
 
-    /// Listens at `path`, which then has the permissions `mode`. No client can connect before it has them.
+    /// Creates a listener at `path`, with the permissions `mode`. No client can connect before they are set.
     ///
-    /// A stale socket is removed, a living server never: who holds the lock file `PATH.lock`, or takes a connection at
-    /// `path`, lives. `close()` removes both files, unless `path` now belongs to another server.
-    /// - Throws: `EADDRINUSE` where a server lives there, `EEXIST`, `ENAMETOOLONG` (more than 107 bytes), `EACCES` …
+    /// A stale socket is removed, but never that of a running server. A server is running if it holds the lock file
+    /// `PATH.lock` or accepts a connection at `path`. `close()` removes both files, unless `path` now belongs to
+    /// another server.
+    /// - Throws: `EADDRINUSE` if a server is running there, `EEXIST`, `ENAMETOOLONG` (more than 107 bytes), `EACCES` …
     public static func bind(path: String, mode: mode_t = 0o600, backlog: Int32 = 1_024) throws(SystemError)
         -> UnixListener
     {
@@ -57,7 +59,7 @@ public final class UnixListener {
         let descriptor = socket.descriptor
         var file = try SocketFile(claiming: path)
         do {
-            // The file is made with the descriptor's own mode. With bind, chmod, listen in this order no client could
+            // The file is created with the descriptor's own mode. With the order bind, chmod, listen no client can
             // connect too early in any case: before listen every connection is refused.
             try systemCall("restrict the socket", path) { fchmod(descriptor, 0o600) }
             try systemCall("bind", path) { clibuv_bind(descriptor, &address) }
@@ -71,9 +73,9 @@ public final class UnixListener {
         }
     }
 
-    /// Takes over a socket that listens already, such as one handed over by systemd. Its path and permissions are left
-    /// alone, and so is who waits in its queue when it closes: another process that holds a copy of it may serve them.
-    /// - Throws: `EINVAL` where it is not a listening Unix stream socket; `EBADF`.
+    /// Takes ownership of a listening socket, for example from systemd. Its path and permissions are not changed.
+    /// Clients in its queue are not rejected when it closes: another process with a copy of the socket may serve them.
+    /// - Throws: `EINVAL` if it is not a listening Unix stream socket; `EBADF`.
     public convenience init(adopting socket: consuming UnixSocket) throws(SystemError) {
         let descriptor = socket.descriptor
         try Self.checkListens(descriptor)
@@ -107,7 +109,7 @@ public final class UnixListener {
 
     private init(_ socket: consuming UnixSocket, path: String, file: SocketFile?) throws(SystemError) {
         let descriptor = socket.descriptor
-        // Makes it non-blocking as well.
+        // Also makes it non-blocking.
         let handle = try LoopHandle<uv_poll_t>("watch a listening socket") { uv_poll_init($0, $1, descriptor) }
         self.path = path
         self.file = file
@@ -117,29 +119,29 @@ public final class UnixListener {
         handle.retain(self)
     }
 
-    /// Gives the socket that `bind` made other permissions.
-    /// - Throws: `ENOENT` where the path is another socket's by now, or no socket's.
+    /// Changes the permissions of the socket that `bind` created.
+    /// - Throws: `ENOENT` if the path now belongs to another socket or to none.
     public func setMode(_ mode: mode_t) throws(SystemError) { try file?.setMode(mode) }
 
-    /// Begins to accept.
+    /// Starts accepting connections.
     public func startAccepting() {
         isAccepting = true
         watch(true)
     }
 
-    /// Stops accepting for now; a client that connects waits in the kernel's queue.
+    /// Stops accepting connections for now. Clients that connect wait in the kernel's queue.
     public func stopAccepting() {
         isAccepting = false
         watch(false)
     }
 
-    /// Accepts, here and now, everything that waits in the kernel's queue, also after `stopAccepting`.
+    /// Immediately accepts all connections in the kernel's queue, also after `stopAccepting`.
     public func drainBacklog() {
-        // Those who connect meanwhile are taken as well; the bound is for a flood that never ends.
+        // Clients that connect in the meantime are accepted as well. The limit is for an endless flood.
         accept(atMost: Int(SOMAXCONN))
     }
 
-    /// Stops listening; removes the socket's path, if it is still ours. Further calls do nothing.
+    /// Stops listening, and removes the socket's path if it still belongs to this listener. Further calls do nothing.
     public func close() {
         guard let handle else { return }
         self.handle = nil
@@ -173,7 +175,7 @@ public final class UnixListener {
         }
     }
 
-    /// Accepts up to that many. Where the system refuses, turns away who waits and pauses.
+    /// Accepts at most `limit` connections. If the system refuses, rejects the waiting ones and pauses.
     private func accept(atMost limit: Int, forNanoseconds nanoseconds: UInt64 = .max) {
         let start = MonotonicInstant.now().nanoseconds
         var turnedAway = 0
@@ -196,7 +198,7 @@ public final class UnixListener {
             }
             let code = errno
             if code == EAGAIN { break }
-            // The one who connected is gone already: the next.
+            // The client has disconnected already; continue with the next.
             if code == ECONNABORTED || code == EPROTO { continue }
             trouble = SystemError(code: code, operation: "accept a connection", subject: path)
             guard code == EMFILE || code == ENFILE, turnAwayOne() else { break }
@@ -224,12 +226,12 @@ public final class UnixListener {
     }
 
     private func handOver(_ socket: consuming UnixSocket) {
-        // Without credentials the rights of the peer are unknown: it is closed.
+        // Without credentials the rights of the peer are unknown: the connection is closed.
         guard let peer = try? PeerCredentials(of: socket.descriptor) else { return }
         onAccept?(socket, peer)
     }
 
-    /// Uses the reserve descriptor to accept one connection and close it: better a clear end than waiting for ever.
+    /// Uses the reserve descriptor to accept one connection and reject it, so that the client does not wait for ever.
     private func turnAwayOne() -> Bool {
         guard reserve >= 0 else {
             reserve = Self.openReserve()
@@ -242,7 +244,7 @@ public final class UnixListener {
         return accepted >= 0
     }
 
-    /// Says why, as far as the socket takes it immediately, which a new one does, and closes.
+    /// Sends the rejection, as far as the socket takes it immediately, which a new one does, and closes the connection.
     private func turnAway(_ descriptor: Int32) {
         rejection.withUnsafeBytes { if let start = $0.baseAddress { _ = clibuv_send(descriptor, start, $0.count) } }
         _ = Glibc.close(descriptor)

@@ -1,18 +1,18 @@
 import CLibuv
 import Glibc
 
-/// Who is at the other end of a Unix socket, as the kernel recorded it when the connection was made.
+/// The identity of the peer of a Unix socket, recorded by the kernel when the connection was made.
 public struct PeerCredentials: Sendable, Hashable {
     /// The peer's effective user id.
     public var uid: UInt32
     /// The peer's effective group id.
     public var gid: UInt32
-    /// The peer's process id; the process may have ended since. 0 where it is in no namespace that we see.
+    /// The peer's process id; the process may have ended since. 0 if it is not visible in this process's namespace.
     public var pid: Int32
-    /// The peer's groups beside that one.
+    /// The peer's supplementary groups.
     public var groups: [UInt32]
 
-    /// Credentials with those ids.
+    /// Creates credentials with these ids.
     public init(uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = []) {
         self.uid = uid
         self.gid = gid
@@ -20,16 +20,16 @@ public struct PeerCredentials: Sendable, Hashable {
         self.groups = groups
     }
 
-    /// Asks the kernel about a connected socket.
+    /// Requests the credentials of a connected socket's peer from the kernel.
     init(of descriptor: Int32) throws(SystemError) {
         var peer = clibuv_peer()
         try systemCall("read the peer's credentials") { clibuv_peer_credentials(descriptor, &peer) }
         self.init(uid: peer.uid, gid: peer.gid, pid: peer.pid, groups: Self.groups(of: descriptor))
     }
 
-    /// A kernel that does not report them is taken to have none.
+    /// Returns the peer's supplementary groups; empty if the kernel does not report them.
     private static func groups(of descriptor: Int32) -> [UInt32] {
-        // Most users are in a few; where there are more, the kernel says how many.
+        // Most users are in a few groups; if there are more, the kernel reports the number.
         var count = 32
         while true {
             var groups = [UInt32](repeating: 0, count: count)
@@ -43,12 +43,12 @@ public struct PeerCredentials: Sendable, Hashable {
     }
 }
 
-/// A descriptor that has no other owner: closed when it goes, unless it was released. Not bound to a thread.
+/// A descriptor without another owner. It is closed with this value, unless it was released. Any thread.
 public struct UnixSocket: ~Copyable, Sendable {
-    /// The descriptor; valid as long as this value lives.
+    /// The descriptor; valid as long as this value exists.
     public let descriptor: Int32
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     public init(adopting descriptor: Int32) {
         self.descriptor = descriptor
     }
@@ -57,22 +57,22 @@ public struct UnixSocket: ~Copyable, Sendable {
         _ = close(descriptor)
     }
 
-    /// Gives the descriptor to the caller, who closes it.
+    /// Passes the descriptor to the caller, which must close it.
     public consuming func release() -> Int32 {
         let descriptor = descriptor
         discard self
         return descriptor
     }
 
-    /// Which socket this is: the same number for every descriptor of it, in whatever process; nil: it is not known.
+    /// Returns the socket's number, which is the same for all its descriptors in any process; `nil` if it is unknown.
     public static func inode(of descriptor: Int32) -> UInt64? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         return UInt64(status.st_ino)
     }
 
-    /// Hands two sockets that are connected to each other to `body`: non-blocking, closed on exec.
-    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; and what `body` throws, wrapped in nothing.
+    /// Calls `body` with two sockets that are connected to each other, non-blocking and closed on exec.
+    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`, and the errors of `body`, unchanged.
     public static func pair<R: ~Copyable>(
         _ body: (consuming UnixSocket, consuming UnixSocket) throws -> R
     ) throws -> R {
@@ -85,7 +85,7 @@ public struct UnixSocket: ~Copyable, Sendable {
         return try body(UnixSocket(adopting: descriptors.0), UnixSocket(adopting: descriptors.1))
     }
 
-    /// A new, unconnected stream socket.
+    /// Creates an unconnected stream socket.
     static func unconnected() throws(SystemError) -> UnixSocket {
         UnixSocket(adopting: try systemCall("create a socket", nil, clibuv_socket))
     }
@@ -104,7 +104,7 @@ public struct UnixSocket: ~Copyable, Sendable {
 
 /// Addresses of Unix sockets.
 enum SocketAddress {
-    /// The address of a path, where it fits.
+    /// Returns the address of a path. Throws if the path is too long, is empty or contains a zero byte.
     static func unix(_ path: String) throws(SystemError) -> sockaddr_un {
         let limit = Int(clibuv_path_limit)
         let bytes = path.utf8.count
@@ -122,7 +122,8 @@ enum SocketAddress {
         return address
     }
 
-    /// The address that a socket is bound to: a path, `@` and an abstract name, or nothing where it has none.
+    /// Returns the address to which a socket is bound: a path, `@` and an abstract name, or an empty string if there is
+    /// none.
     static func text(of descriptor: Int32) throws(SystemError) -> String {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)

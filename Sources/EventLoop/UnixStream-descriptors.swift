@@ -1,14 +1,15 @@
 import CLibuv
 import Glibc
 
-// Descriptors beside the bytes of a socket.
+// Descriptors that are sent with the bytes of a socket.
 extension UnixStream {
-    /// Whether the peer has received all that was written.
+    /// Whether the peer has received all written bytes.
     public var isReceived: Bool { clibuv_unreceived(descriptor) == 0 }
 
-    /// Reads as `read` does, and hands descriptors that came to ``onDescriptor``.
+    /// Reads like `read`, and passes received descriptors to ``onDescriptor``.
     ///
-    /// - Parameter isCut: it stopped behind bytes beside which descriptors came, and more may be there.
+    /// - Parameter isCut: Set to whether the read stopped after bytes with descriptors, and more bytes may be
+    ///   available.
     func receive(_ buffer: UnsafeMutableRawPointer, _ capacityBytes: Int, isCut: inout Bool) -> Int {
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: Int(clibuv_maximum_descriptors)) { descriptors in
             var descriptorCount: Int32 = 0

@@ -1,11 +1,11 @@
 import CLibuv
 import Glibc
 
-// What is written to a stream.
+// The output of a stream.
 extension UnixStream {
-    /// Writes immediately what fits, and never blocks. Returns the number of bytes taken; where it is less than
-    /// offered, `writable()` is called when there is room. 0 for good once the peer is gone, which `hangUp` then
-    /// reports.
+    /// Writes the bytes that fit immediately, and never blocks. Returns the number of written bytes. If it is less than
+    /// offered, `writable()` is called when there is space. Always returns 0 after the peer has disconnected, which
+    /// `hangUp` reports.
     public func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard takesOutput, let start = bytes.baseAddress, bytes.count > 0 else { return 0 }
         // SIGPIPE: suppressed by flag for sockets, blocked on the loop thread for pipes.
@@ -15,7 +15,7 @@ extension UnixStream {
         return noteWritten(count, of: bytes.count)
     }
 
-    /// The system has taken so many bytes, or -1 with `errno`.
+    /// Handles the result of a write: the number of written bytes, or -1 with `errno`.
     private func noteWritten(_ count: Int, of offeredCount: Int) -> Int {
         if count == offeredCount { return count }
         if count < 0 {
@@ -31,36 +31,37 @@ extension UnixStream {
         return max(count, 0)
     }
 
-    /// Whether a write is tried.
+    /// Whether writes are attempted.
     private var takesOutput: Bool { isOpen && !isOutputBroken && !isOver }
 
-    /// Ends our direction: the peer reads an end of input. Only for sockets.
+    /// Ends the output: the peer reads an end of input. Only for sockets.
     public func shutdownWrite() {
         guard isOpen, isSocket else { return }
-        // Fails only where the peer is gone already, which is reported on its own.
+        // Fails only if the peer has disconnected, which is reported separately.
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Has `writable()` be called as soon as there is room, though nothing was refused.
+    /// Requests a call of `writable()` as soon as there is space, even if no write was incomplete.
     public func awaitRoom() {
         guard takesOutput else { return }
         wantsWritable = true
         watch()
     }
 
-    /// As ``write(_:)``, with a copy of a descriptor beside the first byte. Where bytes were taken, the descriptor was
-    /// sent, or could not be: then the bytes go without it.
+    /// Writes like ``write(_:)``, with a copy of a descriptor at the first byte. If bytes were written, the descriptor
+    /// was sent, too, unless it cannot be sent: the bytes are then written without it.
     public func write(_ bytes: UnsafeRawBufferPointer, with passed: Int32) -> Int {
         guard takesOutput, let start = bytes.baseAddress, bytes.count > 0 else { return 0 }
         var passed = passed
         let count = uninterrupted { clibuv_send_beside(descriptor, start, bytes.count, &passed, 1) }
-        // Too many wait unread in the sockets of this process's user.
+        // Too many unread descriptors are in the sockets of this process's user.
         if count < 0, errno == ETOOMANYREFS { return write(bytes) }
         return noteWritten(count, of: bytes.count)
     }
 
-    /// Where reading goes on, now or later, it comes upon the hang-up by itself, behind what the peer had still sent.
-    /// Otherwise (a peer that only refuses to read; another error) it is reported from here, though not inside `write`.
+    /// Handles a failed write. If reading continues, now or later, it detects the hang-up itself, after the last bytes
+    /// of the peer. Otherwise (the peer has only stopped reading, or another error) the end is reported from here, but
+    /// not inside `write`.
     private func outputFailed(_ code: Int32) {
         isOutputBroken = true
         wantsWritable = false

@@ -1,13 +1,13 @@
 import CLibuv
 import Glibc
 
-// What the kernel reports about the socket and its other end.
+// The kernel's information about the socket and its peer.
 extension UnixStream {
-    /// The systemd unit that the peer's process runs in: ``PeerUnit``. Reads two small files of the kernel's; nil where
-    /// it does not say.
+    /// Returns the systemd unit in which the peer's process runs (``PeerUnit``); `nil` if the kernel does not report
+    /// it. Reads a few small files of the kernel.
     public func peerUnit() -> String? { isOpen ? PeerUnit.name(ofPeerOf: descriptor) : nil }
 
-    /// Which socket it is: the same number for every descriptor of it, in whatever process; nil: it is closed.
+    /// The socket's number, which is the same for all its descriptors in any process; `nil` if the stream is closed.
     public var inode: UInt64? { isOpen ? UnixSocket.inode(of: descriptor) : nil }
 
     /// Whether both directions have ended.
@@ -16,7 +16,7 @@ extension UnixStream {
         return uninterrupted { poll(&state, 1, 0) } == 1 && Int32(state.revents) & (POLLHUP | POLLERR) != 0
     }
 
-    /// Whether the peer has sent anything that has not been read.
+    /// Whether the peer has sent bytes that have not been read.
     var hasUnread: Bool {
         var byte: UInt8 = 0
         return uninterrupted { recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) } > 0

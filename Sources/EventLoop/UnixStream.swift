@@ -4,58 +4,60 @@ import Glibc
 /// A connected Unix socket (or one end of a pipe) on the loop.
 ///
 /// Reading and writing are system calls on a descriptor of the loop's ``StreamPoll``: one read per readiness into a
-/// buffer that all streams share. An open stream keeps itself alive: end it with `close()`.
+/// buffer that all streams share. An open stream keeps itself alive: the owner must call `close()`.
 @LoopActor
 public final class UnixStream {
-    /// The receiver of its events. Held until `close()`: a weak reference would make every use of the delegate's other
-    /// references slower too, for as long as it lives.
+    /// The receiver of its events. Retained until `close()`: a weak reference would also slow down every use of other
+    /// references to the delegate, for its whole lifetime.
     @exclusivity(unchecked) public var delegate: (any UnixStreamDelegate)?
-    /// The other end; for a pipe the ids stand for no one.
+    /// The peer; for a pipe the ids are meaningless.
     public let peer: PeerCredentials
     /// Whether `close()` has not been called yet.
     @exclusivity(unchecked) public private(set) var isOpen = true
-    /// What one read takes at the most; no more than this is delivered in one call.
+    /// The maximum size of one read, and so of one delivery.
     public var maximumReadBytes: Int {
         get { readBytes }
         set { readBytes = min(max(newValue, 1), Loop.readBufferBytes) }
     }
     @exclusivity(unchecked) private var readBytes = Loop.readBufferBytes
 
-    /// Gets the descriptors that the peer sends, ahead of the bytes beside which they came; nil: they are lost.
+    /// Called with the descriptors that the peer sends, before the bytes with which they were sent; `nil` to drop
+    /// descriptors.
     public var onDescriptor: ((consuming UnixSocket) -> Void)?
 
-    /// The stream's own, until `close()`: for others to duplicate, or to send to another process.
+    /// The descriptor, which the stream owns until `close()`. Other code may duplicate it, or send it to another
+    /// process.
     public let descriptor: Int32
     let isSocket: Bool
 
     var isReading = false
     var isSuspended = false
-    /// Suspended, and a hang-up is looked for all the same.
+    /// Whether a hang-up is reported although reading is suspended.
     private var awaitsHangUp = false
     var wantsWritable = false
-    /// The peer's half-close has been reported.
+    /// Whether the peer's half-close has been reported.
     var isAtEnd = false
-    /// `hangUp` or `failed` has been reported: the descriptor is no longer watched.
+    /// Whether `hangUp` or `failed` has been reported. The descriptor is no longer watched then.
     var isOver = false
-    /// A write failed: no further one is tried.
+    /// Whether a write has failed. No further write is attempted then.
     var isOutputBroken = false
-    /// Whether it is to be asked at the turn's end what it waits for.
+    /// Whether its interest will be updated at the turn's end.
     private var isWatchPending = false
-    /// What it is watched for at present.
+    /// The registered interest.
     private var watched: StreamPoll.Interest = []
-    /// What was reported since and has not been used up: it is not reported again.
+    /// The events that were reported since and are not handled: they are not reported again.
     @exclusivity(unchecked) private var reported: StreamPoll.Interest = []
-    /// Whether ``LateInput`` will look at it.
+    /// Whether ``LateInput`` will check it.
     @exclusivity(unchecked) private var isLookedAtLater = false
-    /// How many of the next reads are to report whether they stopped before the last byte.
+    /// The number of next reads that check whether they stopped before the last byte.
     @exclusivity(unchecked) private var checkedReads = 0
 
     private static let input: StreamPoll.Interest = [.readable, .inputEnd]
     private static let broken: StreamPoll.Interest = [.hangUp, .failure]
 
-    /// Takes over a connected socket, or the end of a pipe. It is not read before `startReading`, but a hang-up is
-    /// seen.
-    /// - Throws: `EPERM` where the descriptor cannot be polled (a file), `ENOMEM`.
+    /// Takes ownership of a connected socket, or of the end of a pipe. It is not read before `startReading`, but a
+    /// hang-up is reported.
+    /// - Throws: `EPERM` if the descriptor cannot be polled (a file), `ENOMEM`.
     public init(adopting socket: consuming UnixSocket) throws(SystemError) {
         let descriptor = socket.descriptor
         var peer = PeerCredentials(uid: .max, gid: .max, pid: 0)
@@ -72,17 +74,17 @@ public final class UnixStream {
         try systemCall("watch a descriptor") { Loop.shared.streams.change(self, from: [], to: .hangUp) }
         watched = .hangUp
         _ = socket.release()
-        // Until it is closed.
+        // Released in `close()`.
         _ = Unmanaged.passRetained(self)
     }
 
-    /// Connects to the server at `path`, immediately: Unix sockets know no connecting that takes time.
-    /// - Throws: see `UnixSocket.connected(to:)`.
+    /// Connects to the server at `path`, immediately: the connection of a Unix socket takes no time.
+    /// - Throws: See `UnixSocket.connected(to:)`.
     public static func connect(path: String) throws(SystemError) -> UnixStream {
         try UnixStream(adopting: UnixSocket.connected(to: path))
     }
 
-    /// Delivers what comes, from the next turn on.
+    /// Starts the delivery of input, from the next turn on.
     public func startReading() {
         isReading = true
         isSuspended = false
@@ -90,7 +92,7 @@ public final class UnixStream {
         watch()
     }
 
-    /// Reads nothing more for now; what comes waits in the kernel. A hang-up is still reported, immediately.
+    /// Stops reading for now; input waits in the kernel. A hang-up is still reported, immediately.
     public func stopReading() {
         isReading = false
         isSuspended = false
@@ -98,8 +100,8 @@ public final class UnixStream {
         watch()
     }
 
-    /// Reads nothing for a moment, until `startReading`, and does not look for a hang-up either: it will be found
-    /// behind what the peer had still sent. It stays watched, which costs nothing.
+    /// Suspends reading for a short time, until `startReading`. A hang-up is not reported either: it is detected after
+    /// the last input of the peer. The stream stays registered, which costs nothing.
     public func suspendReading() {
         isReading = false
         isSuspended = true
@@ -107,14 +109,14 @@ public final class UnixStream {
         watch()
     }
 
-    /// As `suspendReading`, but a hang-up is reported immediately where the peer had sent nothing more before it.
+    /// Suspends reading like `suspendReading`, but reports a hang-up immediately if there is no unread input before it.
     public func awaitHangUp() {
         suspendReading()
         awaitsHangUp = true
         watch()
     }
 
-    /// Closes the descriptor. Nothing is reported any longer. Further calls do nothing.
+    /// Closes the descriptor. Ends all reports. Further calls do nothing.
     public func close() {
         guard isOpen else { return }
         isOpen = false
@@ -129,15 +131,15 @@ public final class UnixStream {
 
     // MARK: Events
 
-    /// The descriptor can do what is watched for, or is broken.
+    /// Handles events of the descriptor: those it is watched for, or a failure.
     func ready(_ found: StreamPoll.Interest) {
         guard isOpen else { return }
         reported.formUnion(found)
         let isBroken = found.contains(.failure)
-        // Of a hang-up or a failure alone, the stream learns by the reading or writing that it waits for.
+        // A hang-up or a failure without other events is detected by the read or write that the stream waits for.
         let events = found.isSubset(of: Self.broken) ? found.union(watched) : found
         if isSuspended {
-            // What the peer had still sent comes first, and the hang-up behind it.
+            // The last input of the peer comes first, then the hang-up.
             if isBroken { wantsWritable = false }
             if awaitsHangUp, !found.isDisjoint(with: Self.broken) {
                 awaitsHangUp = false
@@ -155,9 +157,9 @@ public final class UnixStream {
         watch()
     }
 
-    /// Reads, here and now, what the socket holds, as far as it is being read: before a connection is closed from this
-    /// side, so that what the peer had sent by then is not lost.
-    /// - Parameter limitBytes: where to stop with a peer that sends without end.
+    /// Reads the available input immediately, if reading is started. For use before this side closes a connection, so
+    /// that input of the peer is not lost.
+    /// - Parameter limitBytes: The number of bytes after which to stop, for a peer that sends continuously.
     public func readAvailable(limitBytes: Int) {
         defer { watch() }
         var leftBytes = limitBytes
@@ -168,18 +170,18 @@ public final class UnixStream {
         }
     }
 
-    /// Reads once, here and now, if the stream is being read: where the delegate had let its turn pass.
+    /// Reads once immediately, if reading is started. For a delegate that has skipped a read.
     public func readNow() {
         guard isReading, !isAtEnd, !isOver, isOpen else { return }
         readOnce()
         watch()
     }
 
-    /// Returns the number of bytes delivered; 0 where there was none.
+    /// Reads once. Returns the number of delivered bytes; 0 if there were none.
     @discardableResult
     private func readOnce() -> Int {
         let buffer = Loop.shared.readBuffer
-        // Bytes of a terminal or a pipe may come in parts, too.
+        // A read of a terminal or a pipe may also return only a part of the available bytes.
         var isCut = !isSocket
         let count = uninterrupted { receive(into: buffer, isCut: &isCut) }
         noteRead(count, isCut: isCut)
@@ -208,7 +210,7 @@ public final class UnixStream {
         return clibuv_receive(descriptor, buffer, readBytes)
     }
 
-    /// The peer may send descriptors; where it does, it is assumed to go on.
+    /// Reads from a peer that may send descriptors. If it does, it is assumed to continue.
     @inline(never)
     private func receiveChecked(into buffer: UnsafeMutableRawPointer, isCut: inout Bool) -> Int {
         var isPart: Int32 = 0
@@ -218,7 +220,7 @@ public final class UnixStream {
         return count
     }
 
-    /// Reads again, where there is input that the last read may have left.
+    /// Schedules a read if the last read has left input.
     func lookForInput() {
         isLookedAtLater = false
         guard isOpen, !isOver, !isAtEnd, hasUnread else { return }
@@ -227,10 +229,10 @@ public final class UnixStream {
         watch()
     }
 
-    /// Notes after a read whether there may be more input, which is not reported again.
+    /// Records after a read whether there may be more input, which is not reported again.
     ///
     /// - Parameters:
-    ///   - count: The bytes read; 0 at the end of input; negative where there are none.
+    ///   - count: The number of read bytes; 0 at the end of input; negative for an error.
     ///   - isCut: Whether the read may have stopped before the last byte.
     private func noteRead(_ count: Int, isCut: Bool) {
         if count > 0, count == readBytes || isCut {
@@ -240,10 +242,10 @@ public final class UnixStream {
         }
     }
 
-    /// There is no room for output: when there is some, an event comes.
+    /// Records that there is no space for output. An event reports when there is.
     func noteFull() { reported.remove(.writable) }
 
-    /// A hang-up (nil) or another failure: reported once.
+    /// Reports a hang-up (`nil`) or another failure, once.
     func end(_ error: SystemError?) {
         guard isOpen, !isOver else { return }
         isOver = true
@@ -251,8 +253,8 @@ public final class UnixStream {
         if let error { delegate?.failed(error) } else { delegate?.hangUp() }
     }
 
-    /// Has what is wanted now be watched for, where that changed, or where it was reported and not used up. While
-    /// events are handed out, the change waits for the turn's end: most changes are revoked by then.
+    /// Updates the registered interest if it changed, or if it was reported and not handled. While events are
+    /// delivered, the update waits for the turn's end: most changes are reverted by then.
     func watch() {
         guard isOpen, !isWatchPending else { return }
         let isChanged = wanted != watched
@@ -263,13 +265,13 @@ public final class UnixStream {
         streams.changeAtTurnEnd(self)
     }
 
-    /// The turn ends.
+    /// Applies a postponed update at the end of the turn.
     func endTurn() {
         isWatchPending = false
         if isOpen, wanted != watched || isToBeReportedAgain { applyWatch() }
     }
 
-    /// What is to be watched for now. Where there is nothing to read or reading is paused, a hang-up alone.
+    /// The interest to register. At the end of input, or if reading is stopped, only a hang-up.
     private var wanted: StreamPoll.Interest {
         guard !isOver else { return [] }
         let wanted = (isReading || isSuspended) && !isAtEnd ? Self.input : .hangUp
@@ -285,7 +287,7 @@ public final class UnixStream {
 
     private func applyWatch() {
         let wanted = wanted
-        // Fails for want of memory alone: what is open and was watched before can be watched.
+        // Fails only without memory: an open descriptor that was registered before can be registered.
         require(Loop.shared.streams.change(self, from: watched, to: wanted), "epoll_ctl")
         watched = wanted
         reported = []

@@ -1,23 +1,23 @@
-/// What a stream reports to its owner, on the loop thread. Any of these may close the stream.
+/// The receiver of a stream's events, on the loop thread. Each method may close the stream.
 @LoopActor
 public protocol UnixStreamDelegate: AnyObject {
-    /// There is something to be read. False: not now; then the delegate has stopped reading.
+    /// Returns whether available input may be read now. If false, the delegate has stopped reading.
     func mayRead() -> Bool
-    /// Bytes came. They are valid until this returns, and so are 64 bytes behind their end, whose content means
-    /// nothing. Never empty.
+    /// Receives bytes, never none. They are valid until this returns. The 64 bytes after their end are also readable;
+    /// their content is meaningless.
     func read(bytes: UnsafeRawBufferPointer)
-    /// The peer will send nothing more, but may still read: a half-close. Everything it sent has been delivered.
+    /// Reports a half-close: the peer will send no more bytes, but may still read. All its bytes have been delivered.
     func endOfInput()
-    /// The peer is gone: nothing can be read or written any longer. Comes once; where the stream was being read, after
-    /// everything that the peer had sent.
+    /// Reports that the peer has disconnected: no more reads or writes are possible. Called once; if the stream was
+    /// being read, after all bytes of the peer.
     func hangUp()
-    /// There is room again, after `write` took less than it was given.
+    /// Reports that there is space again, after a `write` was incomplete.
     func writable()
-    /// The stream is broken for another reason. Nothing follows.
+    /// Reports that the stream has failed for another reason. No other call follows.
     func failed(_ error: SystemError)
 }
 
 extension UnixStreamDelegate {
-    /// At once.
+    /// Permits the read.
     public func mayRead() -> Bool { true }
 }

@@ -1,30 +1,31 @@
 import Glibc
 
-/// Something for the loop thread to run once.
+/// Work that the loop thread runs once.
 ///
-/// Unchecked because a raw argument is not `Sendable`: the caller of `post` answers for it, as `EventLoop.post` says.
-enum Work: @unchecked Sendable {  // the caller of `post` answers for the argument
+/// Unchecked because a raw argument is not `Sendable`: the caller of `post` is responsible for it, as `EventLoop.post`
+/// states.
+enum Work: @unchecked Sendable {  // the caller of `post` is responsible for the argument
     case actorJob(UnownedJob)
     case taskJob(UnownedJob)
     case closure(PostedClosure)
-    /// With the holder that it runs as (``LoopHolder``).
+    /// A function, its argument and the holder for which it runs (``LoopHolder``).
     case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?, UInt32)
 }
 
-/// A closure for the loop thread. In a struct, because a closure that is the argument of a generic function is wrapped
+/// A closure for the loop thread. It is in a struct, because a closure that is passed to a generic function is wrapped
 /// in another one, which allocates.
 struct PostedClosure: Sendable {
     let body: @LoopActor @Sendable () -> Void
 }
 
-/// First in, first out: a ring that only ever grows, so that the steady state allocates nothing. One thread.
+/// A FIFO queue in a ring buffer that only grows, so that the steady state needs no allocation. One thread.
 struct WorkQueue {
     private var slots: UnsafeMutablePointer<Work>
     private var capacity = 256
     private var first = 0
     private(set) var count = 0
 
-    /// Lives as long as the loop, which is as long as the process: there is no `deinit` to free the slots.
+    /// Creates an empty queue. It exists as long as the process, like the loop: there is no `deinit` to free the slots.
     init() {
         slots = .allocate(capacity: capacity)
     }
@@ -37,7 +38,7 @@ struct WorkQueue {
         count += 1
     }
 
-    /// The queue is not empty.
+    /// Removes and returns the first work. The queue must not be empty.
     mutating func removeFirst() -> Work {
         let work = (slots + first).move()
         first = (first + 1) & (capacity - 1)
@@ -57,14 +58,14 @@ struct WorkQueue {
     }
 }
 
-/// What other threads hand to the loop thread. Lives as long as the process.
+/// The work that other threads enqueue for the loop thread. Exists as long as the process.
 ///
-/// A mutex of pthread's rather than `Mutex`: the thread sanitizer knows it, and reports every use of the other as a
+/// It uses a pthread mutex instead of `Mutex`: the thread sanitizer supports it, and reports every use of `Mutex` as a
 /// race.
 struct Inbox {
     private struct Contents {
         var work: [Work] = []
-        /// The loop has been woken and has not looked yet.
+        /// Whether the loop has been woken and has not taken the work yet.
         var isAnnounced = false
     }
 
@@ -76,7 +77,7 @@ struct Inbox {
         contents.initialize(to: Contents())
     }
 
-    /// Adds work. True where the loop must be woken: once per batch. Any thread.
+    /// Adds work. Returns whether the loop must be woken, which is once per batch. Any thread.
     func add(_ work: Work) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -85,7 +86,7 @@ struct Inbox {
         return !contents.pointee.isAnnounced
     }
 
-    /// Takes everything, leaving the empty `spare` in its place so that both arrays keep their room.
+    /// Takes all work, and leaves the empty `spare` in its place, so that both arrays keep their capacity.
     func take(into spare: inout [Work]) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -1,25 +1,27 @@
-// FileTrust: whether any user but root and this process's user can change a file, or put another one in its place.
+// FileTrust: checks that only root and this process's user can change or replace a file.
 import Glibc
 
-/// Files that the daemon runs, or goes by. Any thread; every method waits for the disk.
+/// Checks of files that the daemon runs or reads as configuration. Any thread; every method waits for the disk.
 public enum FileTrust {
-    /// Why a file is not to be trusted.
+    /// The reason why a file is not trusted.
     public struct Doubt: Error, Sendable, Equatable, CustomStringConvertible {
-        /// What is in doubt: the file itself, or a directory or link on the way to it.
+        /// The path that failed the check: the file itself, or a directory or link on the way to it.
         public var path: String
-        /// The `errno` of what could not be looked at; `EPERM` where it could.
+        /// The `errno` of a path that cannot be read; otherwise `EPERM`.
         public var code: Int32 = EPERM
-        /// A sentence that says what to do. The file itself is "it" in there.
+        /// A sentence that states what to do. It refers to the file itself as "it".
         public var description: String
     }
 
-    /// A file, or a directory, must belong to root or to this process's user, and no other user may write it. So must
-    /// every directory on the way to it, unless it is sticky as /tmp is, and every link on the way.
+    /// Checks that a file or directory belongs to root or to this process's user, and that no other user can write it.
+    /// The same holds for every directory on the way to it, unless it is sticky as /tmp is, and for every link on the
+    /// way.
     ///
-    /// Directories that lead to this program's own file are not asked: who can write those can replace the program.
+    /// Directories on the way to this program's own file are not checked: a user that can write them can replace the
+    /// program.
     public static func check(_ path: String) throws(Doubt) { try check(PathWalk(path)) }
 
-    /// As ``check(_:)``, but what is at the path itself is not asked, and need not be there.
+    /// Checks the way to a path as ``check(_:)`` does, but not the path itself, which need not exist.
     public static func checkWay(to path: String) throws(Doubt) { try check(PathWalk(aroundOf: path)) }
 
     private static func check(_ walk: PathWalk) throws(Doubt) {
@@ -28,7 +30,7 @@ public enum FileTrust {
         while let step = try walk.next() {
             if !step.isTarget, ownWay.contains(step.path) { continue }
             try checkOwner(of: step)
-            // Links have no permissions. In a sticky directory no user can remove what belongs to others.
+            // Links have no permissions. In a sticky directory a user cannot remove the files of other users.
             if !step.isLink, !step.isStickyDirectory { try checkWriters(of: step) }
         }
     }

@@ -1,23 +1,23 @@
 import Glibc
 
-/// Groups whose only members are this process's user and root, as Debian makes one for each user.
+/// Groups whose only members are this process's user and root. Debian creates such a group for each user.
 enum OwnGroup {
-    /// Whether no other user is in the group, as far as can be known without reading through all users: it is root's,
-    /// or the user's own by number and name, and lists no others.
+    /// Returns whether the group has no other members, without reading the whole user database. The group must be
+    /// root's, or the user's own by number and name, and must list no other members.
     static func isAlone(in group: gid_t) -> Bool {
         guard let user = user(geteuid()), let found = self.group(group) else { return false }
         guard group == 0 || (group == user.group && found.name == user.name) else { return false }
         return found.members.allSatisfy { $0 == user.name || $0 == "root" }
     }
 
-    /// As much as one entry may take; one that is longer counts as not found.
+    /// The maximum size of one entry in bytes; a longer entry counts as not found.
     private static let entryBytes = 64 << 10
 
     private static func user(_ id: uid_t) -> (name: String, group: gid_t)? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: entryBytes) { memory in
-            // `!`: the room is not empty.
+            // `!`: the buffer is not empty.
             guard getpwuid_r(id, &entry, memory.baseAddress!, memory.count, &found) == 0, found != nil else {
                 return nil
             }
@@ -29,7 +29,7 @@ enum OwnGroup {
         var entry = Glibc.group()
         var found: UnsafeMutablePointer<Glibc.group>?
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: entryBytes) { memory in
-            // `!`: the room is not empty.
+            // `!`: the buffer is not empty.
             guard getgrgid_r(id, &entry, memory.baseAddress!, memory.count, &found) == 0, found != nil else {
                 return nil
             }

@@ -1,57 +1,56 @@
 import Glibc
 
-/// The way from the root to a file: every directory on it, every link, and the file, one step after the other. Links
-/// are followed.
+/// A walk from the root to a file. Each step is a directory, a link or the file itself. The walk follows links.
 struct PathWalk {
-    /// One of them.
+    /// A step of the walk.
     struct Step {
-        /// Without links, but for the last name.
+        /// The path, without links except for the last name.
         let path: String
         let owner: uid_t
         let group: gid_t
         let mode: mode_t
-        /// Whether it is the file that the way leads to.
+        /// Whether this is the file that the walk leads to.
         let isTarget: Bool
 
         var isLink: Bool { mode & S_IFMT == S_IFLNK }
         var isStickyDirectory: Bool { mode & S_IFMT == S_IFDIR && mode & S_ISVTX != 0 }
-        /// In a sentence about the file.
+        /// The name of this step in a sentence about the file.
         var name: String {
             if isLink { return "the link \(path) to it" }
             return isTarget ? "it" : "the directory \(path) on the way to it"
         }
     }
 
-    /// As many as the kernel follows.
+    /// The kernel's limit of links in a path.
     private static let maximumLinks = 40
 
-    /// Names that are still to be gone, the next one last.
+    /// The names that remain, the next one last.
     private var names: [Substring]
-    /// Where the walk is, a directory without links; empty: at the root.
+    /// The current directory of the walk, without links; empty at the root.
     private var resolvedPath = ""
     private var links = 0
     private var hasBegun = false
-    /// Whether the walk goes to the file, and not only to the directory that it is in.
+    /// Whether the walk includes the file itself, and not only its directory.
     private let hasTarget: Bool
 
     init(_ path: String) { self.init(path, hasTarget: true) }
 
-    /// The way to a file, without the file.
+    /// A walk to a file that excludes the file itself.
     init(aroundOf path: String) { self.init(path, hasTarget: false) }
 
     private init(_ path: String, hasTarget: Bool) {
         self.hasTarget = hasTarget
         names = Self.names(in: path)
-        // The last name is taken last.
+        // The names are in reverse order, so this removes the last one.
         if !hasTarget, !names.isEmpty { names.removeFirst() }
         guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return }
         defer { free(directory) }
         names += Self.names(in: String(cString: directory))
     }
 
-    /// The next step; nil: the end was reached.
+    /// Returns the next step; `nil` at the end.
     ///
-    /// - Throws: what cannot be looked at.
+    /// - Throws: ``FileTrust/Doubt`` for a path that cannot be read.
     mutating func next() throws(FileTrust.Doubt) -> Step? {
         guard hasBegun else {
             hasBegun = true
@@ -83,7 +82,7 @@ struct PathWalk {
         guard links <= Self.maximumLinks else { throw Self.doubt(path, ELOOP) }
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = target.withUnsafeMutableBytes { bytes in
-            // `!`: the room is not empty.
+            // `!`: the buffer is not empty.
             readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
         }
         guard count >= 0 else { throw Self.doubt(path, errno) }
@@ -92,7 +91,7 @@ struct PathWalk {
         names += Self.names(in: text)
     }
 
-    /// In the order in which they are taken.
+    /// Returns the names in the order in which `popLast()` takes them.
     private static func names(in path: String) -> [Substring] {
         path.split(separator: "/").filter { $0 != "." }.reversed()
     }

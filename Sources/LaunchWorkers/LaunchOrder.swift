@@ -1,9 +1,11 @@
-/// The order of a phase's workers: each after those that it names, otherwise as they were registered.
+/// The order of a phase's workers: each runs after the workers that it names, otherwise in the order of registration.
 enum LaunchOrder {
+    /// Sorts workers.
+    ///
     /// - Parameters:
-    ///   - workers: those of one phase, as they were registered.
-    ///   - done: the names of the workers of earlier phases.
-    /// - Throws: ``LaunchFailure`` where a name is missing, or where workers wait for each other in a circle.
+    ///   - workers: The workers of one phase, in the order of registration.
+    ///   - done: The names of the workers of earlier phases.
+    /// - Throws: ``LaunchFailure`` if a name is unknown or if workers wait for each other in a cycle.
     static func sort<Phase>(
         _ workers: [LaunchWorker<Phase>], done: Set<String>
     ) throws(LaunchFailure) -> [LaunchWorker<Phase>] {

@@ -1,31 +1,31 @@
-// LaunchWorkers: startup work with names, in phases and in order, timed; of the daemon and of the container of pages.
+// LaunchWorkers: named startup work in phases, ordered and timed. Used by the daemon and by the page container.
 
-/// Startup work, kept out of `main`: code that needs something done at launch registers a worker, and the registry runs
-/// all of them, phase by phase, each timed and its failure reported by name. Afterwards it is empty.
+/// A registry of startup work, kept out of `main`. Code with work to do at launch registers a worker. The registry runs
+/// all workers phase by phase, times each of them and reports failures by name. Afterwards it is empty.
 ///
-/// Workers of a phase that do not wait for each other run beside each other: most of them wait for a disk or for
-/// another process. While they run, workers may register others for later phases, as loading the plugins does.
-/// Not thread-safe; stays where it was made.
+/// Workers of a phase that do not wait for each other run concurrently, because most of them wait for a disk or for
+/// another process. A running worker may register workers for later phases; the worker that loads the plugins does so.
+/// Not thread-safe; stays in the isolation that created it.
 public final class LaunchRegistry<Phase: LaunchPhases> {
     private var workers: [LaunchWorker<Phase>] = []
     private var finished: Set<String> = []
     /// The phases that have begun.
     private var begun: Set<Phase> = []
     private let now: () -> Duration
-    /// Whether a required worker has failed in the run that is at work.
+    /// Whether a required worker has failed in the current run.
     private var hasFailed = false
-    /// What became of the workers so far, in the order of the phases, and in a phase of the workers.
+    /// The reports of all workers so far, in the order of phases, and within a phase in the order of workers.
     public private(set) var reports: [LaunchReport] = []
 
-    /// - Parameter now: the clock by which workers are timed: the time since a point that stays the same.
+    /// - Parameter now: The clock that times the workers: returns the time since a fixed point.
     public init(now: @escaping () -> Duration) { self.now = now }
 
-    /// How many workers have yet to run.
+    /// The number of workers that have not run.
     public var count: Int { workers.count }
 
-    /// Enters a worker.
+    /// Registers a worker.
     ///
-    /// - Throws: ``LaunchFailure`` where its name is taken, or where its phase has begun.
+    /// - Throws: ``LaunchFailure`` if its name is taken or its phase has begun.
     public func register(_ worker: LaunchWorker<Phase>) throws(LaunchFailure) {
         guard !finished.contains(worker.name), !workers.contains(where: { $0.name == worker.name }) else {
             throw LaunchFailure(
@@ -39,14 +39,14 @@ public final class LaunchRegistry<Phase: LaunchPhases> {
         workers.append(worker)
     }
 
-    /// Runs all workers and forgets them. Those of a phase run beside each other, except that a worker begins after
-    /// those that it names, and after those of its owner that stand before it.
+    /// Runs all workers and removes them. Workers of a phase run concurrently, except that a worker begins after the
+    /// workers that it names and after the workers of its owner that precede it.
     ///
     /// - Parameters:
-    ///   - isolation: Where the workers run: where the caller does.
+    ///   - isolation: The isolation in which the workers run: the caller's.
     ///   - report: Called for each worker that has run, in their order.
-    /// - Throws: ``LaunchFailure`` where the order is impossible, or where a required worker failed. No worker begins
-    ///   after that, and those that have begun have ended.
+    /// - Throws: ``LaunchFailure`` if the order is impossible or a required worker has failed. No worker begins after
+    ///   such a failure, and all workers that have begun have ended when this throws.
     public func run(
         isolation: isolated any Actor = #isolation, report: (LaunchReport) -> Void = { _ in }
     ) async throws(LaunchFailure) {
@@ -59,10 +59,10 @@ public final class LaunchRegistry<Phase: LaunchPhases> {
         }
     }
 
-    /// Runs workers of one phase after the launch: of a plugin that came later. The reports of workers of the same
-    /// names give way to theirs.
+    /// Runs workers of one phase after the launch, for a plugin that was loaded later. Their reports replace earlier
+    /// reports of the same names.
     ///
-    /// - Throws: as ``run(isolation:report:)``.
+    /// - Throws: As ``run(isolation:report:)``.
     public func runLate(
         _ late: [LaunchWorker<Phase>], isolation: isolated any Actor = #isolation
     ) async throws(LaunchFailure) {
@@ -86,10 +86,10 @@ public final class LaunchRegistry<Phase: LaunchPhases> {
         if let failure { throw failure }
     }
 
-    /// Has each worker begin as soon as it may.
+    /// Starts each worker as soon as the workers before it have ended.
     ///
-    /// - Parameter due: Sorted.
-    /// - Returns: The Swift task of each, with its report; nil: it has not run.
+    /// - Parameter due: The workers, sorted.
+    /// - Returns: One Swift task for each worker, with its report; `nil` if it has not run.
     private func begin(
         _ due: [LaunchWorker<Phase>], isolation: isolated any Actor
     ) -> [Task<LaunchReport?, Never>] {
@@ -105,7 +105,9 @@ public final class LaunchRegistry<Phase: LaunchPhases> {
         return runs.map(\.run)
     }
 
-    /// - Returns: nil: a required worker has failed before.
+    /// Runs a worker.
+    ///
+    /// - Returns: The report; `nil` if a required worker has failed before.
     private func perform(_ worker: LaunchWorker<Phase>, isolation: isolated any Actor) async -> LaunchReport? {
         guard !hasFailed else { return nil }
         let start = now()
@@ -119,7 +121,7 @@ public final class LaunchRegistry<Phase: LaunchPhases> {
 }
 
 extension LaunchFailure {
-    /// Nil: the program can go on.
+    /// `nil` if the program can continue.
     fileprivate init?(_ report: LaunchReport) {
         guard let failure = report.failure, report.isRequired else { return nil }
         self.init(

@@ -1,18 +1,18 @@
-// NetworkAccess: whether this process may use a network, as far as it can know without sending anything.
+// NetworkAccess: checks whether this process can use a network, without sending anything.
 import Glibc
 
-/// What keeps this process from every network but its own. Any thread.
+/// Restrictions that keep this process from every network except loopback. Any thread.
 public enum NetworkAccess {
-    /// What the process finds.
+    /// The results of the checks.
     struct Findings {
-        /// Whether it may open sockets of IPv4 or IPv6.
+        /// Whether the process may open IPv4 or IPv6 sockets.
         var opensSockets: Bool
-        /// Whether each of its interfaces is loopback; nil: the kernel does not list them.
+        /// Whether all network interfaces are loopback; `nil` if the kernel does not list them.
         var hasOnlyLoopback: Bool?
     }
 
-    /// The obstacle, and the setting of a systemd unit that makes it; nil: there is none that can be seen. It takes
-    /// some system calls, and no time.
+    /// Returns the restriction and the systemd unit setting that causes it; `nil` if none is visible. Makes a few
+    /// system calls that do not block.
     public static func obstacle() -> String? {
         obstacle(Findings(opensSockets: opensSockets, hasOnlyLoopback: hasOnlyLoopback))
     }

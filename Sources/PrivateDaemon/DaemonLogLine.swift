@@ -4,16 +4,16 @@ public import BridgeJSON
 public struct DaemonLogLine: Sendable, Equatable {
     /// `error`, `warning`, `notice`, `info` or `debug`.
     public var level: String
-    /// What it says.
+    /// The message.
     public var message: String
-    /// What it is about: `plugin`, `call`, `task` …
+    /// The subjects of the message: `plugin`, `call`, `task` …
     public var fields: JSON
 
-    /// The plugin that it is about.
+    /// The plugin that the line is about; `nil` if there is none.
     public var plugin: String? { fields["plugin"]?.stringValue }
 
-    /// A line as the daemon writes it with `--log-format json`; one that is no entry of the log is what a program wrote
-    /// that could not say more, and an error.
+    /// Parses a line that the daemon wrote with `--log-format json`. Any other line is plain output of a program and
+    /// counts as an error.
     init(_ text: String) {
         let json = try? JSON(parsing: text)
         level = json?["level"]?.stringValue ?? "error"

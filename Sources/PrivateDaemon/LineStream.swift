@@ -1,9 +1,9 @@
 import EventLoop
 
-/// Lines that a process writes to a pipe.
+/// Reads the lines that a process writes to a pipe.
 @LoopActor
 final class LineStream: UnixStreamDelegate {
-    /// A longer line is cut.
+    /// The maximum length of a line in bytes. The rest of a longer line is dropped.
     private static let maximumLineBytes = 64 << 10
 
     private let stream: UnixStream
@@ -17,7 +17,8 @@ final class LineStream: UnixStreamDelegate {
         stream.startReading()
     }
 
-    /// Takes what is still there, and closes the stream. What the process has started may hold it open for ever.
+    /// Reads the remaining data and closes the stream without waiting for its end, because children of the process may
+    /// keep the pipe open indefinitely.
     func finish() {
         stream.readAvailable(limitBytes: 16 << 20)
         endLine()

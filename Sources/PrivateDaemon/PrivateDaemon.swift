@@ -1,32 +1,32 @@
 public import EventLoop
 import Glibc
 
-/// A daemon that this process has started for itself.
+/// A daemon that this process has started for its own use.
 ///
-/// It ends with ``stop(timeout:)``, and with this process, however that ends.
+/// It ends with ``stop(timeout:)`` and also when this process ends in any way.
 @LoopActor
 public final class PrivateDaemon {
-    /// How it is started.
+    /// The options of the start.
     public struct Settings: Sendable {
-        /// The program.
+        /// The path of the program.
         public var daemon: String
-        /// Another configuration than the folder's own.
+        /// A configuration file to use instead of the folder's own; `nil` uses the folder's.
         public var configurationPath: String?
-        /// Another socket than the folder's own.
+        /// A socket path to use instead of the folder's own; `nil` uses the folder's.
         public var socketPath: String?
-        /// The least severe lines of the log.
+        /// The minimum severity of log lines.
         public var logLevel = "info"
-        /// What its environment has besides this process's.
+        /// Environment variables to add to this process's environment.
         public var environment: [String: String] = [:]
 
-        /// The rest as documented.
+        /// Creates settings with the defaults for all other properties.
         public init(daemon: String) { self.daemon = daemon }
     }
 
-    /// Its process id.
+    /// The process id.
     public nonisolated let pid: Int32
-    /// What it wrote to standard output, a line each, at most 100: it has nothing to say there, and a plugin in its
-    /// process had better not.
+    /// The lines that it wrote to standard output, at most 100. The daemon writes none, and a plugin in its process
+    /// should not.
     public private(set) var outputLines: [String] = []
 
     private static let maximumOutputLines = 100
@@ -38,12 +38,12 @@ public final class PrivateDaemon {
     private var complaints: [String] = []
     private let readiness = AsyncSignal<Void>()
 
-    /// Starts a daemon and waits until it takes connections.
+    /// Starts a daemon and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - folder: where everything of it is; its owner removes it, once the daemon has ended.
-    ///   - hear: gets each line of its log.
-    /// - Throws: ``PrivateDaemonError`` where it ends instead, with what it says; ``SystemError`` where it cannot be
+    ///   - folder: The folder of all its files. The caller removes it after the daemon has ended.
+    ///   - hear: Called with each line of its log.
+    /// - Throws: ``PrivateDaemonError``, with its error messages, if it ends instead; ``SystemError`` if it cannot be
     ///   started.
     public static func start(
         _ settings: Settings, in folder: PrivateFolder, _ hear: @escaping @LoopActor (DaemonLogLine) -> Void = { _ in }
@@ -62,7 +62,7 @@ public final class PrivateDaemon {
         options.standardInput = .null
         options.standardOutput = .pipe
         options.standardError = .pipe
-        // Signals from the terminal are for this process, which sees to the daemon's end.
+        // This process receives the signals of the terminal and stops the daemon itself.
         options.isSessionLeader = true
         let daemon = PrivateDaemon(try ChildProcess.spawn(options), hear)
         do {
@@ -90,7 +90,7 @@ public final class PrivateDaemon {
 
     private static var ownEnvironment: [String: String] {
         var variables: [String: String] = [:]
-        // `environ` is null-terminated, and nothing in these programs changes the environment.
+        // `environ` is null-terminated, and these programs do not change the environment.
         var next = environ
         while let entry = next.pointee {
             let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -128,24 +128,24 @@ public final class PrivateDaemon {
                 ? "the daemon ended before it was ready, without a message" : complaints.joined(separator: "\n"))
     }
 
-    /// Whether its process has not ended.
+    /// Whether its process is running.
     public var isRunning: Bool { !streams.isEmpty }
 
-    /// Asks it to end in order, and does not wait.
+    /// Requests an orderly stop without waiting.
     public func beginStop() {
-        // A second signal would have it end immediately.
+        // A second signal would end it immediately.
         guard !isStopRequested else { return }
         isStopRequested = true
         process.kill(SIGTERM)
     }
 
-    /// Waits for its end.
+    /// Waits until it ends and returns its exit status.
     public func exitStatus() async -> ExitStatus { await process.exitStatus() }
 
-    /// Ends it in order, or by SIGKILL where that takes too long; once it has ended already, does nothing. Not cut
-    /// short where the Swift task is cancelled: nothing may stay behind.
+    /// Stops it in order, or with SIGKILL after the timeout. Does nothing if it has already ended. Ignores the
+    /// cancellation of the Swift task, so that no process is left.
     ///
-    /// - Returns: how it ended.
+    /// - Returns: The exit status.
     @discardableResult
     public func stop(timeout: Duration = .seconds(30)) async -> ExitStatus {
         beginStop()
@@ -158,8 +158,8 @@ public final class PrivateDaemon {
     }
 }
 
-/// Why there is no daemon.
+/// The reason why the daemon could not be started.
 public struct PrivateDaemonError: Error, Sendable, CustomStringConvertible {
-    /// What the daemon said.
+    /// The error messages of the daemon.
     public let description: String
 }

@@ -1,27 +1,27 @@
 public import EventLoop
 import Glibc
 
-/// The folder of a daemon of one's own: its socket, its state, its configuration and its plugins, for no other user.
-/// Any thread; every method waits for the disk.
+/// The folder of a private daemon: its socket, state, configuration and plugins, inaccessible to other users. Any
+/// thread; every method waits for the disk.
 public struct PrivateFolder: Sendable {
-    /// The folder.
+    /// The path of the folder.
     public let path: String
 
-    /// Where the daemon listens.
+    /// The path of the daemon's socket.
     public var socketPath: String { "\(path)/bridge.sock" }
-    /// Where plugins keep what outlives the daemon.
+    /// The directory where plugins keep their state.
     public var statePath: String { "\(path)/state" }
-    /// Where the daemon looks for plugins.
+    /// The directory where the daemon looks for plugins.
     public var pluginPath: String { "\(path)/plugins" }
-    /// The daemon's configuration.
+    /// The path of the daemon's configuration.
     public var configurationPath: String { "\(path)/trestled.toml" }
 
-    /// What the names of manifests end with.
+    /// The suffix of manifest file names.
     public static let manifestSuffix = ".plugin.toml"
 
-    /// Makes one in /tmp, where paths are short: that of a socket has 107 bytes at the most.
+    /// Creates a folder in /tmp, where paths are short: the path of a socket has at most 107 bytes.
     ///
-    /// - Parameter purpose: what its name says: `/tmp/trestle-PURPOSE-XXXXXX`.
+    /// - Parameter purpose: A part of its name: `/tmp/trestle-PURPOSE-XXXXXX`.
     public init(for purpose: String) throws(SystemError) {
         var template = Array("/tmp/trestle-\(purpose)-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -37,7 +37,8 @@ public struct PrivateFolder: Sendable {
         }
     }
 
-    /// Writes the daemon's configuration. There is always one, so that the machine's is not read.
+    /// Writes the daemon's configuration. The file always exists, so that the daemon does not read the system's
+    /// configuration.
     public func configure(_ text: String) throws(SystemError) {
         let descriptor = open(configurationPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         defer { if descriptor >= 0 { close(descriptor) } }
@@ -47,20 +48,19 @@ public struct PrivateFolder: Sendable {
         }
     }
 
-    /// Puts one plugin into the plugin directory, and takes what was there away.
+    /// Makes one plugin the only content of the plugin directory.
     ///
-    /// It stays where it is, and a link leads to it. The daemon starts the command of a manifest in the folder that the
-    /// link leads to.
+    /// Creates a link to the plugin. The daemon starts the command of a manifest in the folder that the link leads to.
     ///
-    /// - Parameter plugin: the path of a library, or of a manifest.
-    /// - Throws: `ENOENT` where it is not there.
+    /// - Parameter plugin: The path of a library or of a manifest.
+    /// - Throws: `ENOENT` if it does not exist.
     public func offer(_ plugin: String) throws(SystemError) {
         guard let real = realpath(plugin, nil) else {
             throw SystemError(code: errno, operation: "read", subject: plugin)
         }
         defer { free(real) }
         let target = String(cString: real)
-        // By the name that it is known by, which may be a link's.
+        // Keeps the name in the given path, which may be the name of a link.
         let name = plugin.split(separator: "/").last.map(String.init) ?? plugin
         for old in Self.names(in: pluginPath) { unlink("\(pluginPath)/\(old)") }
         guard symlink(target, "\(pluginPath)/\(name)") == 0 else {
@@ -72,9 +72,9 @@ public struct PrivateFolder: Sendable {
         guard mkdir(path, 0o700) == 0 else { throw SystemError(code: errno, operation: "make", subject: path) }
     }
 
-    /// What is in a folder; nothing where it cannot be read.
+    /// Returns the names in a folder; empty if it cannot be read.
     private static func names(in path: String) -> [String] { (try? FolderContents.names(in: path)) ?? [] }
 
-    /// Removes it with all that is in it. What cannot be removed stays: it is in no one's way.
+    /// Removes the folder with its contents. Ignores errors.
     public func remove() { FolderContents.remove(path) }
 }

@@ -1,20 +1,20 @@
-// PrivateDaemon: a daemon of one's own, for tools and tests. The programs are found, a folder is made with a socket, a
-// state and plugins in it, trestled is started there and ended again, and nothing is left.
+// PrivateDaemon: a private daemon for tools and tests. It finds the programs, creates a folder for the socket, state
+// and plugins, starts trestled there, stops it and removes everything.
 import Glibc
 
-/// Where Trestle's programs are: those that a user started, or built along with a test.
+/// The paths of Trestle's programs: the installed ones or the ones built with a test.
 public struct TrestlePrograms: Sendable, Hashable {
     /// The path of `trestled`.
     public let daemon: String
-    /// The path of `trestle-plugin-host`; nil: it is not there, and libraries cannot be loaded by processes of their
-    /// own.
+    /// The path of `trestle-plugin-host`; `nil` if it does not exist. Without it, libraries cannot run in their own
+    /// processes.
     public let pluginHost: String?
 
-    /// The programs of the first of these folders that has a daemon. Blocks.
+    /// Finds the programs in the first of these folders that contains a daemon. Blocks.
     ///
-    /// - Parameter folders: such as `/usr/bin`, or a build folder; the host of plugins may lie beside the daemon, or in
-    ///   `../lib/trestle`, as it is installed.
-    /// - Throws: ``MissingPrograms`` where none has.
+    /// - Parameter folders: Folders such as `/usr/bin` or a build folder. The plugin host is expected beside the daemon
+    ///   or in `../lib/trestle`, its installed location.
+    /// - Throws: ``MissingPrograms`` if none contains a daemon.
     public init(in folders: [String]) throws(MissingPrograms) {
         guard let folder = folders.first(where: { access("\($0)/trestled", X_OK) == 0 }) else {
             throw MissingPrograms(folders: folders)
@@ -24,7 +24,7 @@ public struct TrestlePrograms: Sendable, Hashable {
             .first { access($0, X_OK) == 0 }
     }
 
-    /// The folder of the program that runs; nil: /proc is not there.
+    /// The folder of the running program; `nil` if /proc is not available.
     public static var ownFolder: String? {
         guard let program = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(program) }
@@ -37,12 +37,12 @@ public struct TrestlePrograms: Sendable, Hashable {
     }
 }
 
-/// No daemon was found.
+/// An error: no daemon was found.
 public struct MissingPrograms: Error, Sendable, CustomStringConvertible {
-    /// Where it was looked for.
+    /// The folders that were searched.
     public let folders: [String]
 
-    /// One sentence.
+    /// The error message, one sentence.
     public var description: String {
         "trestled is not to be found: it is in none of \(folders.joined(separator: ", "))"
     }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A Unix socket that sends datagrams to one address and never waits. Any thread.
+/// A Unix socket that sends datagrams to one address without blocking. Any thread.
 public struct DatagramSocket: ~Copyable, Sendable {
     /// Closed with this value.
     private let descriptor: Int32
     private let address: DatagramAddress
 
-    /// A socket for sending to `address`: a path, or `@` and an abstract name. No one needs to listen there yet.
+    /// Creates a socket that sends to `address`: a path, or `@` and an abstract name. The receiver need not exist yet.
     ///
-    /// - Throws: ``ServiceManagerError`` where the address is none, or where there is no socket to be had.
+    /// - Throws: ``ServiceManagerError`` if the address is invalid or the socket cannot be created.
     public init(to text: String) throws(ServiceManagerError) {
         let address = try DatagramAddress(text)
         let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
@@ -24,14 +24,14 @@ public struct DatagramSocket: ~Copyable, Sendable {
 
     /// Sends one datagram, with copies of the descriptors attached.
     ///
-    /// - Returns: 0, or why it was not sent: `ENOENT` or `ECONNREFUSED` (no one listens), `EAGAIN` (the receiver does
-    ///   not read), `EMSGSIZE` (it is too long), and what else the system says.
+    /// - Returns: 0, or the `errno`: `ENOENT` or `ECONNREFUSED` (there is no receiver), `EAGAIN` (the receiver does not
+    ///   read), `EMSGSIZE` (it is too long), or another one.
     public borrowing func send(_ bytes: [UInt8], descriptors: [Int32] = []) -> Int32 {
         address.withSocketAddress { name, nameBytes in
             bytes.withUnsafeBytes { bytes in
                 withControlMessage(descriptors) { control in
                     var vector = iovec(
-                        // sendmsg reads what it is given, and writes none of it.
+                        // sendmsg reads these bytes and does not write them.
                         iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
                     return withUnsafeMutablePointer(to: &vector) { vector in
                         var message = msghdr()
@@ -49,10 +49,10 @@ public struct DatagramSocket: ~Copyable, Sendable {
     }
 }
 
-/// Hands `body` the ancillary data that carry descriptors (SCM_RIGHTS); empty where there are none.
+/// Calls `body` with the ancillary data for descriptors (SCM_RIGHTS); the data are empty if there are no descriptors.
 ///
-/// Laid out by hand, because C's macros for it cannot be imported: a header, whose length counts itself and the data,
-/// then the data, then padding to the header's alignment.
+/// The layout is built by hand, because the C macros for it cannot be imported: a header, whose length counts itself
+/// and the data, then the data, then padding to the header's alignment.
 private func withControlMessage<R>(_ descriptors: [Int32], _ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
     guard !descriptors.isEmpty else { return body(UnsafeMutableRawBufferPointer(start: nil, count: 0)) }
     let alignment = MemoryLayout<Int>.alignment
@@ -76,7 +76,7 @@ private func withControlMessage<R>(_ descriptors: [Int32], _ body: (UnsafeMutabl
 private struct DatagramAddress: Sendable {
     private let name: [UInt8]
 
-    /// Bytes of a name that fit, without the zero behind a path or in front of an abstract name.
+    /// The maximum size of a name in bytes, without the zero after a path or before an abstract name.
     private static let maximumBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     init(_ text: String) throws(ServiceManagerError) {
@@ -89,16 +89,16 @@ private struct DatagramAddress: Sendable {
             throw ServiceManagerError(
                 .address, "it has \(nameBytes) bytes, and a socket's name at most \(Self.maximumBytes)")
         }
-        // What begins with a zero byte is no path; a path ends with one.
+        // A leading zero byte marks an abstract name; a path ends with a zero byte.
         name = isAbstract ? [0] + text.utf8.dropFirst() : text.utf8 + [0]
     }
 
-    /// Hands the address to `body` in the system's form.
+    /// Calls `body` with the address in the system's form.
     func withSocketAddress<R>(_ body: (UnsafeRawPointer, socklen_t) -> R) -> R {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        // An abstract name is as long as the length says. `!`: the field is no computed one.
+        // The length determines the end of an abstract name. `!`: the field is a stored property.
         let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count
         return withUnsafeBytes(of: &address) { bytes in
             // `!`: a local value has an address.

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A descriptor that came with the process, from a socket unit or out of the descriptor store. Closed with this value,
+/// A descriptor that the process inherited, from a socket unit or from the descriptor store. Closed with this value,
 /// unless it was released. Not bound to a thread.
 public struct InheritedDescriptor: ~Copyable, Sendable {
-    /// Its name: `FileDescriptorName=` of a socket unit, or the name by which it was stored.
+    /// The name: `FileDescriptorName=` of a socket unit, or the name under which it was stored.
     public let name: String
     private let owned: OwnedDescriptor
 
@@ -12,14 +12,14 @@ public struct InheritedDescriptor: ~Copyable, Sendable {
         owned = OwnedDescriptor(number: descriptor)
     }
 
-    /// The descriptor; valid as long as this value lives. Closed on exec.
+    /// The descriptor; valid while this value exists. Closed on exec.
     public var descriptor: Int32 { owned.number }
 
-    /// Gives the descriptor to the caller, who closes it.
+    /// Transfers the descriptor to the caller, which must close it.
     public consuming func release() -> Int32 { owned.release() }
 }
 
-/// Closes what it holds. Apart from the name, because a value can be given away only where nothing else is in it.
+/// Closes its descriptor. A separate type, because `discard self` requires that all stored properties are trivial.
 private struct OwnedDescriptor: ~Copyable, Sendable {
     let number: Int32
 
@@ -32,12 +32,11 @@ private struct OwnedDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// The descriptors that came with the process and that have not been taken yet, in the order in which the manager gave
-/// them. Closed with this value.
+/// The inherited descriptors that have not been taken yet, in the order of the manager. Closed with this value.
 public struct InheritedDescriptors: ~Copyable, Sendable {
     private var waiting: [(name: String, descriptor: Int32)]
 
-    /// None.
+    /// Creates an empty list.
     public init() { waiting = [] }
 
     init(_ waiting: [(name: String, descriptor: Int32)]) { self.waiting = waiting }
@@ -47,10 +46,10 @@ public struct InheritedDescriptors: ~Copyable, Sendable {
     /// Whether all have been taken.
     public var isEmpty: Bool { waiting.isEmpty }
 
-    /// The names of those that are left.
+    /// The names of the remaining descriptors.
     public var names: [String] { waiting.map(\.name) }
 
-    /// Takes the first one whose name is wanted out; nil: there is none.
+    /// Removes and returns the first one whose name fulfils the condition; `nil` if there is none.
     public mutating func take(where isWanted: (String) -> Bool = { _ in true }) -> InheritedDescriptor? {
         guard let index = waiting.firstIndex(where: { isWanted($0.name) }) else { return nil }
         let entry = waiting.remove(at: index)

@@ -1,32 +1,32 @@
 import Glibc
 
-/// What the service manager said when it started the process: a plain look at a few variables. Where there is no
-/// manager there are none, and everything here is empty.
+/// The values that the service manager passed to the process in environment variables. Without a manager, all
+/// properties are empty.
 public struct ServiceEnvironment: ~Copyable, Sendable {
-    /// The way back to the manager; nil: it wants to hear nothing.
+    /// The connection to the manager; `nil` if the manager expects no notifications.
     public let manager: ServiceManager?
-    /// What was handed over.
+    /// The inherited descriptors.
     public var descriptors: InheritedDescriptors
-    /// How often at least the watchdog wants to be fed; nil: there is none.
+    /// The longest interval between two watchdog messages; `nil` if there is no watchdog.
     public let watchdogInterval: Duration?
-    /// How many descriptors the manager keeps for the service at most (`FDSTORE`: from systemd 254 on by itself, before
-    /// that as its unit says); 0: none.
+    /// The maximum number of descriptors that the manager stores for the service; 0: none. `FDSTORE` contains it: since
+    /// systemd 254 always, before that only if the unit sets it.
     public let descriptorStoreLimit: Int
-    /// What could not be made sense of, for the log. The process goes on without it.
+    /// Variables with invalid values, for the log. They are ignored.
     public let problems: [ServiceManagerError]
 
-    /// Every variable of the protocol. None of them may reach a child, which would take it for its own.
+    /// Every variable of the protocol. They must not reach child processes, which would use them as their own.
     static let variables = [
         "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_USEC",
         "WATCHDOG_PID", "FDSTORE",
     ]
 
-    /// Descriptors are handed over from this number on, behind the standard streams.
+    /// The first inherited descriptor, after the standard streams.
     static let firstDescriptor: Int32 = 3
 
-    /// Reads the variables of this process, takes them out of its environment, and takes over the descriptors.
+    /// Reads the variables of this process, removes them from its environment, and takes the descriptors.
     ///
-    /// Once, first of all: as long as there is but one thread, no child, and no descriptor of the process's own.
+    /// Must be called once, before anything else: while there is only one thread, no child, and no other descriptor.
     public static func take() -> ServiceEnvironment {
         var values: [String: String] = [:]
         for name in variables {
@@ -37,7 +37,7 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
         return ServiceEnvironment(values, pid: getpid()) { firstDescriptor + Int32($0) }
     }
 
-    /// Runs `body` with the connection to the manager; does nothing where there is none.
+    /// Calls `body` with the connection to the manager; does nothing if there is none.
     public borrowing func withManager(
         _ body: (borrowing ServiceManager) throws(ServiceManagerError) -> Void
     ) throws(ServiceManagerError) {
@@ -48,9 +48,9 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
     }
 
     /// - Parameters:
-    ///   - variables: those that are set.
-    ///   - pid: this process: what was meant for another is left alone.
-    ///   - descriptorAt: the number of the descriptor that is handed over in this place.
+    ///   - variables: The variables that are set.
+    ///   - pid: The id of this process. Values for another process are ignored.
+    ///   - descriptorAt: Returns the number of the inherited descriptor at an index.
     init(_ variables: [String: String], pid: pid_t, descriptorAt: (Int) -> Int32) {
         var problems: [ServiceManagerError] = []
         var manager: ServiceManager?
@@ -71,12 +71,12 @@ public struct ServiceEnvironment: ~Copyable, Sendable {
     }
 }
 
-/// Makes sense of the variables' texts.
+/// Parses the values of the variables.
 private struct VariableReader {
     let variables: [String: String]
     let pid: pid_t
 
-    /// A number as the manager writes it: decimal digits.
+    /// Parses a number in the manager's form: decimal digits.
     private func number(_ name: String, in range: ClosedRange<Int>, _ problems: inout [ServiceManagerError]) -> Int? {
         guard let text = variables[name] else { return nil }
         let isPlain = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -118,7 +118,7 @@ private struct VariableReader {
         var taken: [(name: String, descriptor: Int32)] = []
         for index in 0..<count {
             let descriptor = descriptorAt(index)
-            // Closed on exec before any child can be: the manager hands them over open.
+            // Sets close-on-exec before any child can start, because the manager passes the descriptors without it.
             guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
                 let what = "LISTEN_FDS is \(count); take over descriptor \(descriptor) and those behind it"
                 problems.append(ServiceManagerError(errno, to: what))
@@ -129,10 +129,10 @@ private struct VariableReader {
         return taken
     }
 
-    /// What systemd calls descriptors of which it knows no name.
+    /// The name that systemd uses for descriptors without a name.
     private static let unknownName = "unknown"
 
-    /// Whether the descriptors were meant for this process, and not for one that started it.
+    /// Returns whether the descriptors were passed to this process, and not to one of its ancestors.
     private func isAddressee(_ problems: inout [ServiceManagerError]) -> Bool {
         guard variables["LISTEN_PID"] != nil else {
             problems.append(

@@ -1,53 +1,54 @@
-// ServiceManager: what a service manager (systemd) sets in the environment of a service, and what the service reports:
-// the notify protocol, descriptors handed over, the watchdog. Without systemd's library: datagrams and variables.
+// ServiceManager: the interface between a service and its service manager (systemd): variables, the notify protocol,
+// inherited descriptors and the watchdog. Uses datagrams and variables instead of systemd's library.
 //
-//   ServiceEnvironment  the variables, read once and taken away
-//   InheritedDescriptor descriptors that came with the process
-//   ServiceManager      the way back: states, status, descriptors to be kept
-//   DatagramSocket      how it gets there; the journal is spoken to in the same way
+//   ServiceEnvironment  the variables, read once and then removed
+//   InheritedDescriptor descriptors that the process inherited
+//   ServiceManager      the connection to the manager: states, status, stored descriptors
+//   DatagramSocket      the transport, which is also used for the journal
 
 import Glibc
 
-/// The way to the service manager: a datagram for each message, to the socket that `$NOTIFY_SOCKET` names.
+/// The connection to the service manager. It sends one datagram for each message to the socket in `$NOTIFY_SOCKET`.
 ///
-/// Nothing blocks and nothing is repeated: a message that cannot be sent is an error, and the manager has not got it.
-/// Any thread.
+/// Does not block, except in ``awaitTaken(timeout:)``, and does not retry: a message that cannot be sent is an error
+/// and was not delivered. Any thread.
 public struct ServiceManager: ~Copyable, Sendable {
     private let address: String
     private let socket: DatagramSocket
 
-    /// A way to the manager that listens at `address`: a path, or `@` and an abstract name. Nothing is sent.
+    /// Creates a connection to the manager at `address`: a path, or `@` and an abstract name. Sends nothing.
     ///
-    /// - Throws: ``ServiceManagerError`` where the address is none, or where there is no socket to be had.
+    /// - Throws: ``ServiceManagerError`` if the address is invalid or the socket cannot be created.
     public init(address: String) throws(ServiceManagerError) {
         socket = try DatagramSocket(to: address)
         self.address = address
     }
 
-    /// Reports some states to the manager, all of them in one message.
+    /// Reports states to the manager, all in one message.
     ///
-    /// - Throws: ``ServiceManagerError``: the manager is gone, or does not read.
+    /// - Throws: ``ServiceManagerError`` if the manager has ended or does not read.
     public borrowing func notify(_ states: ServiceState...) throws(ServiceManagerError) { try notify(states) }
 
-    /// The same with an array.
+    /// Reports the states of an array, all in one message.
     public borrowing func notify(_ states: [ServiceState]) throws(ServiceManagerError) {
         try send(states.map(\.text).joined(separator: "\n"), [])
     }
 
     // MARK: The descriptor store
 
-    /// The longest name of a stored descriptor, in bytes; the manager's own bound.
+    /// The maximum size of a stored descriptor's name in bytes, a limit of the manager.
     public static let maximumNameBytes = 255
 
-    /// Has the manager keep a copy of a descriptor. It hands it to the service's next process, whether this one ends in
-    /// order or crashes; it forgets it when the service is stopped. The caller's descriptor stays the caller's.
+    /// Stores a copy of a descriptor in the manager. The manager passes it to the service's next process, whether this
+    /// one exits or crashes. It closes the copy when the service is stopped. The caller keeps its own descriptor.
     ///
     /// - Parameters:
-    ///   - name: ASCII without control characters and colons, at most ``maximumNameBytes``. Several may bear one.
-    ///   - outlivesHangUp: Whether it is kept although its other end is gone; otherwise the manager drops it then by
-    ///     itself.
-    /// - Throws: ``ServiceManagerError`` where the name cannot be used, or the message cannot be sent. The caller does
-    ///   not learn that the manager's store is full (`FileDescriptorStoreMax=`).
+    ///   - name: ASCII without control characters and colons, at most ``maximumNameBytes``. Several descriptors may
+    ///     have the same name.
+    ///   - outlivesHangUp: Whether the manager keeps it after its other end was closed. Otherwise the manager then
+    ///     removes it.
+    /// - Throws: ``ServiceManagerError`` if the name is invalid or the message cannot be sent. The manager does not
+    ///   report that its store is full (`FileDescriptorStoreMax=`).
     public borrowing func store(
         descriptor stored: Int32, named name: String, outlivesHangUp: Bool = false
     ) throws(ServiceManagerError) {
@@ -55,9 +56,9 @@ public struct ServiceManager: ~Copyable, Sendable {
         try send("FDSTORE=1\nFDNAME=\(name)" + (outlivesHangUp ? "\nFDPOLL=0" : ""), [stored])
     }
 
-    /// Waits until the manager has taken in everything that was sent before. Blocks this thread.
+    /// Waits until the manager has processed all earlier messages. Blocks this thread.
     ///
-    /// - Throws: ``ServiceManagerError`` where it does not within `timeout`.
+    /// - Throws: ``ServiceManagerError`` if that takes longer than `timeout`.
     public borrowing func awaitTaken(timeout: Duration) throws(ServiceManagerError) {
         let deadline = ContinuousClock.now + timeout
         var ends: (read: Int32, write: Int32) = (-1, -1)
@@ -67,7 +68,7 @@ public struct ServiceManager: ~Copyable, Sendable {
         }
         guard status == 0 else { throw ServiceManagerError(errno, to: "make a socket pair") }
         defer { close(ends.read) }
-        // The manager closes its copy of one end when it gets to the message.
+        // The manager closes its copy of this end when it processes the message.
         let sent = Result { () throws(ServiceManagerError) in try send("BARRIER=1", [ends.write], until: deadline) }
         close(ends.write)
         try sent.get()
@@ -79,7 +80,7 @@ public struct ServiceManager: ~Copyable, Sendable {
         throw ServiceManagerError(ETIMEDOUT, to: "wait for the service manager at \(address)")
     }
 
-    /// Has the manager forget the descriptors that were stored by this name.
+    /// Removes the descriptors that were stored under this name from the manager.
     ///
     /// - Throws: ``ServiceManagerError``, as ``store(descriptor:named:)``.
     public borrowing func removeStored(named name: String) throws(ServiceManagerError) {
@@ -105,7 +106,7 @@ public struct ServiceManager: ~Copyable, Sendable {
             do throws(ServiceManagerError) {
                 return try send(text, descriptors)
             } catch {
-                // The manager's queue is full: there is nothing to wait on but time.
+                // The manager's queue is full. There is no event to wait for, so this sleeps.
                 guard error.code == .system(EAGAIN), ContinuousClock.now < deadline else { throw error }
                 usleep(1_000)
             }

@@ -1,22 +1,22 @@
 import Glibc
 
-/// What went wrong between a service and its manager.
+/// A failure between a service and its manager.
 public struct ServiceManagerError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of failure.
     public enum Code: Sendable, Equatable {
-        /// An address that is none.
+        /// An invalid address.
         case address
-        /// A descriptor's name cannot be used.
+        /// An invalid name of a descriptor.
         case name
-        /// A variable that the manager sets has a value that it never sets.
+        /// A variable of the manager with an invalid value.
         case variable
-        /// The system refused, with this `errno`.
+        /// A failed system call, with its `errno`.
         case system(Int32)
     }
 
-    /// What kind of fault it is.
+    /// The kind of failure.
     public let code: Code
-    /// What happened, in a sentence.
+    /// The description, as a sentence.
     public let description: String
 
     init(_ code: Code, _ description: String) {
@@ -24,14 +24,14 @@ public struct ServiceManagerError: Error, Sendable, Equatable, CustomStringConve
         self.description = description
     }
 
-    /// The system refused to do something.
+    /// Creates an error for a failed system call.
     init(_ number: Int32, to operation: String) {
         self.init(.system(number), "\(operation): \(Self.reason(number))")
     }
 
     private static func reason(_ number: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
-            // There is room for the text of any error.
+            // The buffer is large enough for the text of any error.
             guard let start = buffer.baseAddress, strerror_r(number, start, buffer.count) == 0 else {
                 return "error \(number)"
             }

@@ -1,24 +1,25 @@
 import Glibc
 
-/// Something that a service reports to its manager.
+/// A state that a service reports to its manager.
 public enum ServiceState: Sendable, Equatable {
-    /// It serves: after its launch, and again after a reload.
+    /// The service is ready: after its launch, and again after a reload.
     case ready
-    /// It reloads its configuration; ``ready`` follows. The message says when that began, by CLOCK_MONOTONIC.
+    /// The service reloads its configuration; ``ready`` follows. The message contains the start time by
+    /// CLOCK_MONOTONIC.
     case reloading
-    /// It is about to end.
+    /// The service is stopping.
     case stopping
-    /// How it is, in one line for a person.
+    /// The status of the service, as one line of text.
     case status(String)
-    /// It is alive. To be said at least once in each interval of the watchdog.
+    /// The service is alive. Must be sent at least once in each interval of the watchdog.
     case watchdog
-    /// What it is doing, starting or stopping, may take as long from now on.
+    /// The current start or stop may take this much longer from now on.
     case extendTimeout(Duration)
 
-    /// The longest status that is sent, in bytes: the manager throws away whole messages of more than 4,096.
+    /// The maximum size of a status in bytes. The manager discards whole messages of more than 4,096 bytes.
     static let statusBytes = 1_024
 
-    /// The state as it stands in a message.
+    /// The text of the state in a message.
     var text: String {
         switch self {
         case .ready: "READY=1"
@@ -30,7 +31,8 @@ public enum ServiceState: Sendable, Equatable {
         }
     }
 
-    /// A line feed would end the value and begin another: control characters become spaces. What is too long is cut.
+    /// Replaces control characters by spaces, because a line feed would begin another value. Cuts a text that is too
+    /// long.
     private static func oneLine(_ text: String) -> String {
         var line = ""
         var bytes = 0
@@ -44,12 +46,12 @@ public enum ServiceState: Sendable, Equatable {
 
     private static var monotonicMicroseconds: UInt64 {
         var time = timespec()
-        // Cannot fail: the clock exists and the address is ours.
+        // Cannot fail: the clock exists and the address is valid.
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
     }
 
-    /// Whole microseconds; 0 for a negative duration, and what 64 bits hold for one that is longer.
+    /// Returns whole microseconds; 0 for a negative duration and `UInt64.max` for one that is too long.
     private static func microseconds(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

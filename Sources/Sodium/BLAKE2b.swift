@@ -1,17 +1,17 @@
 internal import CSodium
 
-/// A BLAKE2b hash of 32 bytes in the making: names of things that are looked up, and whether bytes are still the same.
+/// An incremental BLAKE2b hash of 32 bytes, for lookup keys and for the comparison of contents.
 ///
 /// One thread at a time.
 public final class BLAKE2b {
-    /// How many bytes the hash has.
+    /// The size of the hash in bytes.
     public static let byteCount = 32
 
-    /// At a multiple of 64, as libsodium wants it and no Swift type is.
+    /// Aligned to 64 bytes, which libsodium requires and no Swift type provides.
     private let memory: UnsafeMutableRawPointer
     private var state: OpaquePointer { OpaquePointer(memory) }
 
-    /// Of no bytes yet.
+    /// Begins a hash.
     public init() {
         Sodium.prepare()
         memory = .allocate(byteCount: crypto_generichash_statebytes(), alignment: 64)
@@ -20,22 +20,22 @@ public final class BLAKE2b {
 
     deinit { memory.deallocate() }
 
-    /// Takes the next bytes.
+    /// Adds bytes.
     ///
-    /// - Parameter bytes: They are copied.
+    /// - Parameter bytes: The bytes to add.
     public func update(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         crypto_generichash_update(state, start.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
     }
 
-    /// The hash of all bytes. Ends the hash.
+    /// Returns the hash of all bytes. No bytes can be added after that.
     public func finish() -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: Self.byteCount)
         crypto_generichash_final(state, &hash, hash.count)
         return hash
     }
 
-    /// The hash of some bytes.
+    /// Returns the hash of a sequence of bytes.
     ///
     /// - Parameter bytes: The bytes.
     public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {

@@ -1,17 +1,17 @@
 internal import CSodium
 
-/// A secret key of ed25519 (RFC 8032), which signs.
+/// A secret Ed25519 key (RFC 8032), which signs.
 public struct SigningKey: Sendable {
-    /// How many bytes a seed has.
+    /// The size of a seed in bytes.
     public static let seedByteCount = Int(crypto_sign_ed25519_SEEDBYTES)
 
-    /// What the key is made of. It is secret.
+    /// The seed of the key. It is secret.
     public let seed: [UInt8]
     /// The public key that verifies the signatures.
     public let verifyingKey: VerifyingKey
     private let secret: [UInt8]
 
-    /// A new key.
+    /// Creates a new key.
     public init() {
         Sodium.prepare()
         var seed = [UInt8](repeating: 0, count: Self.seedByteCount)
@@ -19,7 +19,7 @@ public struct SigningKey: Sendable {
         self.init(checkedSeed: seed)
     }
 
-    /// The key of a seed; nil where that has another length.
+    /// Creates the key of a seed; `nil` if the seed has another length.
     ///
     /// - Parameter seed: ``seedByteCount`` bytes.
     public init?(seed: [UInt8]) {
@@ -37,7 +37,7 @@ public struct SigningKey: Sendable {
         verifyingKey = VerifyingKey(checked: open)
     }
 
-    /// The signature of a message. The same message always gets the same.
+    /// Returns the signature of a message, which is always the same for the same message.
     ///
     /// - Parameter message: Any bytes.
     /// - Returns: ``VerifyingKey/signatureByteCount`` bytes.
@@ -48,17 +48,17 @@ public struct SigningKey: Sendable {
     }
 }
 
-/// A public key of ed25519 (RFC 8032), which verifies signatures.
+/// A public Ed25519 key (RFC 8032), which verifies signatures.
 public struct VerifyingKey: Hashable, Sendable {
-    /// How many bytes a key has.
+    /// The size of a key in bytes.
     public static let byteCount = Int(crypto_sign_ed25519_PUBLICKEYBYTES)
-    /// How many bytes a signature has.
+    /// The size of a signature in bytes.
     public static let signatureByteCount = Int(crypto_sign_ed25519_BYTES)
 
-    /// The key.
+    /// The bytes of the key.
     public let bytes: [UInt8]
 
-    /// The key of these bytes; nil where they have another length.
+    /// Creates a key from its bytes; `nil` if their number is different.
     ///
     /// - Parameter bytes: ``byteCount`` bytes.
     public init?(_ bytes: [UInt8]) {
@@ -69,11 +69,11 @@ public struct VerifyingKey: Hashable, Sendable {
 
     fileprivate init(checked bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Whether a signature is this key's, of this message.
+    /// Returns whether a signature of the message was made with this key.
     ///
     /// - Parameters:
     ///   - signature: The signature.
-    ///   - message: What is signed.
+    ///   - message: The signed bytes.
     public func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard signature.count == Self.signatureByteCount else { return false }
         return crypto_sign_ed25519_verify_detached(signature, message, UInt64(message.count), bytes) == 0

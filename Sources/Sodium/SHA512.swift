@@ -1,11 +1,11 @@
 internal import CSodium
 
-/// A SHA-512 hash in the making, or a SHA-384 one: FIPS 180-4.
+/// An incremental SHA-512 or SHA-384 hash: FIPS 180-4.
 ///
-/// libsodium has SHA-512 alone. SHA-384 is the same function of other initial values, cut after 48 bytes, and
-/// libsodium's state is an open structure whose first member is these values: so they are set here.
+/// libsodium has only SHA-512. SHA-384 is the same function with other initial values, cut after 48 bytes. libsodium's
+/// state is a public structure whose first member contains these values, so they are set here.
 public struct SHA512 {
-    /// Which of the two.
+    /// The hash function.
     public enum Length: Int, Sendable {
         /// SHA-384.
         case bits384 = 48
@@ -22,9 +22,9 @@ public struct SHA512 {
     private var state = crypto_hash_sha512_state()
     private let length: Length
 
-    /// Of no bytes yet.
+    /// Begins a hash.
     ///
-    /// - Parameter length: Which of the two hashes.
+    /// - Parameter length: The hash function.
     public init(_ length: Length = .bits512) {
         Sodium.prepare()
         self.length = length
@@ -35,15 +35,15 @@ public struct SHA512 {
         }
     }
 
-    /// Takes the next bytes.
+    /// Adds bytes.
     ///
-    /// - Parameter bytes: They are copied.
+    /// - Parameter bytes: The bytes to add.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         crypto_hash_sha512_update(&state, start.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
     }
 
-    /// The hash of all bytes, 48 or 64 of them. Ends the hash.
+    /// Returns the hash of all bytes, 48 or 64 bytes long. No bytes can be added after that.
     public mutating func finish() -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: Int(crypto_hash_sha512_BYTES))
         crypto_hash_sha512_final(&state, &hash)

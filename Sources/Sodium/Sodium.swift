@@ -1,12 +1,12 @@
-// Sodium: what more than one module needs of libsodium: SHA-2 and BLAKE2b, for bytes that travel or are kept.
+// Sodium: the functions of libsodium that several modules use: SHA-2, BLAKE2b and Ed25519.
 
 internal import CSodium
 
-/// libsodium, made ready once. Whatever calls it comes through here first.
+/// The initialisation of libsodium. All code that calls libsodium calls this first.
 public enum Sodium {
-    /// Makes libsodium ready. Any thread; after the first time it costs a comparison.
+    /// Initialises libsodium. Any thread; after the first call it costs only a comparison.
     ///
-    /// It fails only where the system has no source of random bytes, and then there is no safe way to go on.
+    /// Fails only if the system has no source of random bytes; then no safe operation is possible.
     public static func prepare() {
         precondition(isReady, "libsodium could not be made ready: the system gives no random bytes.")
     }

@@ -1,10 +1,10 @@
-// Reading a small file whole.
+// Reads whole small files.
 import Glibc
 
 /// Reads files that a document names.
 public enum FileText {
-    /// The bytes of the file at `path`; more than `limitBytes` of them where it is longer, so that the caller sees it
-    /// is. Blocks.
+    /// Returns the bytes of the file at `path`. Returns more than `limitBytes` bytes if the file is longer, so that the
+    /// caller notices. Blocks.
     ///
     /// - Throws: `TOMLError`, with a `systemError`.
     public static func read(_ path: String, limitBytes: Int) throws(TOMLError) -> [UInt8] {

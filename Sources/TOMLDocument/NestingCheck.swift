@@ -1,11 +1,11 @@
-// A look at a document's nesting before toml++ sees it.
+// A check of a document's nesting before toml++ parses it.
 
-/// Finds where a document goes deeper than toml++ may be trusted with.
+/// Finds the place where the nesting of a document is too deep for toml++.
 ///
-/// toml++ recurses once per level and bounds brackets, but not the parts of a dotted key: one long key would run its
-/// destructors off the stack. This check knows just enough of TOML to distinguish brackets and dots from strings and
-/// comments; what it lets pass has at most `maximumDepth` brackets, each with a key of at most `maximumDepth` parts,
-/// and the tree builder holds the exact bound.
+/// toml++ recurses once per level. It limits brackets, but not the parts of a dotted key: the destructors for one long
+/// key would overflow the stack. This check parses only as much TOML as distinguishes brackets and dots from strings
+/// and comments. A document that passes has at most `bound` open brackets, each with a key of at most `bound` dots. The
+/// tree builder enforces the exact limit.
 struct NestingCheck {
     private let bytes: [UInt8]
     private var index = 0
@@ -14,8 +14,8 @@ struct NestingCheck {
     private var brackets = 0
     private var dots = 0
 
-    /// Brackets at once, and dots in one key: half the document's bound, so that their product, the depth that
-    /// toml++ may see in the worst case, stays at a few thousand small stack frames.
+    /// The maximum number of open brackets, and of dots in one key: half the document's limit. Their product is the
+    /// depth that toml++ reaches in the worst case, a few thousand small stack frames.
     private static let bound = TOMLDocument.maximumDepth / 2
 
     static func firstTooDeep(in bytes: [UInt8]) -> TOMLPosition? {
@@ -33,7 +33,7 @@ struct NestingCheck {
         self.bytes = bytes
     }
 
-    /// The column of the byte looked at last, in characters.
+    /// The column of the current byte, in characters.
     private var column: Int {
         bytes[lineStart..<min(index, bytes.count)].count { $0 & 0xC0 != 0x80 }
     }
@@ -48,7 +48,7 @@ struct NestingCheck {
             brackets += 1
             advance(endingKey: true)
         case UInt8(ascii: "]"), UInt8(ascii: "}"):
-            // Never below 0: a stray closing bracket is toml++'s to complain about.
+            // Never below 0: toml++ reports a stray closing bracket.
             brackets = max(0, brackets - 1)
             advance(endingKey: true)
         case UInt8(ascii: "="), UInt8(ascii: ","), UInt8(ascii: "\n"):
@@ -70,8 +70,8 @@ struct NestingCheck {
         index += 1
     }
 
-    /// Goes past a string, of one line or (opened by three quotes) of several. One that is not closed ends with its
-    /// line or with the document: toml++ refuses it there.
+    /// Skips a string, of one line or (opened by three quotes) of several. An unclosed string ends with its line or
+    /// with the document, and toml++ refuses it there.
     private mutating func skipString() {
         let quote = bytes[index]
         let isBasic = quote == UInt8(ascii: "\"")
@@ -94,7 +94,7 @@ struct NestingCheck {
         }
     }
 
-    /// A string of several lines may end in one or two quotes of its own, before the three that close it.
+    /// Skips one or two quotes at the end of a multi-line string that precede the three closing ones.
     private mutating func skipQuotesBeforeTheEnd(_ quote: UInt8) {
         let end = min(index + 2, bytes.count)
         while index < end, bytes[index] == quote { index += 1 }

@@ -1,23 +1,23 @@
-// TOMLDocument: a TOML file as values that know where they stand in it.
+// TOMLDocument: a TOML file as values with their positions.
 //
-// A document is parsed whole (by toml++, behind CTomlplusplus) into a plain Swift tree: every key and every value
-// bears its line and column, so that code that refuses a value later can point at it. Nothing here knows what the
-// values mean.
+// A document is parsed as a whole (by toml++, through CTomlplusplus) into a plain Swift tree. Every key and every value
+// has its line and column, so that code that later refuses a value can report its position. This module does not
+// interpret the values.
 import CTomlplusplus
 import Glibc
 
 /// A parsed TOML document. A plain value; any thread.
 public struct TOMLDocument: Sendable, Hashable {
-    /// The file as it is named in messages.
+    /// The name of the file in messages.
     public let file: String
-    /// The root table, keys in the order in which the document has them.
+    /// The root table, with its keys in the order of the document.
     public let root: TOMLTable
 
-    /// The longest document that is read, in bytes. A configuration file is a few KiB; this only keeps a wrong path
-    /// (a device, a database) from filling memory.
+    /// The maximum size of a document in bytes. A configuration file has a few KiB; the limit only keeps a wrong path
+    /// (a device, a database) from filling the memory.
     public static let maximumBytes = 1 << 20
 
-    /// The deepest nesting of tables and arrays, the same bound as for messages on the wire.
+    /// The maximum nesting of tables and arrays, equal to the limit for messages on the wire.
     public static let maximumDepth = 128
 
     /// Parses `text`.
@@ -25,33 +25,33 @@ public struct TOMLDocument: Sendable, Hashable {
     /// - Parameters:
     ///   - text: The document.
     ///   - file: The name to use in errors.
-    /// - Throws: `TOMLError` with the position and the reason where `text` is not TOML 1.0, longer than `maximumBytes`
-    ///   or nested deeper than `maximumDepth`.
+    /// - Throws: `TOMLError` with the position and the reason if `text` is not TOML 1.0, is longer than `maximumBytes`
+    ///   or is nested deeper than `maximumDepth`.
     public init(parsing text: String, file: String) throws(TOMLError) {
         try self.init(bytes: Array(text.utf8), file: file)
     }
 
-    /// Reads and parses the file at `path`, which also names it in errors. Blocks.
+    /// Reads and parses the file at `path`, which is also its name in errors. Blocks.
     ///
-    /// - Throws: `TOMLError`; with a `systemError` where the file cannot be read.
+    /// - Throws: `TOMLError`; with a `systemError` if the file cannot be read.
     public init(contentsOf path: String) throws(TOMLError) {
         try self.init(bytes: FileText.read(path, limitBytes: Self.maximumBytes), file: path)
     }
 
-    /// Parses `bytes`, which need not be UTF-8 (what is not is refused with its position).
+    /// Parses `bytes`. Bytes that are not UTF-8 are refused with their position.
     ///
     /// - Throws: `TOMLError`, as `init(parsing:file:)`.
     public init(bytes: [UInt8], file: String) throws(TOMLError) {
         guard bytes.count <= Self.maximumBytes else {
             throw TOMLError(file: file, reason: "longer than \(Self.maximumBytes) bytes, which no configuration is")
         }
-        // toml++ recurses with the nesting and does not bound dotted keys: look before it does.
+        // toml++ recurses with the nesting and does not limit dotted keys, so this checks first.
         if let position = NestingCheck.firstTooDeep(in: bytes) {
             throw TOMLError(file: file, position: position, reason: TOMLTreeBuilder.tooDeep)
         }
         var builder = TOMLTreeBuilder()
         bytes.withUnsafeBufferPointer { buffer in
-            // An empty array's base address may be nil; toml++ wants one.
+            // An empty array's base address may be null; toml++ requires one.
             buffer.withMemoryRebound(to: CChar.self) { builder.read($0) }
         }
         switch builder.result {
@@ -64,15 +64,15 @@ public struct TOMLDocument: Sendable, Hashable {
     }
 }
 
-/// Why a document could not be had.
+/// The reason why a document could not be read or parsed.
 public struct TOMLError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The file as its reader named it.
+    /// The name of the file, as its reader specified it.
     public let file: String
-    /// Where in it; nil where the trouble is the file as a whole.
+    /// The position in the file; `nil` if the error concerns the whole file.
     public let position: TOMLPosition?
-    /// What is wrong, for a person.
+    /// The reason, as text for people.
     public let reason: String
-    /// The `errno` of the system call that failed; nil where the file could be read.
+    /// The `errno` of the failed system call; `nil` if the file could be read.
     public let systemError: Int32?
 
     init(file: String, position: TOMLPosition? = nil, reason: String, systemError: Int32? = nil) {
@@ -82,7 +82,7 @@ public struct TOMLError: Error, Sendable, Hashable, CustomStringConvertible {
         self.systemError = systemError
     }
 
-    /// There is no such file: its directory may be missing too.
+    /// Whether the file, or its directory, does not exist.
     public var isAbsentFile: Bool { systemError == ENOENT || systemError == ENOTDIR }
 
     /// `file:line:column: reason`.

@@ -1,7 +1,7 @@
-// From toml++'s walk through a document to the Swift tree.
+// The conversion from toml++'s document to the Swift tree.
 import CTomlplusplus
 
-/// Builds the tree from the visitor's calls, with a stack of its own instead of recursion.
+/// Builds the tree from the visitor's calls, with its own stack instead of recursion.
 struct TOMLTreeBuilder {
     struct Failure: Error {
         var position: TOMLPosition?
@@ -10,7 +10,7 @@ struct TOMLTreeBuilder {
 
     static let tooDeep = "tables or arrays nested deeper than \(TOMLDocument.maximumDepth) levels"
 
-    /// An array or table whose items are still coming.
+    /// An array or table whose items are not complete.
     private struct OpenContainer {
         var isTable: Bool
         var key: TOMLKey?
@@ -32,7 +32,7 @@ struct TOMLTreeBuilder {
     private var root: TOMLTable?
     private var failure: Failure?
 
-    /// The tree, or why there is none. After `read`.
+    /// The tree, or the failure. Valid after `read`.
     var result: Result<TOMLTable, Failure> {
         if let failure { return .failure(failure) }
         return .success(root ?? TOMLTable())
@@ -40,7 +40,7 @@ struct TOMLTreeBuilder {
 
     mutating func read(_ text: UnsafeBufferPointer<CChar>) {
         withUnsafeMutablePointer(to: &self) { builder in
-            // The visitor's context is this builder, which outlives the call: `toml_read` keeps nothing.
+            // The visitor's context is this builder, which outlives the call: `toml_read` keeps no reference.
             var visitor = toml_visitor(
                 context: builder,
                 enter: { context, node in
@@ -79,7 +79,7 @@ struct TOMLTreeBuilder {
     }
 
     private mutating func fail(at position: toml_place, _ reason: String) {
-        // toml++ begins every reason alike; its rest ("key-value pair: expected '=', …") says it all.
+        // toml++ begins every reason with these words; the rest ("key-value pair: expected '=', …") is sufficient.
         let opening = "Error while parsing "
         let rest = reason.hasPrefix(opening) ? String(reason.dropFirst(opening.count)) : reason
         failure = Failure(position: position.line > 0 ? TOMLPosition(position) : nil, reason: rest)

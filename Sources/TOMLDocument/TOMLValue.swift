@@ -2,18 +2,18 @@
 
 /// A position in a document, counted from 1; columns count characters (Unicode scalars).
 public struct TOMLPosition: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The line, the first being 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// The column, the first being 1.
+    /// The column, counted from 1.
     public let column: Int
 
-    /// A position by its line and column, both from 1.
+    /// Creates a position from its line and column, both counted from 1.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    /// Earlier in the document is less.
+    /// Returns whether the left position is earlier in the document.
     public static func < (left: TOMLPosition, right: TOMLPosition) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }
@@ -22,9 +22,9 @@ public struct TOMLPosition: Sendable, Hashable, Comparable, CustomStringConverti
     public var description: String { "\(line):\(column)" }
 }
 
-/// A value and where it stands.
+/// A value and its position.
 public struct TOMLValue: Sendable, Hashable {
-    /// What a value is.
+    /// The type and content of a value.
     public enum Content: Sendable, Hashable {
         case string(String)
         case integer(Int64)
@@ -37,18 +37,18 @@ public struct TOMLValue: Sendable, Hashable {
         case table(TOMLTable)
     }
 
-    /// What the value is.
+    /// The type and content.
     public let content: Content
-    /// Where it begins. For a table opened by a header, that is the header.
+    /// The start of the value. For a table opened by a header, the position of the header.
     public let position: TOMLPosition
 
-    /// A value at a position.
+    /// Creates a value at a position.
     public init(_ content: Content, at position: TOMLPosition) {
         self.content = content
         self.position = position
     }
 
-    /// The kind of the value in words: "string", "integer", "float", "boolean", "date", "array" or "table".
+    /// The name of the value's type: "string", "integer", "float", "boolean", "date", "array" or "table".
     public var typeName: String {
         switch content {
         case .string: "string"
@@ -61,27 +61,27 @@ public struct TOMLValue: Sendable, Hashable {
         }
     }
 
-    /// The string, where it is one.
+    /// The string; `nil` for a value of another type.
     public var string: String? {
         if case .string(let string) = content { string } else { nil }
     }
 
-    /// The boolean, where it is one.
+    /// The boolean; `nil` for a value of another type.
     public var boolean: Bool? {
         if case .boolean(let boolean) = content { boolean } else { nil }
     }
 
-    /// The integer, where it is one.
+    /// The integer; `nil` for a value of another type.
     public var integer: Int64? {
         if case .integer(let integer) = content { integer } else { nil }
     }
 
-    /// The items, where it is an array.
+    /// The items; `nil` for a value of another type.
     public var array: [TOMLValue]? {
         if case .array(let items) = content { items } else { nil }
     }
 
-    /// The table, where it is one.
+    /// The table; `nil` for a value of another type.
     public var table: TOMLTable? {
         if case .table(let table) = content { table } else { nil }
     }
@@ -93,12 +93,12 @@ public struct TOMLTable: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         /// The key, unquoted.
         public let key: String
-        /// Where the key stands.
+        /// The position of the key.
         public let keyPosition: TOMLPosition
-        /// Its value.
+        /// The value.
         public let value: TOMLValue
 
-        /// A key with its position and its value.
+        /// Creates an entry.
         public init(key: String, keyPosition: TOMLPosition, value: TOMLValue) {
             self.key = key
             self.keyPosition = keyPosition
@@ -106,19 +106,19 @@ public struct TOMLTable: Sendable, Hashable {
         }
     }
 
-    /// The entries in order.
+    /// The entries, in order.
     public let entries: [Entry]
 
-    /// A table of these entries.
+    /// Creates a table of these entries.
     public init(_ entries: [Entry] = []) {
         self.entries = entries
     }
 
-    /// The entry of `key`. Looks through all of them: configuration tables are short.
+    /// Returns the entry of `key`; `nil` if there is none. Linear search, because configuration tables are short.
     public func entry(_ key: String) -> Entry? {
         entries.first { $0.key == key }
     }
 
-    /// The value of `key`.
+    /// The value of `key`; `nil` if there is none.
     public subscript(key: String) -> TOMLValue? { entry(key)?.value }
 }

@@ -1,22 +1,22 @@
-// trestle: the command line of the bridge, over BridgeClient.
+// trestle: the command line of the bridge, based on BridgeClient.
 //
-// The folders, from the lowest; each uses those above it in this list only:
+// The folders, from the lowest to the highest; each uses only those listed before it:
 //
 //   SessionBus/  the desktop's message bus
 //   Output/      JSON, tables and reports, for people and for programs; errors and exit codes
-//   Files/       files that are sent to the daemon, and that come from it
-//   Connection/  which socket, signals, the time that a command has
-//   Describing/  what tasks take and return, for people and for shells
-//   Input/       options, passwords and lines that people type
-//   Streams/     files as streams, on their way to the daemon and from it
-//   Fetching/    HTTP requests, the responses to them, and cookies
+//   Files/       files that are sent to the daemon or received from it
+//   Connection/  the choice of the socket, signals, the time limit of a command
+//   Describing/  the options and results of tasks, for people and for shells
+//   Input/       options, passwords and lines that users type
+//   Streams/     files as streams to and from the daemon
+//   Fetching/    HTTP requests, their responses, and cookies
 //   Running/     commands that answer calls
-//   Watching/    events, calls and figures, live
-//   Recording/   traffic that is kept, sent again and compared
-//   Conformance/ whether a daemon speaks the protocol
+//   Watching/    live events, calls and figures
+//   Recording/   recorded traffic, its replay and comparison
+//   Conformance/ checks whether a daemon follows the protocol
 //   Presenting/  alerts, in a terminal and on a desktop
 //   Generating/  typed functions for tasks, in TypeScript and Python
-//   Plugins/     plugins that are made, checked, and run while they are written
+//   Plugins/     creating, checking, developing and installing plugins
 //   Commands/    one command per file
 
 import ArgumentParser

@@ -7,17 +7,17 @@ import Logging
 import TaskHosts
 import TaskRuntime
 
-/// The daemon, put together: runtime, plugins, socket; from the first launch worker to the last byte written.
+/// The assembled daemon: runtime, plugins and socket, from the first launch worker to the last written byte.
 @LoopActor
 final class Daemon {
-    /// Where the configuration comes from, also at a reload.
+    /// The source of the configuration, also at a reload.
     let source: ConfigurationSource
-    /// What it was started with.
+    /// The configuration as read at the start.
     let reading: ConfigurationReading
     /// The configuration in force.
     var configuration: Configuration
     let log: Logger
-    /// What is logged; follows the configuration.
+    /// The log level; follows the configuration.
     let threshold: LogThreshold
     let runtime: TaskRuntime
     let server: BridgeServer
@@ -25,34 +25,35 @@ final class Daemon {
     let launchOptions: LaunchOptions
     let service: DaemonService
     private let shutdown = ShutdownSignals()
-    /// Memory that only the launch needed is returned after this time: long enough for what comes right after it.
+    /// The delay before memory that only the launch needed is returned. Work right after the launch may still use that
+    /// memory.
     private static let trimmingDelay = Duration.seconds(1)
-    /// The sockets' paths.
+    /// The paths of the sockets.
     var listeningAt: [String] = []
     private(set) lazy var reloader = Reloader(self)
     var hangUp: SignalWatcher?
-    /// Whether the launch is over.
+    /// Whether the launch has ended successfully.
     var isReady = false
-    /// Those who wait for that.
+    /// Resumes its waiters when the launch has ended.
     let launchEnd = AsyncSignal<Void>()
-    /// Whether a reload was asked for before that.
+    /// Whether a reload was requested before the launch has ended.
     var isReloadDue = false
-    /// Whether it has been asked to end.
+    /// Whether a shutdown signal has arrived.
     private(set) var isStopping = false
-    /// Changes of the configuration in force and of the plugins: one after the other.
+    /// Runs changes of the current configuration and of the plugins one after the other.
     let changes = AsyncMutex()
-    /// The plugins that are there.
+    /// The installed plugins.
     var installedPlugins = InstalledPlugins()
-    /// Follows the files of plugins; nil: they are not followed.
+    /// Watches the files of plugins; `nil` if they are not watched.
     var pluginWatch: PluginWatch?
-    /// Held from launch to exit, so that no second daemon writes the same state.
+    /// Held from launch to exit, so that no second daemon uses the same state.
     var stateLock: StateLock?
-    /// Whether it cannot start because its configuration is at fault.
+    /// Whether the start failed because of an invalid configuration.
     var isMisconfigured = false
 
     /// - Parameters:
-    ///   - reading: What was read from the source.
-    ///   - threshold: What the log goes by.
+    ///   - reading: The configuration that was read from the source.
+    ///   - threshold: The level of the log.
     init(
         _ reading: ConfigurationReading, from source: ConfigurationSource, arguments: [String],
         service: DaemonService, log: Logger, threshold: LogThreshold
@@ -84,9 +85,9 @@ final class Daemon {
         loader = PluginLoader(runtime: runtime, settings: settings, log: log)
     }
 
-    /// Launches, serves until a signal says stop, drains.
+    /// Launches, serves until a shutdown signal arrives, then drains.
     ///
-    /// - Returns: the process's exit status.
+    /// - Returns: The process's exit status.
     func run() async -> Int32 {
         do {
             try shutdown.watch()
@@ -131,8 +132,8 @@ final class Daemon {
 
     // MARK: The end
 
-    /// Stops without losing a callback: no new clients, no new calls, those in flight get their time; then the plugins
-    /// finish, what is unwritten is written, and the connections close.
+    /// Stops without losing a callback. Accepts no new clients and calls, and waits for calls in flight. Then stops the
+    /// plugins, writes the remaining data and closes the connections.
     private func drain() async {
         service.stopping("draining \(runtime.callsInFlight) calls", within: configuration.drainTimeout)
         server.stopListening()
@@ -144,7 +145,7 @@ final class Daemon {
         timer.close()
         if handsOver { service.stopping("asking plugins for their sessions", within: loader.keepingTime) }
         let shares = handsOver ? await handover.collectShares() : nil
-        // One plugin stops after the other.
+        // The plugins stop one after the other.
         let stopTime = configuration.stopTimeout * runtime.plugins.count + Self.lastWrites
         service.stopping("stopping \(runtime.plugins.count) plugins", within: stopTime)
         await loader.stopAll()
@@ -153,13 +154,13 @@ final class Daemon {
         stateLock = nil
     }
 
-    /// To the daemon's next process, and from the one before.
+    /// The transfer of sessions to the daemon's next process and from the previous one.
     var handover: SessionHandover {
         SessionHandover(
             runtime: runtime, server: server, loader: loader, service: service, log: log,
             maximumBytes: configuration.limits.handoverBytes)
     }
 
-    /// How long a client that does not read may delay the exit, once all is said.
+    /// The time that a client which does not read may delay the exit at the end.
     static let lastWrites = Duration.seconds(1)
 }

@@ -1,10 +1,10 @@
 import Glibc
 import TaskRuntime
 
-// What the kernel reports about this process, from /proc.
+// The metrics of this process that the kernel provides in /proc.
 extension ProcessMetrics {
-    /// The present figures; nil where /proc is not to be had. Takes some ten microseconds, and one more for every few
-    /// open descriptors.
+    /// Reads the current metrics; `nil` if /proc is not available. Takes about ten microseconds, and one more for every
+    /// few open descriptors.
     static func read() -> ProcessMetrics? {
         guard let descriptors = countOpenDescriptors(), let pages = fields(of: "/proc/self/statm"), pages.count >= 2,
             let status = fields(of: "/proc/self/stat"), status.count > startTimeField
@@ -17,7 +17,7 @@ extension ProcessMetrics {
             startSeconds: startSeconds(ticksAfterBoot: Double(status[startTimeField]) ?? 0))
     }
 
-    /// `starttime` of proc(5), counted from behind the name of the program, which may hold anything.
+    /// The index of `starttime` (proc(5)), counted after the program's name, which may contain any character.
     private static let startTimeField = 19
 
     private static var cpuSeconds: Double {
@@ -39,7 +39,7 @@ extension ProcessMetrics {
         clock_gettime(CLOCK_REALTIME, &wall)
         clock_gettime(CLOCK_BOOTTIME, &sinceBoot)
         let boot = Double(wall.tv_sec - sinceBoot.tv_sec) + Double(wall.tv_nsec - sinceBoot.tv_nsec) / 1e9
-        // As exact as the kernel's ticks.
+        // The precision of the kernel's ticks.
         return ((boot + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))) * 100).rounded() / 100
     }
 
@@ -50,11 +50,11 @@ extension ProcessMetrics {
         while let entry = readdir(folder) {
             if entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { count += 1 }
         }
-        // Without the one that looks.
+        // Excludes the descriptor of `/proc/self/fd` itself.
         return count > 0 ? count - 1 : nil
     }
 
-    /// The words of a small file, from behind the last `)` on.
+    /// Returns the words of a small file, after the last `)` if there is one.
     private static func fields(of path: String) -> [Substring]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// SIGTERM and SIGINT: the first asks for an orderly end, the second ends the process immediately.
+/// Handles SIGTERM and SIGINT: the first requests an orderly end, the second ends the process immediately.
 @LoopActor
 final class ShutdownSignals {
     private var watchers: [SignalWatcher] = []
@@ -14,14 +14,14 @@ final class ShutdownSignals {
         }
     }
 
-    /// Waits for the first signal, which may have come already.
+    /// Waits for the first signal, which may already have arrived.
     func first() async -> String {
         if let firstSignal { return firstSignal }
         return await withCheckedContinuation { waiter = $0 }
     }
 
     private func came(_ signal: Int32, _ name: String) {
-        // The shell's way of saying that a signal ended a process.
+        // The shell's convention for a process that a signal ended.
         guard firstSignal == nil else { _exit(128 + signal) }
         firstSignal = name
         waiter?.resume(returning: name)

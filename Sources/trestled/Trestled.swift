@@ -1,4 +1,4 @@
-// trestled: the daemon. Configuration and assembly; whatever is done at launch is a worker of the launch registry.
+// trestled: the daemon. Configuration and assembly; all work at launch is done by workers of the launch registry.
 import ArgumentParser
 import BridgeJSON
 import EventLoop
@@ -89,19 +89,19 @@ struct Trestled: ParsableCommand {
     func run() throws {
         if endWithParent { ParentProcess.endWithIt() }
         FileModes.restrict()
-        // Before anything else: no thread, no child and no descriptor may come before it.
+        // Before anything else: while there is no thread, no child and no other descriptor.
         let service = ServiceEnvironment.take()
         let source = source
         let reading = printConfig?.readsFile ?? true ? source.read() : source.withoutFile()
         let configuration = reading.configuration
-        // What is checked or printed starts plugins' processes as well, which is no news then.
+        // A check or a printout also starts plugin processes, which is not worth logging then.
         let isAnswer = checkConfig || printConfig != nil
         let level = configuration.logLevel.level
         let threshold = LogThreshold(isAnswer ? max(level, .warning) : level)
         let handler = DaemonLog(configuration, source.environment, threshold: threshold)
         LoggingSystem.bootstrap { _ in handler }
         if configuration.protectsMemory { protectMemory() }
-        // A peer that is gone is found by the write that fails, not by a signal.
+        // A disconnected peer is detected by the failing write, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let isCheck = checkConfig
         let printed = printConfig
@@ -109,7 +109,7 @@ struct Trestled: ParsableCommand {
         let log = Logger(label: "trestled")
         let daemonService = DaemonService(service, log: log)
         Task { @LoopActor in
-            // A plugin's process inherits nothing, whatever plugins in this one have opened.
+            // A plugin process inherits no descriptors, whatever plugins in this process have opened.
             ChildProcess.keepsOthersDescriptors = true
             Self.endDescendantsOfPlugins(log)
             let daemon = Daemon(
@@ -118,7 +118,7 @@ struct Trestled: ParsableCommand {
                 if let printed { await Self.print(printed, daemon) } else if isCheck { await Self.check(daemon) } else {
                     await daemon.run()
                 }
-            // At once, after what was printed is out: exit() would wait for work that still blocks some thread.
+            // Ends at once, after the output was flushed: exit() would wait for work that still blocks a thread.
             fflush(nil)
             _exit(status)
         }
@@ -182,7 +182,8 @@ struct Trestled: ParsableCommand {
         }
     }
 
-    /// Writes lines on standard error; where that is the journal, with their severity in front, which it takes off.
+    /// Writes lines to standard error. If standard error is the journal, each line gets a severity prefix, which the
+    /// journal removes.
     private static func complain(_ text: String, _ level: Logger.Level = .error) {
         let priority = LogFormat.auto.resolved(.current()) == .journal ? "<\(level.priority)>" : ""
         let lines = text.split(separator: "\n").map {
@@ -192,7 +193,7 @@ struct Trestled: ParsableCommand {
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// The file that this program was started from: plugins are looked for beside it.
+    /// The file of this program; plugins are searched beside it.
     private static var executablePath: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
             guard let start = buffer.baseAddress, case let count = readlink("/proc/self/exe", start, buffer.count),

@@ -1,7 +1,7 @@
-/// Reads a package as one file, as its bytes come: tar under zstd. It takes exactly what ``PackageMaker`` writes: the
-/// manifest, its signature, and the files of the manifest, in their order, with the one header that each may have.
+/// Reads a package in one file, a tar compressed with zstd, incrementally. It accepts exactly what ``PackageMaker``
+/// writes: the manifest, its signature, and the manifest's files in order, each with the only valid header.
 final class ArchiveReader {
-    /// What comes next.
+    /// The next expected part.
     private enum Part {
         case manifest
         case signature
@@ -16,9 +16,9 @@ final class ArchiveReader {
     private let decoder = ZstdDecoder()
 
     private var part = Part.manifest
-    /// Of the next header, of a short file, or of the end: what came so far.
+    /// The bytes received so far of the next header, of a short file, or of the end.
     private var block: [UInt8] = []
-    /// How long the short file is; nil: its header comes first.
+    /// The length of the short file; `nil` while its header is expected.
     private var byteCount: Int?
     private var check: FileCheck?
     private var padding: Int64 = 0
@@ -27,30 +27,30 @@ final class ArchiveReader {
     private(set) var signature: PackageSignature?
 
     /// - Parameters:
-    ///   - limits: What it takes.
-    ///   - keys: Whose signatures it takes; nil: anybody's.
-    ///   - sink: Gets what is read.
+    ///   - limits: The limits of the package.
+    ///   - keys: The keys whose signatures are accepted; `nil` accepts every key.
+    ///   - sink: Receives the contents.
     init(_ limits: PackageLimits, keys: [PackageKey]?, sink: (any PackageSink)?) {
         (self.limits, self.keys, self.sink) = (limits, keys, sink)
     }
 
-    /// Takes the next bytes.
+    /// Decodes the next bytes.
     ///
-    /// - Throws: What is wrong with them. Nothing may be taken after that.
+    /// - Throws: The fault of the package. Must not be called again after that.
     func take(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) {
         try decoder.take(bytes) { (bytes: UnsafeRawBufferPointer) throws(PackageFault) in try takeTar(bytes) }
     }
 
-    /// The bytes are over.
+    /// Ends the input.
     ///
     /// - Returns: The manifest.
-    /// - Throws: `format`, where the package is not.
+    /// - Throws: `format` if the package is not complete.
     func finish() throws(PackageFault) -> PackageManifest {
         guard decoder.isComplete else { throw Self.cut }
         return try finishTar()
     }
 
-    /// As ``finish()``, where the tar came without zstd.
+    /// Ends the input as ``finish()`` does, for a tar without zstd.
     func finishTar() throws(PackageFault) -> PackageManifest {
         guard case .nothing = part, let manifest else { throw Self.cut }
         return manifest
@@ -58,7 +58,7 @@ final class ArchiveReader {
 
     private static let cut = PackageFault(.format, "the archive ends before the package does")
 
-    /// Takes the next bytes of the tar.
+    /// Reads the next bytes of the tar.
     func takeTar(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -77,7 +77,7 @@ final class ArchiveReader {
 
     // MARK: Blocks
 
-    /// Reads a header, a short file or the end, which are taken whole.
+    /// Reads a header, a short file or the end; these are processed only when complete.
     private func readBlock(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) -> Int {
         let wanted: Int
         switch part {
@@ -128,7 +128,7 @@ final class ArchiveReader {
         }
     }
 
-    /// Nothing of the manifest is used before its signature has been checked.
+    /// Checks the signature before anything of the manifest is used.
     private func begin(signature bytes: [UInt8]) throws(PackageFault) {
         let signature = try PackageSignature(parsing: bytes)
         try signature.check(manifestBytes, keys)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A package of the file system: an archive, or a folder.
+/// A package in the file system: an archive or a folder.
 public enum PackageFile {
-    /// What is known of a package that is good.
+    /// The result of the check of a valid package.
     public struct Report: Sendable {
         /// The manifest.
         public let manifest: PackageManifest
@@ -12,14 +12,14 @@ public enum PackageFile {
 
     private static let chunkBytes = 128 << 10
 
-    /// Reads all of a package.
+    /// Reads and checks a whole package.
     ///
     /// - Parameters:
-    ///   - path: The archive, or the folder.
-    ///   - keys: Whose signatures are good; nil: anybody's.
-    ///   - limits: What it may have.
-    /// - Returns: What it is.
-    /// - Throws: What is wrong with it.
+    ///   - path: The archive or the folder.
+    ///   - keys: The keys whose signatures are accepted; `nil` accepts every key.
+    ///   - limits: The limits of the package.
+    /// - Returns: The manifest and the signing key.
+    /// - Throws: The fault of the package.
     public static func check(
         _ path: String, keys: [PackageKey]?, _ limits: PackageLimits = PackageLimits()
     ) throws(PackageFault) -> Report {
@@ -59,7 +59,7 @@ public enum PackageFile {
         return Report(manifest: manifest, key: signature.key)
     }
 
-    /// The manifest of a folder.
+    /// Reads and checks the manifest and the signature of a folder.
     static func head(
         of folder: OpenFile, _ keys: [PackageKey]?, _ limits: PackageLimits
     ) throws(PackageFault) -> (PackageManifest, PackageSignature) {

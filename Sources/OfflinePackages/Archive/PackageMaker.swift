@@ -2,23 +2,23 @@ import BridgeJSON
 import Glibc
 import Sodium
 
-/// Makes a package of a folder that has a `manifest.json` and a folder `files`. Of the manifest, what the package says
-/// of itself is taken, and the types of files; hashes, lengths and other types are found out.
+/// Makes a package from a folder that contains a `manifest.json` and a folder `files`. From the manifest it takes the
+/// properties of the package and the types of files. It computes hashes, lengths and the other types.
 public struct PackageMaker {
     private static let chunkBytes = 128 << 10
 
     private let folder: OpenFile
     private let limits: PackageLimits
     private let bytes: [UInt8]
-    /// What the package will say.
+    /// The manifest of the package.
     public let manifest: PackageManifest
 
     /// Reads a folder.
     ///
     /// - Parameters:
     ///   - path: The folder.
-    ///   - limits: What it may have.
-    /// - Throws: What is wrong with it.
+    ///   - limits: The limits of the package.
+    /// - Throws: The fault of the folder.
     public init(_ path: String, _ limits: PackageLimits = PackageLimits()) throws(PackageFault) {
         folder = try OpenFile(path, O_RDONLY | O_DIRECTORY)
         self.limits = limits
@@ -54,12 +54,12 @@ public struct PackageMaker {
             path: path, sha256: hash.finish(), byteCount: count, type: type ?? MediaTypes.type(of: path))
     }
 
-    /// Writes the package as one file. The same folder, key and version of libzstd make the same bytes.
+    /// Writes the package as one file. The same folder, key and version of libzstd give the same bytes.
     ///
     /// - Parameters:
-    ///   - key: What signs it.
-    ///   - write: Takes the bytes.
-    /// - Throws: `file`, where a file has changed meanwhile; `storage`; what `write` throws.
+    ///   - key: The key that signs it.
+    ///   - write: Receives the bytes.
+    /// - Throws: `file` if a file has changed meanwhile; `storage`; the errors of `write`.
     public func writeArchive(
         signedBy key: PackageSecretKey, _ write: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -82,9 +82,9 @@ public struct PackageMaker {
         try encoder.finish()
     }
 
-    /// Makes a package of the folder itself: writes manifest and signature into it.
+    /// Turns the folder itself into a package: writes the manifest and the signature into it.
     ///
-    /// - Parameter key: What signs it.
+    /// - Parameter key: The key that signs it.
     /// - Throws: `full`, `storage`.
     public func signFolder(by key: PackageSecretKey) throws(PackageFault) {
         try folder.replace(PackagePath.manifest, bytes, mode: 0o644)

@@ -1,10 +1,12 @@
 import Sodium
 
-/// Takes a package that is read: first what it says of itself, then its files in their order. What it gets has been
-/// checked as far as it was read; a package is good once its reader has come to the end.
+/// Receives the contents of a package while it is read: first the manifest, then the files in order. All contents are
+/// checked before they are passed on, but the package is valid only after its reader has reached the end.
 protocol PackageSink: AnyObject {
+    /// Receives the manifest, before any file.
+    ///
     /// - Parameters:
-    ///   - manifest: The manifest, whose signature is good.
+    ///   - manifest: The manifest, whose signature is valid.
     ///   - bytes: Its bytes.
     ///   - signature: The signature.
     func begin(
@@ -15,7 +17,7 @@ protocol PackageSink: AnyObject {
     func endFile() throws(PackageFault)
 }
 
-/// A file of a package on its way, compared with what the manifest says of it.
+/// Compares the bytes of a file, as they arrive, with the manifest.
 struct FileCheck {
     private let file: PackageManifest.File
     private var hash = SHA256()
@@ -26,14 +28,14 @@ struct FileCheck {
         rest = file.byteCount
     }
 
-    /// - Throws: `file`, where there are more bytes than there may be.
+    /// - Throws: `file` if there are more bytes than the manifest states.
     mutating func take(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) {
         guard bytes.count <= rest else { throw fault("has more bytes than the manifest says") }
         rest -= Int64(bytes.count)
         hash.update(bytes)
     }
 
-    /// - Throws: `file`, where it is not what the manifest says.
+    /// - Throws: `file` if the file differs from the manifest.
     mutating func finish() throws(PackageFault) {
         guard rest == 0 else { throw fault("has fewer bytes than the manifest says") }
         guard hash.finish() == file.sha256 else { throw fault("does not have the sha256 of the manifest") }

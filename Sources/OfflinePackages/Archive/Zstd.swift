@@ -1,26 +1,26 @@
 import CCompression
 
-/// zstd undone, step by step.
+/// An incremental zstd decoder.
 final class ZstdDecoder {
     private static let stepBytes = 128 << 10
-    /// A window of 8 MiB: RFC 9659.
+    /// A window of 8 MiB, the limit of RFC 9659.
     private static let maximumWindowLog: Int32 = 23
 
     private let stream: OpaquePointer
-    /// Whether a frame has come to its end.
+    /// Whether the end of the frame was reached.
     private(set) var isComplete = false
 
     init() {
-        // `!`: nil only where there is no memory.
+        // `!`: `nil` only if memory is exhausted.
         stream = ZSTD_createDStream()!
         ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, Self.maximumWindowLog)
     }
 
     deinit { ZSTD_freeDStream(stream) }
 
-    /// Takes coded bytes, and hands on what they stand for, in pieces.
+    /// Decodes bytes and passes the result on in pieces.
     ///
-    /// - Throws: `format`; what `body` throws.
+    /// - Throws: `format`; the errors of `body`.
     func take(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(PackageFault) -> Void
     ) throws(PackageFault) {
@@ -40,16 +40,16 @@ final class ZstdDecoder {
     }
 }
 
-/// Bytes under zstd, step by step. The same bytes become the same, by the same version of libzstd.
+/// An incremental zstd encoder. The same input gives the same output with the same version of libzstd.
 final class ZstdEncoder {
     private static let level: Int32 = 19
 
     private let stream: OpaquePointer
     private let write: (UnsafeRawBufferPointer) throws -> Void
 
-    /// - Parameter write: Takes the coded bytes.
+    /// - Parameter write: Receives the encoded bytes.
     init(_ write: @escaping (UnsafeRawBufferPointer) throws -> Void) {
-        // `!`: nil only where there is no memory.
+        // `!`: `nil` only if memory is exhausted.
         stream = ZSTD_createCStream()!
         ZSTD_CCtx_setParameter(stream, ZSTD_c_compressionLevel, Self.level)
         self.write = write

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The files of a folder, and of those in it.
+/// The files of a folder and its subfolders.
 enum FileTree {
-    /// The files, in no order.
+    /// Lists the files, in no particular order.
     ///
-    /// - Parameter folder: Where they are.
+    /// - Parameter folder: The folder.
     /// - Returns: Their paths, relative to the folder.
-    /// - Throws: `path`, where something is neither a file nor a folder; `limit`, `storage`.
+    /// - Throws: `path` if an entry is neither a file nor a folder; `limit`, `storage`.
     static func paths(in folder: OpenFile) throws(PackageFault) -> [String] {
         var paths: [String] = []
         try collect(folder, "", depth: 0, &paths)
@@ -34,8 +34,8 @@ enum FileTree {
     /// Opens a file of a folder.
     ///
     /// - Parameters:
-    ///   - path: One that a package may have.
-    ///   - folder: The folder. No link leads out of it.
+    ///   - path: A valid path of a package.
+    ///   - folder: The folder. Links are not followed.
     /// - Throws: `storage`, `path`.
     static func open(_ path: String, in folder: OpenFile) throws(PackageFault) -> OpenFile {
         let (folders, name) = parts(path)
@@ -44,7 +44,7 @@ enum FileTree {
         return try OpenFile(name, in: last)
     }
 
-    /// Makes a file in a folder, and the folders on the way to it.
+    /// Creates a file in a folder, and the folders on the way to it.
     ///
     /// - Throws: `storage`, `full`.
     static func make(_ path: String, in folder: OpenFile) throws(PackageFault) -> OpenFile {
@@ -54,11 +54,11 @@ enum FileTree {
         return try OpenFile(name, in: last, O_WRONLY | O_CREAT | O_EXCL)
     }
 
-    /// Brings to disk which files there are.
+    /// Flushes the folders of files, so that the files' directory entries are on disk.
     ///
     /// - Parameters:
     ///   - paths: The files.
-    ///   - folder: Where they are.
+    ///   - folder: The folder that contains them.
     /// - Throws: `storage`, `full`.
     static func flushFolders(of paths: [String], in folder: OpenFile) throws(PackageFault) {
         var flushed: Set<[String]> = []
@@ -79,7 +79,7 @@ enum FileTree {
         return (Array(parts.dropLast()), parts.last ?? "")
     }
 
-    /// Removes an entry of a folder, with all that is in it. What cannot be removed stays.
+    /// Removes an entry of a folder, with its contents. Ignores errors.
     static func remove(_ name: String, in folder: OpenFile) {
         if unlinkat(folder.descriptor, name, 0) == 0 || errno == ENOENT { return }
         guard let inner = try? folder.folder(name) else { return }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A file or a folder that is open, by its descriptor. Closed when nobody holds it any more.
+/// An open file or folder, with its descriptor. Closed when the last reference is released.
 final class OpenFile: Sendable {
     let descriptor: Int32
-    /// For messages.
+    /// The path, for messages.
     let path: String
 
     /// Opens a path of the file system.
@@ -13,13 +13,13 @@ final class OpenFile: Sendable {
         try self.init(Glibc.open(path, flags | O_CLOEXEC), path)
     }
 
-    /// Opens an entry of a folder. A link is not followed.
+    /// Opens an entry of a folder. Does not follow a link.
     ///
     /// - Parameters:
     ///   - name: The entry's name, without slashes.
     ///   - folder: The folder.
-    ///   - flags: As of `open`.
-    ///   - mode: The permissions of a file that is made.
+    ///   - flags: The flags of `open`.
+    ///   - mode: The permissions of a new file.
     /// - Throws: `storage`, `path`, `full`.
     convenience init(
         _ name: String, in folder: OpenFile, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600
@@ -43,7 +43,7 @@ final class OpenFile: Sendable {
     ///
     /// - Parameters:
     ///   - name: The folder's name.
-    ///   - makes: Whether it is made where it is not there.
+    ///   - makes: Whether it is created if it does not exist.
     /// - Throws: `storage`, `path`, `full`.
     func folder(_ name: String, makes: Bool = false) throws(PackageFault) -> OpenFile {
         if makes, mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST {
@@ -52,7 +52,7 @@ final class OpenFile: Sendable {
         return try OpenFile(name, in: self, O_RDONLY | O_DIRECTORY)
     }
 
-    /// What it is.
+    /// Returns the result of `fstat`.
     ///
     /// - Throws: `storage`.
     func status() throws(PackageFault) -> stat {
@@ -63,7 +63,7 @@ final class OpenFile: Sendable {
 
     /// Reads the next bytes.
     ///
-    /// - Returns: None at the end.
+    /// - Returns: The bytes; empty at the end.
     /// - Throws: `storage`.
     func read(upTo count: Int) throws(PackageFault) -> [UInt8] {
         while true {
@@ -102,18 +102,18 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Brings it to disk.
+    /// Flushes it to disk.
     ///
     /// - Throws: `full`, `storage`.
     func flush() throws(PackageFault) {
         guard fsync(descriptor) == 0 else { throw .system("cannot be brought to disk", path) }
     }
 
-    /// The names of a folder's entries, in the order of their bytes.
+    /// Returns the names of a folder's entries, in the order of their bytes.
     ///
     /// - Throws: `storage`, `limit`, `path`.
     func names(upTo limit: Int) throws(PackageFault) -> [String] {
-        // `fdopendir` takes the descriptor over.
+        // `fdopendir` takes ownership of the descriptor, so it gets one of its own.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else { throw .system("cannot be read", path) }
         defer { closedir(stream) }
@@ -132,7 +132,7 @@ final class OpenFile: Sendable {
 }
 
 extension PackageFault {
-    /// A fault of the system, by `errno`.
+    /// Creates a fault of the system from `errno`.
     static func system(_ what: String, _ path: String) -> PackageFault {
         let code = errno
         let reason: Reason = code == ENOSPC || code == EDQUOT ? .full : .storage
@@ -141,7 +141,7 @@ extension PackageFault {
 }
 
 extension OpenFile {
-    /// Puts a file in the place of what has its name in this folder, whole or not at all, and brings it to disk.
+    /// Replaces or creates a file of this folder atomically and flushes it to disk.
     ///
     /// - Throws: `full`, `storage`.
     func replace(_ name: String, _ bytes: [UInt8], mode: mode_t = 0o600) throws(PackageFault) {

@@ -1,4 +1,4 @@
-/// The media types of files, by the ends of their names.
+/// The media types of files, by file name extension.
 enum MediaTypes {
     private static let types: [String: String] = [
         "avif": "image/avif", "css": "text/css; charset=utf-8", "csv": "text/csv; charset=utf-8",
@@ -12,7 +12,7 @@ enum MediaTypes {
         "woff": "font/woff", "woff2": "font/woff2", "xml": "application/xml",
     ]
 
-    /// The type of a file that nothing is known of.
+    /// The type of a file with an unknown extension.
     private static let unknown = "application/octet-stream"
 
     static func type(of path: String) -> String {

@@ -1,50 +1,50 @@
-// OfflinePackages: files of a web application that are installed, and served in place of the network. docs/packages.md
+// OfflinePackages: installable files of a web application that are served in place of the network. docs/packages.md
 // describes the format.
 //
-//   Format/   what a package says of itself, its paths, keys and signature; what is wrong with one
+//   Format/   manifests, paths, keys, signatures, and faults of packages
 //   Files/    files and folders of the disk, by descriptor
-//   Archive/  packages as one file: tar under zstd; packages that are made, and read
+//   Archive/  packages as one file: tar compressed with zstd; writing and reading packages
 //   Store/    installed packages
 //
-// The folders lie in an order, each above those that it uses. It waits for the disk: callers run it on a thread of
-// theirs.
+// Each folder uses only the folders listed before it. The module waits for the disk: callers run it on their own
+// thread.
 
-/// What is wrong with a package, or what failed on the way.
+/// A fault of a package, or a failure while it was processed.
 public struct PackageFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Which kind of fault.
+    /// The kind of a fault.
     public enum Reason: String, Sendable, CaseIterable {
-        /// The bytes are no package.
+        /// The bytes are not a package.
         case format
-        /// The manifest says something that no manifest may say.
+        /// The manifest contains something invalid.
         case manifest
-        /// A path, or something at one, that no package may have.
+        /// A path, or the entry at a path, is not allowed in a package.
         case path
-        /// The signature does not fit the manifest.
+        /// The signature does not match the manifest.
         case signature
         /// The signature's key is not trusted.
         case key
-        /// A file is not what the manifest says.
+        /// A file differs from the manifest.
         case file
-        /// A limit is passed.
+        /// A limit is exceeded.
         case limit
-        /// There is no such package, or no older version.
+        /// The package does not exist, or has no older version.
         case missing
-        /// Another installation is under way.
+        /// Another installation is in progress.
         case busy
         /// The disk is full.
         case full
-        /// The disk fails.
+        /// The disk failed.
         case storage
     }
 
-    /// Which kind of fault.
+    /// The kind of the fault.
     public let reason: Reason
-    /// A sentence.
+    /// The description, as a sentence.
     public let description: String
 
     /// - Parameters:
-    ///   - reason: Which kind of fault.
-    ///   - description: A sentence: what is wrong, and where.
+    ///   - reason: The kind of the fault.
+    ///   - description: A sentence that states what is wrong and where.
     public init(_ reason: Reason, _ description: String) {
         self.reason = reason
         self.description = description

@@ -1,26 +1,26 @@
 import BridgeJSON
 
-/// What a package says of itself, besides its files.
+/// The properties of a package in its manifest, without its files.
 public struct PackageHead: Sendable, Hashable {
     /// A request with a body that the package's scripts may send.
     public struct Accepted: Sendable, Hashable {
-        /// Such as `POST`.
+        /// The method, such as `POST`.
         public var method: String
-        /// What its path begins with.
+        /// The prefix of the path.
         public var path: String
     }
 
-    /// What names the package, in all its versions.
+    /// The identifier of the package, equal in all its versions.
     public var id: String
-    /// The version: any text without spaces.
+    /// The version: 1 to 64 letters, digits, dots, hyphens, plus signs and underscores.
     public var version: String
     /// The URL below which the files are; it ends with a slash.
     public var base: String?
-    /// The origin that is asked for what the package does not have, where it has no `base`.
+    /// The origin that is requested for paths that are not in the package, if it has no `base`.
     public var network: String?
     /// The content security policy of its pages.
     public var csp: String?
-    /// Which requests with a body its scripts may send, where it has no `base`.
+    /// The requests with a body that its scripts may send, if it has no `base`.
     public var accepts: [Accepted] = []
 
     private static let maximumURLBytes = 2048
@@ -28,7 +28,7 @@ public struct PackageHead: Sendable, Hashable {
     private static let maximumAccepted = 64
     static let members: Set<String> = ["id", "version", "base", "network", "csp", "accepts"]
 
-    /// Reads it from a manifest.
+    /// Reads the properties from a manifest.
     ///
     /// - Throws: `manifest`.
     init(_ object: JSONObject) throws(PackageFault) {
@@ -103,7 +103,7 @@ public struct PackageHead: Sendable, Hashable {
         return text.utf8.allSatisfy { isPlain($0) || "-._+".utf8.contains($0) }
     }
 
-    /// A small letter or a digit.
+    /// Returns whether the byte is a small letter or a digit.
     private static func isLow(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
     }
@@ -143,7 +143,7 @@ public struct PackageHead: Sendable, Hashable {
 
     // MARK: Writing
 
-    /// Its members, in their order.
+    /// The members, in their order.
     var json: JSONObject {
         var object: JSONObject = ["id": .string(id), "version": .string(version)]
         object["base"] = base.map { .string($0) }

@@ -1,7 +1,7 @@
 import BridgeJSON
 public import Sodium
 
-/// A public key of packages, as text: `ed25519:` and 32 bytes in base 64.
+/// A public key of packages. Its text is `ed25519:` and 32 bytes in base64.
 public struct PackageKey: Hashable, Sendable, CustomStringConvertible {
     private static let mark = "ed25519:"
 
@@ -13,28 +13,28 @@ public struct PackageKey: Hashable, Sendable, CustomStringConvertible {
 
     init(_ key: VerifyingKey) { self.key = key }
 
-    /// The key of a text; nil where it is none.
+    /// Parses a key; `nil` if the text is not a key.
     ///
-    /// - Parameter text: What ``description`` is.
+    /// - Parameter text: A text as in ``description``; trailing white space is ignored.
     public init?(_ text: String) {
         guard let key = KeyText.bytes(text, behind: Self.mark).flatMap(VerifyingKey.init) else { return nil }
         self.key = key
     }
 }
 
-/// A secret key of packages. Its text is `ed25519-secret:` and 32 bytes in base 64.
+/// A secret key of packages. Its text is `ed25519-secret:` and 32 bytes in base64.
 public struct PackageSecretKey: Sendable {
     private static let mark = "ed25519-secret:"
 
     /// The key.
     let key: SigningKey
 
-    /// A new key.
+    /// Creates a new key.
     public init() { key = SigningKey() }
 
-    /// The key of a text; nil where it is none.
+    /// Parses a key; `nil` if the text is not a key.
     ///
-    /// - Parameter text: What ``text`` is; white space behind it does not count.
+    /// - Parameter text: A text as in ``text``; trailing white space is ignored.
     public init?(_ text: String) {
         guard let key = KeyText.bytes(text, behind: Self.mark).flatMap(SigningKey.init) else { return nil }
         self.key = key
@@ -42,11 +42,11 @@ public struct PackageSecretKey: Sendable {
 
     /// The text of the key, without a line end. It is secret.
     public var text: String { Self.mark + KeyText.base64(key.seed) }
-    /// The key that verifies what this one signs.
+    /// The key that verifies signatures of this one.
     public var publicKey: PackageKey { PackageKey(key.verifyingKey) }
 }
 
-/// Bytes as text in keys and signatures.
+/// The text form of bytes in keys and signatures.
 enum KeyText {
     static func base64(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []

@@ -1,19 +1,19 @@
-/// What a package may have at most. A reader checks each bound before it takes what the bound is about.
+/// The limits of packages. A reader checks each limit before it accepts the data that the limit concerns.
 public struct PackageLimits: Sendable, Hashable {
-    /// Bytes of a manifest: 10,000 files with paths of 245 bytes fit.
+    /// The maximum size of a manifest in bytes: 10,000 files with paths of 245 bytes fit.
     public static let manifestBytes = 6 << 20
-    /// Files of a package.
+    /// The maximum number of files of a package.
     public static let files = 10_000
-    /// Bytes of a manifest's signature.
+    /// The maximum size of a manifest's signature in bytes.
     static let signatureBytes = 1024
 
-    /// Bytes of a package's files.
+    /// The maximum size of all files of a package in bytes.
     public var contentBytes: Int64 = 256 << 20
-    /// Packages of a store.
+    /// The maximum number of packages in a store.
     public var packages = 32
-    /// Bytes of all files of a store, those of older versions too.
+    /// The maximum size of all files of a store in bytes, including those of older versions.
     public var storeBytes: Int64 = 512 << 20
 
-    /// The standard ones.
+    /// Creates the default limits.
     public init() {}
 }

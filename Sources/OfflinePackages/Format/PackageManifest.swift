@@ -1,21 +1,21 @@
 import BridgeJSON
 
-/// The manifest of a package: the file `manifest.json`. There is one way to write each, so that nothing in it can be
+/// The manifest of a package: the file `manifest.json`. Each manifest has exactly one valid text, so that it cannot be
 /// read in two ways.
 public struct PackageManifest: Sendable, Hashable {
     /// A file of a package.
     public struct File: Sendable, Hashable {
-        /// Relative to the folder of the files, with slashes.
+        /// The path, relative to the folder of the files, with slashes.
         public let path: String
-        /// In hexadecimal digits.
+        /// The SHA-256 hash, in hexadecimal digits.
         public let sha256: String
-        /// How many bytes it has.
+        /// The size in bytes.
         public let byteCount: Int64
         /// The media type.
         public let type: String
     }
 
-    /// What the package says of itself.
+    /// The properties of the package.
     public let head: PackageHead
     /// The files, in the order of their paths' bytes.
     public let files: [File]
@@ -23,12 +23,12 @@ public struct PackageManifest: Sendable, Hashable {
 
     private static let maximumTypeBytes = 256
 
-    /// How many bytes the files have.
+    /// The size of all files in bytes.
     public var contentBytes: Int64 { files.reduce(0) { $0 + $1.byteCount } }
 
-    /// The file of a path; nil: there is none.
+    /// Returns the file at a path; `nil` if there is none.
     ///
-    /// - Parameter path: As ``File/path``.
+    /// - Parameter path: A path as in ``File/path``.
     public func file(at path: String) -> File? { places[ExactText(path)].map { files[$0] } }
 
     /// - Throws: `path`, `manifest`, `limit`.
@@ -67,7 +67,7 @@ public struct PackageManifest: Sendable, Hashable {
 }
 
 extension PackageManifest {
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// - Throws: `manifest`, `path`, `limit`.
     init(parsing bytes: [UInt8], _ limits: PackageLimits) throws(PackageFault) {
@@ -88,15 +88,15 @@ extension PackageManifest {
             files.append(File(path: path, sha256: sha256, byteCount: byteCount, type: type))
         }
         try self.init(try PackageHead(object), files, limits)
-        // Members of the same name, members that are not known, numbers and escapes of another form: none of them is
-        // what is written here.
+        // Rejects duplicate members, unknown members, and numbers and escapes in another form, because none of them is
+        // written here.
         guard self.bytes == bytes else {
             throw PackageFault(
                 .manifest, "\(PackagePath.manifest) is not as trestle package make writes it, or is of a newer version")
         }
     }
 
-    /// The object that a manifest, or what becomes one, is.
+    /// Parses the JSON object of a manifest or of its template.
     ///
     /// - Throws: `manifest`.
     static func object(_ bytes: [UInt8]) throws(PackageFault) -> JSONObject {
@@ -110,7 +110,7 @@ extension PackageManifest {
         return object
     }
 
-    /// The file.
+    /// The contents of the file.
     var bytes: [UInt8] {
         var members = JSONObject()
         for file in files {

@@ -4,18 +4,20 @@ enum PackagePath {
     static let signature = "manifest.sig"
     /// The folder of the package's files.
     static let files = "files"
-    /// So deep may folders lie.
+    /// The maximum number of parts of a path, including the file name.
     static let maximumParts = 32
 
-    /// Where a file of the package stands.
+    /// Returns the path of a package's file in the archive.
     static func entry(_ path: String) -> String { "\(files)/\(path)" }
 
-    /// - Throws: `path`, where no file of a package may have it.
+    /// Checks a path of a file.
+    ///
+    /// - Throws: `path` if a package must not contain such a path.
     static func check(_ path: String) throws(PackageFault) {
         guard !path.isEmpty, !path.utf8.contains(where: isForbidden) else {
             throw fault(path, "is empty, or has a backslash or a control character")
         }
-        // By bytes, as the kernel has it: a character may be a slash and an accent.
+        // By bytes, as in the kernel: a `Character` may combine a slash with an accent.
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard !parts.contains(where: { $0.count < 3 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }) else {
             throw fault(path, "has a part that is empty, . or ..")
@@ -34,24 +36,26 @@ enum PackagePath {
         PackageFault(.path, "the path \"\(shown(path))\" \(what)")
     }
 
-    /// A path in a message: short, and nothing that a terminal obeys.
+    /// Returns a path for a message: short, and without control characters.
     private static func shown(_ path: String) -> String {
         String(String.UnicodeScalarView(path.unicodeScalars.prefix(100).map { $0.value < 0x20 ? "?" : $0 }))
     }
 }
 
-/// The paths of a package's files, none of which can be taken for another: not by a reader that pays no regard to case,
-/// nor by one that composes accents in another way.
+/// The paths of a package's files. No two of them may be equal to a reader that ignores case or that uses another
+/// Unicode normalisation.
 struct PackagePathSet {
     private enum Kind {
         case file
         case folder(String)
     }
 
-    /// By what a careless reader compares. Keys are equal where Unicode holds them to be.
+    /// The paths, by their lower case. Swift compares the keys by canonical equivalence.
     private var kinds: [String: Kind] = [:]
 
-    /// - Throws: `path`, where the path is none, or can be taken for another.
+    /// Adds a path.
+    ///
+    /// - Throws: `path` if the path is invalid or can be confused with another.
     mutating func insert(_ path: String) throws(PackageFault) {
         try PackagePath.check(path)
         for index in path.utf8.indices where path.utf8[index] == UInt8(ascii: "/") {

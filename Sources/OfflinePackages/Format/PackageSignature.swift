@@ -13,9 +13,9 @@ public struct PackageSignature: Sendable, Hashable {
         signature = key.key.sign(manifest)
     }
 
-    /// Reads the file.
+    /// Parses the file.
     ///
-    /// - Throws: `signature`, where it is not what ``bytes`` makes.
+    /// - Throws: `signature` if it is not in the form of ``bytes``.
     init(parsing bytes: [UInt8]) throws(PackageFault) {
         let json = try? JSON(parsing: bytes)
         guard let key = json?["key"]?.stringValue.flatMap({ PackageKey($0) }),
@@ -29,17 +29,17 @@ public struct PackageSignature: Sendable, Hashable {
         }
     }
 
-    /// The file.
+    /// The contents of the file.
     var bytes: [UInt8] {
         let json: JSON = ["key": .string(key.description), "signature": .string(KeyText.base64(signature))]
         return Array("\(json.text)\n".utf8)
     }
 
-    /// Whether it may be trusted.
+    /// Checks that the signature is valid and the key trusted.
     ///
     /// - Parameters:
-    ///   - manifest: The bytes that are signed.
-    ///   - keys: Those that are trusted; nil: each.
+    ///   - manifest: The signed bytes.
+    ///   - keys: The trusted keys; `nil` trusts every key.
     /// - Throws: `key`, `signature`.
     func check(_ manifest: [UInt8], _ keys: [PackageKey]?) throws(PackageFault) {
         guard keys?.contains(key) ?? true else {

@@ -1,22 +1,22 @@
-/// The header of a file in a tar (POSIX ustar). There is one for each path and length: no owner, no time, no link, no
-/// other kind of entry. So an archive is read by comparing headers with those that must be there.
+/// The header of a file in a tar (POSIX ustar). Each path and length has exactly one header: no owner, no time, no
+/// link, no other kind of entry. An archive is therefore read by comparing its headers with the expected ones.
 enum TarHeader {
     static let blockBytes = 512
     private static let nameBytes = 100
-    /// One byte less than there is room for, as GNU tar has it.
+    /// One byte less than the field, as in GNU tar.
     private static let prefixBytes = 154
     private static let size = 124..<136
     private static let checksum = 148..<156
     private static let prefix = 345
 
-    /// Whether there is a header for a path.
+    /// Returns whether a header can represent a path.
     static func fits(_ path: String) -> Bool { split(path) != nil }
 
-    /// The header.
+    /// Returns the header.
     ///
     /// - Parameters:
-    ///   - path: One that ``fits(_:)``.
-    ///   - byteCount: How long the file is, below 8 GiB.
+    ///   - path: A path that ``fits(_:)``.
+    ///   - byteCount: The length of the file, below 8 GiB.
     static func bytes(_ path: String, _ byteCount: Int64) -> [UInt8] {
         var block = [UInt8](repeating: 0, count: blockBytes)
         let parts = split(path) ?? ([], [])
@@ -34,14 +34,14 @@ enum TarHeader {
         return block
     }
 
-    /// How long the file of a header is; nil: the header says no length.
+    /// Returns the length of the file that follows the header; `nil` if the header contains no valid length.
     static func byteCount(of block: [UInt8]) -> Int64? {
         let digits = block[size].dropLast()
         guard digits.allSatisfy({ (0x30...0x37).contains($0) }) else { return nil }
         return digits.reduce(0) { $0 << 3 | Int64($1 - 0x30) }
     }
 
-    /// How many bytes stand behind a file until the next header.
+    /// Returns the number of bytes between the end of a file and the next header.
     static func paddingBytes(behind byteCount: Int64) -> Int64 {
         (Int64(blockBytes) - byteCount % Int64(blockBytes)) % Int64(blockBytes)
     }
@@ -49,11 +49,11 @@ enum TarHeader {
     /// The two blocks at the end.
     static let end = [UInt8](repeating: 0, count: 2 * blockBytes)
 
-    /// A path in two: folders, and what is behind them.
+    /// Splits a path into folders and the rest.
     private static func split(_ path: String) -> (prefix: [UInt8], name: [UInt8])? {
         let bytes = Array(path.utf8)
         guard bytes.count > nameBytes else { return ([], bytes) }
-        // The shortest prefix that will do.
+        // The shortest prefix that is sufficient.
         for index in bytes.indices where bytes[index] == UInt8(ascii: "/") && bytes.count - index - 1 <= nameBytes {
             return index <= prefixBytes ? (Array(bytes[..<index]), Array(bytes[(index + 1)...])) : nil
         }

@@ -1,24 +1,24 @@
 import Glibc
 import Synchronization
 
-/// A version of a package that is installed. Its files stay on disk for as long as somebody holds this, also when a
-/// newer version has taken its place. Any thread.
+/// An installed version of a package. Its files stay on disk while this object exists, even if a newer version has
+/// replaced it. Any thread.
 public final class InstalledPackage: Sendable {
     /// The manifest.
     public let manifest: PackageManifest
     /// The key that signed it.
     public let key: PackageKey
-    /// When it was unpacked, in seconds since 1970.
+    /// The time of installation, in seconds since 1970.
     public let installedSeconds: Int64
     /// The name of the version's folder.
     let name: String
     private let tree: OpenFile
-    /// What happens when nobody holds it any more.
+    /// Called when the last reference is released.
     private let onRelease = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Opens a version's folder.
     ///
-    /// - Throws: What is wrong with it.
+    /// - Throws: The fault of the package.
     init(
         _ name: String, in folder: OpenFile, _ keys: [PackageKey], _ limits: PackageLimits
     ) throws(PackageFault) {
@@ -31,13 +31,13 @@ public final class InstalledPackage: Sendable {
 
     deinit { onRelease.withLock { $0.take() }?() }
 
-    /// Has something done when nobody holds it any more.
+    /// Sets the closure that is called when the last reference is released.
     func whenReleased(_ body: @escaping @Sendable () -> Void) { onRelease.withLock { $0 = body } }
 
     /// Opens a file. Waits for the disk.
     ///
-    /// - Parameter file: One of the manifest.
-    /// - Throws: `storage`; `file`, where the file on disk has another length.
+    /// - Parameter file: A file of the manifest.
+    /// - Throws: `storage`; `file` if the file on disk has another length.
     public func open(_ file: PackageManifest.File) throws(PackageFault) -> PackageFileReader {
         let open = try FileTree.open(file.path, in: tree)
         let status = try open.status()
@@ -48,20 +48,20 @@ public final class InstalledPackage: Sendable {
     }
 }
 
-/// A file of an installed package that is being read. One thread at a time.
+/// An open file of an installed package. One thread at a time.
 public struct PackageFileReader: Sendable {
     fileprivate let file: OpenFile
-    /// Held, so that the version stays.
+    /// A reference that keeps the version on disk.
     fileprivate let package: InstalledPackage
 
     /// Reads the next bytes. Waits for the disk.
     ///
-    /// - Parameter count: How many at most.
-    /// - Returns: None at the end.
+    /// - Parameter count: The maximum number of bytes.
+    /// - Returns: The bytes; empty at the end.
     /// - Throws: `storage`.
     public func read(upTo count: Int) throws(PackageFault) -> [UInt8] { try file.read(upTo: count) }
 
-    /// A descriptor of the file, for those who read it otherwise. They close it.
+    /// Returns a new descriptor of the file. The caller closes it.
     ///
     /// - Throws: `storage`.
     public func descriptor() throws(PackageFault) -> Int32 {

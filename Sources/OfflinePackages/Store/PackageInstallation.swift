@@ -1,9 +1,10 @@
 import Synchronization
 
-/// A package on its way into a store. Where it is not finished, nothing of it stays. Any thread; waits for the disk.
+/// The installation of a package into a store. If it is not finished, all its files are removed. Any thread; waits for
+/// the disk.
 public final class PackageInstallation: Sendable {
     private let store: PackageStore
-    /// The folder that it is unpacked into.
+    /// The name of the folder that it is unpacked into.
     private let name: String
     private let folder: OpenFile
     private let reader: Mutex<ArchiveReader?>
@@ -25,7 +26,8 @@ public final class PackageInstallation: Sendable {
 
     deinit { cancel() }
 
-    /// Nothing more will come: what has come is removed, unless it was finished. Another package can be installed.
+    /// Ends the installation: removes the unpacked files, unless it was finished. Another package can be installed
+    /// then.
     public func cancel() {
         let wasOver = isOver.withLock { isOver in
             defer { isOver = true }
@@ -36,16 +38,16 @@ public final class PackageInstallation: Sendable {
         store.endInstallation()
     }
 
-    /// Takes the next bytes of the archive.
+    /// Unpacks the next bytes of the archive.
     ///
-    /// - Parameter bytes: Any number of them.
-    /// - Throws: What is wrong with the package; `limit`, `full`, `storage`.
+    /// - Parameter bytes: Any number of bytes.
+    /// - Throws: The fault of the package; `limit`, `full`, `storage`.
     public func take(_ bytes: [UInt8]) throws(PackageFault) {
         try reader.withLock { reader in
             bytes.withUnsafeBytes { bytes in
                 Result { () throws(PackageFault) in
                     do throws(PackageFault) { try reader?.take(bytes) } catch {
-                        // What has failed takes nothing more.
+                        // Accepts no more bytes after a failure.
                         reader = nil
                         throw error
                     }
@@ -54,10 +56,10 @@ public final class PackageInstallation: Sendable {
         }.get()
     }
 
-    /// All bytes have been taken: brings the version to disk, and puts it in the place of the one that is used.
+    /// Ends the input: flushes the version to disk and makes it the current one.
     ///
     /// - Returns: The version.
-    /// - Throws: What is wrong with the package; `limit`, `full`, `storage`. The old version stays then.
+    /// - Throws: The fault of the package; `limit`, `full`, `storage`. The old version then stays current.
     public func finish() throws(PackageFault) -> InstalledPackage {
         let manifest = try reader.withLock { reader in
             Result { () throws(PackageFault) in
@@ -65,7 +67,7 @@ public final class PackageInstallation: Sendable {
                 return try reader.finish()
             }
         }.get()
-        // The files have been flushed, each at its end.
+        // Each file was flushed at its end.
         try FileTree.flushFolders(of: manifest.files.map(\.path), in: try folder.folder(PackagePath.files))
         try folder.flush()
         let package = try store.takeOver(manifest, in: name)
@@ -74,7 +76,7 @@ public final class PackageInstallation: Sendable {
     }
 }
 
-/// Writes the files of a package that is read.
+/// Writes the files of a package while it is read.
 private final class Unpacking: PackageSink {
     private let folder: OpenFile
     private let tree: OpenFile

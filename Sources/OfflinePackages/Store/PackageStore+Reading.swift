@@ -1,16 +1,16 @@
 import Glibc
 
 extension PackageStore {
-    /// The version of a package that is used, for programs that only read a store which another one changes. Changes
-    /// nothing. Waits for the disk.
+    /// Opens the current version of a package, for a program that only reads a store which another program changes.
+    /// Changes nothing. Waits for the disk.
     ///
     /// - Parameters:
     ///   - id: The package's id.
     ///   - path: The store's folder.
-    ///   - keys: Whose packages are used.
-    ///   - limits: What it may have.
+    ///   - keys: The keys whose packages are used.
+    ///   - limits: The limits of the package.
     /// - Returns: The version. Its files stay until two newer versions have been installed.
-    /// - Throws: `missing`; what is wrong with the package; `storage`.
+    /// - Throws: `missing`; the fault of the package; `storage`.
     public static func current(
         _ id: String, at path: String, keys: [PackageKey], _ limits: PackageLimits = PackageLimits()
     ) throws(PackageFault) -> InstalledPackage {
@@ -20,7 +20,7 @@ extension PackageStore {
         do throws(PackageFault) {
             return try InstalledPackage(state.current, in: folder, keys, limits)
         } catch {
-            // Another version may have taken its place meanwhile.
+            // Another version may have become current meanwhile.
             let later = try VersionState(in: folder)
             guard later.current != state.current else { throw error }
             return try InstalledPackage(later.current, in: folder, keys, limits)

@@ -1,20 +1,21 @@
 import Glibc
 import Synchronization
 
-/// The packages of one user, in a folder of their own: for each package a folder with its versions, the one that is
-/// used and the one before, and the file that says which is which.
+/// The packages of one user, in a folder. Each package has a subfolder with its current version, the previous version,
+/// and a file that names the two.
 ///
-/// A version is unpacked beside the others and takes its place in one step. A crash leaves the old version or the new
-/// one. Every method but `packages` waits for the disk. What changes the store is done on one thread at a time.
+/// A version is unpacked beside the others and becomes current atomically. After a crash either the old or the new
+/// version is current. Every method waits for the disk; `packages` does not. Methods that change the store must be
+/// called on one thread at a time.
 public final class PackageStore: Sendable {
     /// The versions of a package.
     public struct Versions: Sendable {
-        /// The one that is used.
+        /// The current version.
         public var current: InstalledPackage
-        /// The one before, which can be rolled back to.
+        /// The version before, the target of a rollback; `nil` if there is none.
         public var previous: InstalledPackage?
 
-        /// How many bytes both have.
+        /// The size of both in bytes.
         public var contentBytes: Int64 { current.manifest.contentBytes + (previous?.manifest.contentBytes ?? 0) }
     }
 
@@ -27,21 +28,21 @@ public final class PackageStore: Sendable {
     let limits: PackageLimits
     let keys: [PackageKey]
     private let state = Mutex(State())
-    /// Runs what removes files, on a thread where it may take long.
+    /// Runs a closure that removes files on a thread that may block.
     private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
-    /// What is wrong with packages that were found and are not used, in sentences.
+    /// The faults of packages that were found and are not used, as sentences.
     public let faults: [String]
 
-    /// What begins so is not finished, or about to go.
+    /// The prefix of folders that are not finished, or that must be removed.
     static let temporaryMark = "."
 
-    /// Opens a store, and removes what a crash has left.
+    /// Opens a store and removes the remains of a crash.
     ///
     /// - Parameters:
-    ///   - path: Its folder, which is made where it is not there.
-    ///   - keys: Whose packages it holds. Others that it has are not used.
-    ///   - limits: What it may have.
-    ///   - later: Runs something on another thread, soon.
+    ///   - path: Its folder, which is created if it does not exist.
+    ///   - keys: The keys whose packages are used. Packages of other keys are ignored.
+    ///   - limits: The limits of packages and store.
+    ///   - later: Runs a closure on another thread soon.
     /// - Throws: `storage`, `full`.
     public init(
         _ path: String, keys: [PackageKey], _ limits: PackageLimits = PackageLimits(),
@@ -52,7 +53,7 @@ public final class PackageStore: Sendable {
         (self.keys, self.limits, self.later) = (keys, limits, later)
         var (packages, faults): ([String: Versions], [String]) = ([:], [])
         for name in try folder.names(upTo: .max) {
-            // What has not become a package, or is none any more.
+            // An installation that was not completed, or a package that was removed.
             let isPackage = faccessat(folder.descriptor, "\(name)/\(VersionState.file)", F_OK, 0) == 0
             if name.hasPrefix(Self.temporaryMark) || !isPackage && errno == ENOENT {
                 FileTree.remove(name, in: folder)
@@ -88,9 +89,9 @@ public final class PackageStore: Sendable {
     /// The packages, by their ids.
     public var packages: [String: Versions] { state.withLock { $0.packages } }
 
-    /// Begins to install a package. One at a time.
+    /// Begins to install a package. Only one installation is possible at a time.
     ///
-    /// - Parameter check: Refuses a manifest by a fault of its own, before any file is written.
+    /// - Parameter check: Refuses a manifest by throwing a fault, before any file is written.
     /// - Throws: `busy`, `storage`, `full`.
     public func install(
         _ check: @escaping @Sendable (PackageManifest) throws(PackageFault) -> Void = { _ in }
@@ -110,10 +111,10 @@ public final class PackageStore: Sendable {
 
     func endInstallation() { state.withLock { $0.isInstalling = false } }
 
-    /// Goes back to the version before; the one that is left becomes the one before.
+    /// Makes the previous version current; the current one becomes the previous one.
     ///
     /// - Parameter id: The package's id.
-    /// - Returns: The version that is used now.
+    /// - Returns: The version that is current now.
     /// - Throws: `missing`, `storage`, `full`.
     public func rollBack(_ id: String) throws(PackageFault) -> InstalledPackage {
         guard let versions = packages[id] else { throw Self.missing(id) }
@@ -125,15 +126,15 @@ public final class PackageStore: Sendable {
         return previous
     }
 
-    /// Removes a package with all its versions. Files that are being read stay until they have been.
+    /// Removes a package with all its versions. Files that are being read stay until their readers are released.
     ///
     /// - Parameter id: The package's id.
-    /// - Returns: The version that was used.
+    /// - Returns: The version that was current.
     /// - Throws: `missing`, `storage`.
     @discardableResult
     public func remove(_ id: String) throws(PackageFault) -> InstalledPackage {
         guard let versions = packages[id] else { throw Self.missing(id) }
-        // Without this file it is no package any more.
+        // Without this file the folder is not a package.
         let folder = try self.folder.folder(id)
         guard unlinkat(folder.descriptor, VersionState.file, 0) == 0 else {
             throw .system("cannot be removed", "\(folder.path)/\(VersionState.file)")
@@ -150,7 +151,7 @@ public final class PackageStore: Sendable {
 
     // MARK: Switching
 
-    /// Whether a package may come.
+    /// Checks that a package fits into the store.
     ///
     /// - Throws: `limit`.
     func checkRoom(for manifest: PackageManifest) throws(PackageFault) {
@@ -166,10 +167,10 @@ public final class PackageStore: Sendable {
         }
     }
 
-    /// Takes a version over that has been unpacked.
+    /// Makes an unpacked version the current one.
     ///
-    /// - Parameter temporary: The folder that it is in.
-    /// - Throws: `limit`, `storage`, `full`; the old version stays.
+    /// - Parameter temporary: The folder that contains it.
+    /// - Throws: `limit`, `storage`, `full`; the old version then stays current.
     func takeOver(_ manifest: PackageManifest, in temporary: String) throws(PackageFault) -> InstalledPackage {
         try checkRoom(for: manifest)
         let id = manifest.head.id
@@ -193,20 +194,20 @@ public final class PackageStore: Sendable {
         return package
     }
 
-    /// Removes a version once nobody reads it any more.
+    /// Removes a version when its last reader is released.
     private func discard(_ version: InstalledPackage, of folder: OpenFile, _ id: String) {
         let (later, name, parent) = (later, version.name, self.folder)
         version.whenReleased {
             later {
                 FileTree.remove(name, in: folder)
-                // Where it was the last one.
+                // Succeeds only if this was the last version.
                 unlinkat(parent.descriptor, id, AT_REMOVEDIR)
             }
         }
     }
 }
 
-/// Names in messages.
+/// The form of names in messages.
 enum PlainName {
     static func shown(_ name: String) -> String {
         String(name.prefix(64).map { $0.isASCII && !$0.isNewline && $0 >= " " ? $0 : "?" })

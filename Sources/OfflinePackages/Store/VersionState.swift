@@ -1,18 +1,18 @@
 import BridgeJSON
 
-/// Which versions of a package there are: the file `state.json` in the package's folder. To replace it is to switch.
+/// The versions of a package: the file `state.json` in the package's folder. Replacing the file switches the version.
 struct VersionState {
     static let file = "state.json"
     private static let maximumBytes = 1024
 
-    /// The folder of the version that is used.
+    /// The name of the current version's folder.
     var current: String
-    /// The folder of the version before.
+    /// The name of the previous version's folder; `nil` if there is none.
     var previous: String?
 
     init(current: String, previous: String?) { (self.current, self.previous) = (current, previous) }
 
-    /// - Throws: `storage`, where there is none.
+    /// - Throws: `storage` if there is no valid file.
     init(in folder: OpenFile) throws(PackageFault) {
         let bytes = try OpenFile(Self.file, in: folder).contents(upTo: Self.maximumBytes)
         let json = try? JSON(parsing: bytes)
@@ -33,7 +33,7 @@ struct VersionState {
 
     private static let mark = "v-"
 
-    /// The name of a new version's folder.
+    /// Returns a name for a new version's folder.
     static func newName() -> String { mark + String(UInt64.random(in: 0 ... .max), radix: 16) }
 
     private static func isName(_ text: String) -> Bool {

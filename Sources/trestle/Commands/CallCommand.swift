@@ -45,7 +45,7 @@ struct CallCommand: BridgeCommand {
 
     func run() async throws {
         let options = try arguments.json()
-        // The daemon ends the call at its deadline, and says what was late.
+        // The daemon ends the call at its deadline and reports the cause.
         var common = self.options
         let timeout = common.timeout
         common.timeout = nil

@@ -56,12 +56,12 @@ struct ShowConfigurationCommand: ParsableCommand {
     func run() throws { try file.runDaemon(["--print-config", "effective"]) }
 }
 
-/// The file that `trestled` is to read.
+/// The configuration file for `trestled`.
 struct ConfigurationFileOption: ParsableArguments {
     @Option(help: "The configuration file; without it the one that a daemon of this user reads.", completion: .file())
     var config: String?
 
-    /// Becomes the daemon's program, which writes the output and has the exit status.
+    /// Replaces this process by the daemon's program, which writes the output and determines the exit status.
     func runDaemon(_ arguments: [String]) throws {
         let daemon = try InstalledDaemon.path(searchesPath: true)
         let words = [daemon] + (config.map { ["--config", $0] } ?? []) + arguments

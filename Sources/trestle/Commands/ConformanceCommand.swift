@@ -48,7 +48,7 @@ struct ConformanceCommand: BridgeCommand {
     }
 }
 
-/// Checks one vector after the other, and reports each.
+/// Checks vectors one after the other and reports each.
 private struct ConformanceReport {
     let tasks: Set<String>
     let screen: Screen

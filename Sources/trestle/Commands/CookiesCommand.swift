@@ -186,7 +186,7 @@ struct CookiesCommand: AsyncParsableCommand {
 }
 
 extension BridgeCommand {
-    /// As `withClient`, with a sentence where the daemon has no such plugin.
+    /// Connects as `withClient` does; explains the error if the daemon does not have the plugin.
     fileprivate func withCookies(_ body: @escaping @Sendable (Bridge) async throws -> Void) async throws {
         try await withClient { client in
             do {

@@ -92,12 +92,12 @@ struct ExplainCommand: BridgeCommand {
     private static func numbers(_ ids: [UInt32]) -> JSON { .array(ids.map { .number(JSONNumber(UInt64($0))) }) }
 }
 
-/// A user of this machine, and the user's groups.
+/// A user of this machine with their groups.
 private struct Account {
     var uid: UInt32
     var groups: [UInt32] = []
 
-    /// - Parameter name: a name, or a number, which need not be a user's.
+    /// - Parameter name: A name, or a number, which need not belong to a user.
     init?(_ name: String) {
         let entry = UInt32(name).map { getpwuid($0) } ?? getpwnam(name)
         guard let entry else {
@@ -116,9 +116,9 @@ private struct Account {
     }
 }
 
-/// A decision in words.
+/// The text of a decision.
 enum ExplainText {
-    /// Who may do what, and by which rule.
+    /// Returns lines that state the caller, the decision and the rule.
     static func report(_ answer: JSON) -> String {
         let who = answer["who"]?.stringValue ?? "it"
         let may = answer["allowed"] == true ? "may" : "may not"

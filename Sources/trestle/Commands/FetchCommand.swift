@@ -69,7 +69,7 @@ struct FetchCommand: BridgeCommand {
 
     func run() async throws {
         let fetch = JSON.object(try request.options(url, asksForHead: asksForHead, wantsHAR: har != nil))
-        // Before a request is sent that would be for nothing.
+        // Checks the files before a useless request is sent.
         if output != "-" { try OutputFile.check(output, force) }
         if let har { try OutputFile.check(har, force) }
         try await withClient { client in
@@ -88,7 +88,7 @@ struct FetchCommand: BridgeCommand {
     }
 
     private func result(_ client: Bridge, _ fetch: JSON, _ line: ProgressLine) async throws -> JSON {
-        // The plugin bounds how long a connection takes, and how long nothing comes.
+        // The plugin limits the time of a connection and the time without data.
         let limit = options.timeout.map { Timeout.after($0.duration) } ?? .unlimited
         do {
             let call: CallProgress<JSON, JSON> =
@@ -108,7 +108,7 @@ struct FetchCommand: BridgeCommand {
         do { return .success(try await take(response, record, client, line)) } catch { return .failure(error) }
     }
 
-    /// Shows the head, and writes the body.
+    /// Shows the head and writes the body.
     private func take(
         _ response: FetchedResponse, _ record: FetchedHAR, _ client: Bridge, _ line: ProgressLine
     ) async throws {

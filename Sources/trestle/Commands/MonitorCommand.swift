@@ -28,7 +28,7 @@ struct MonitorCommand: BridgeCommand {
 
     func run() async throws {
         try await withClient { client in
-            // First, so that no line is missed.
+            // Subscribes first, so that no line is missed.
             let events = try await client.subscribe(to: "bridge.traffic")
             _ = try await client.callJSON("bridge.monitor", choice.options)
             for try await event in events { show(event) }

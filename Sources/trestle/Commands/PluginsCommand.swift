@@ -21,7 +21,7 @@ struct PluginsCommand: BridgeCommand {
 }
 
 extension BridgeCommand {
-    /// Lists the plugins, for `trestle plugins` and `trestle plugin list` alike.
+    /// Lists the plugins, for `trestle plugins` and `trestle plugin list`.
     func showPlugins() async throws {
         let first = ["name", "version", "state", "isolation", "waiting", "restarts", "error", "lastFault", "tasks"]
         try await showList("bridge.plugins", "plugins", first: first)

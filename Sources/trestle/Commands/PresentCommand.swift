@@ -72,7 +72,7 @@ struct PresentCommand: BridgeCommand {
             Screen.error.write("Waiting for alerts.\n")
             try await Ending.first([{ try await client.ended() }, { throw await bus.ended() }])
         }
-        // Not cancelled with the command: no further alert comes, and those that are open go to the next presenter.
+        // Not cancelled with the command: no further alert arrives, and open alerts go to the next presenter.
         await Task {
             try? await registration?.unregister()
             await presenter.end()
@@ -82,9 +82,9 @@ struct PresentCommand: BridgeCommand {
     }
 }
 
-/// Several things to wait for.
+/// Waiting for several operations.
 enum Ending {
-    /// Waits for the first of these to end; the others are cancelled. Throws what that one throws.
+    /// Waits for the first of these to end, cancels the others, and rethrows its error.
     static func first(_ bodies: [@Sendable () async throws -> Void]) async throws {
         try await withThrowingTaskGroup { group in
             for body in bodies { group.addTask { try await body() } }

@@ -19,7 +19,7 @@ struct RecordCommand: BridgeCommand {
               trestle record - | jq 'select(.durationUs > 1000)'
             """)
 
-    /// As much of a payload as a daemon shows at most.
+    /// The maximum size of a payload that a daemon shows.
     private static let payloadBytes = 256 << 10
 
     @OptionGroup var common: CommonOptions

@@ -43,7 +43,7 @@ struct RegisterCommand: BridgeCommand {
                 }
                 try await client.ended()
             }
-            // Ends the commands that run, and waits for them: nothing is left behind.
+            // Ends the running commands and waits for them, so that none is left.
             await Task {
                 await client.close()
                 await task.finished()

@@ -48,7 +48,7 @@ extension BridgeCommand {
     }
 }
 
-/// `trestle config reload`: `trestle config reload` by its first name.
+/// `trestle reload`: the former name of `trestle config reload`.
 struct ReloadAlias: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: ReloadCommand.configuration.abstract,
@@ -60,9 +60,9 @@ struct ReloadAlias: BridgeCommand {
     func run() async throws { try await reloadConfiguration() }
 }
 
-/// What came of a reload, in words.
+/// The text of a reload's result.
 enum ReloadText {
-    /// A line for the file, and one for each kind of change that there is.
+    /// Returns a line for the file and one for each kind of change.
     static func report(_ result: JSON) -> String {
         let file = result["file"]?.stringValue ?? "no file, the defaults hold"
         let applied = names(result["applied"])
@@ -74,7 +74,7 @@ enum ReloadText {
         return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 
-    /// `file:line:column: key: reason`, as the daemon's log has it.
+    /// Returns `file:line:column: key: reason`, as in the daemon's log.
     static func line(_ problem: JSON) -> String {
         var parts = [problem["file"]?.stringValue ?? ""]
         if let line = problem["line"]?.int64Value, let column = problem["column"]?.int64Value {

@@ -1,16 +1,16 @@
 import BridgeJSON
 
-/// The result of `bridge.status` as a report, which begins with what matters.
+/// The result of `bridge.status` as a report that begins with the most important figures.
 enum StatusReport {
-    /// What says how the daemon is, in this order, behind the state.
+    /// The figures of the summary, in this order, after the state.
     private static let summary = [
         "version", "uptimeMs", "sessions", "callsInFlight", "waitingCalls", "loopLagUs", "invalidMessages",
         "refusedCalls", "droppedEvents",
     ]
-    /// What comes behind the summary's lines and before all other lists.
+    /// The lists that follow the other figures, before all other lists.
     private static let tables = ["plugins", "tasks", "interceptors", "metrics"]
 
-    /// The whole status: the summary first, then the other figures, then the lists.
+    /// Returns the whole status: the summary first, then the other figures, then the lists.
     static func whole(_ status: JSON) -> JSON {
         guard let all = readable(status).objectValue else { return status }
         var report = summarized(status, all)
@@ -21,7 +21,7 @@ enum StatusReport {
         return .object(report)
     }
 
-    /// The summary alone.
+    /// Returns only the summary.
     static func short(_ status: JSON) -> JSON {
         guard let all = status.objectValue else { return status }
         return .object(summarized(status, all))
@@ -33,7 +33,7 @@ enum StatusReport {
         return report
     }
 
-    /// In a few words: whether it serves, and which plugins do not.
+    /// Describes the state in a few words: whether the daemon serves, and which plugins are not running.
     private static func state(_ status: JSON) -> String {
         let plugins = status["plugins"]?.arrayValue ?? []
         let other = plugins.filter { $0["state"] != "running" }
@@ -51,7 +51,7 @@ enum StatusReport {
 
     private static func isList(_ value: JSON) -> Bool { value.objectValue != nil || value.arrayValue != nil }
 
-    /// The figures of plugins in units that people read.
+    /// Returns the status with the figures of plugins in human-readable units.
     static func readable(_ status: JSON) -> JSON {
         guard var report = status.objectValue, let metrics = report["metrics"]?.arrayValue else { return status }
         report["metrics"] = .array(
@@ -75,7 +75,7 @@ enum StatusReport {
 }
 
 extension Int64 {
-    /// The nearest integer that there is.
+    /// The nearest representable integer.
     init(clamping value: Double) {
         self = Int64(exactly: value.rounded()) ?? (value > 0 ? .max : .min)
     }

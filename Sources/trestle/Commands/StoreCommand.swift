@@ -139,7 +139,7 @@ struct StoreCommand: AsyncParsableCommand {
     }
 }
 
-/// Which records.
+/// The selection of records.
 struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only the records of this namespace, such as 1000:local.", valueName: "uid:origin"))
     var namespace: String?
@@ -155,15 +155,15 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-/// A copy of the daemon's that is not what it said, or says nothing that is understood.
+/// An error: the daemon's copy is incomplete, or its answer is not understood.
 private struct CopyFailure: Error, CustomStringConvertible {
     let description: String
 }
 
 extension BridgeCommand {
-    /// Sends a file with a call, and shows the result.
+    /// Sends a file with a call and shows the result.
     ///
-    /// - Parameter call: Makes the call, with the options and the file's stream among them.
+    /// - Parameter call: Makes the call with the options, which contain the file's stream.
     fileprivate func send(
         _ path: String, _ options: JSONObject,
         _ call: @escaping @Sendable (Bridge, JSON, ProgressLine) async throws -> JSON
@@ -183,7 +183,7 @@ extension BridgeCommand {
         }
     }
 
-    /// Has the daemon make a copy, and writes that to a file.
+    /// Requests a copy from the daemon and writes it to a file.
     fileprivate func receive(
         _ task: String, options: JSONObject, to path: String, overwrites: Bool
     ) async throws {
@@ -205,7 +205,7 @@ extension BridgeCommand {
         }
     }
 
-    /// Writes a copy that the daemon has made to a file, and checks that it is the same.
+    /// Writes a copy of the daemon to a file and checks its hash.
     private func write(_ copy: JSON, to file: OutputFile, _ client: Bridge, _ line: ProgressLine) async throws {
         guard let name = copy["stream"]?.stringValue else {
             throw CopyFailure(description: "the daemon's answer is not understood: \(copy.text)")

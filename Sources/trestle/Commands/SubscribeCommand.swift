@@ -35,12 +35,12 @@ struct SubscribeCommand: BridgeCommand {
     func run() async throws {
         try await withClient(reconnect: reconnecting.reconnection) { client in
             let events = try await client.subscribe(to: patterns)
-            // Beside the events, which do not wait for it; cancelled where the command ends before.
+            // Concurrent to the events, which do not wait for it; cancelled if the command ends first.
             async let _ = UnknownEvents.mention(in: patterns, client)
             var left = count ?? .max
             for try await event in events {
                 show(event)
-                // What stands for events that were missed is none of those that are waited for.
+                // The replacement of missed events does not count.
                 if event.name != "bridge.events_dropped" { left -= 1 }
                 if left == 0 { break }
             }

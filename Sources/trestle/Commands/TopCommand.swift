@@ -70,7 +70,7 @@ struct TopCommand: BridgeCommand {
             terminal.draw(TopFrame.lines(rates, rows: rows, columns: columns) { Screen.output.bold($0) })
             guard let wake = await terminal.wait(max(.zero, next - EventLoop.now)) else { throw CancellationError() }
             if wake == .leave { return }
-            // Another size: drawn again, with what is known.
+            // The size has changed: draws the known values again.
             if EventLoop.now < next { continue }
             let after = try await Self.read(client)
             (before, rates) = (after, TopRates(before, after).json)

@@ -95,7 +95,7 @@ struct UserCommand: AsyncParsableCommand {
 }
 
 extension BridgeCommand {
-    /// Asks for a password and gives it to a task.
+    /// Asks for a password and passes it to a task.
     fileprivate func setPassword(_ task: String, _ user: String) async throws {
         try await withClient { client in
             let password = try await PasswordPrompt.newPassword(for: user)

@@ -1,9 +1,11 @@
 import BridgeClient
 import BridgeJSON
 
-/// Carries out what a vector has a client library do, by way of BridgeClient.
+/// Runs the client steps of a vector with BridgeClient.
 struct ClientRun {
-    /// - Returns: what was not as it must be, with the step's JSON path; nil: all was.
+    /// Runs the client steps.
+    ///
+    /// - Returns: The first mismatch, with the step's JSON path; `nil` if all steps passed.
     static func failure(of vector: Vector, path: String, stepTimeout: Duration) async -> String? {
         do {
             let client = try await Bridge.connectOnce(to: path, as: "trestle conformance")
@@ -20,7 +22,7 @@ struct ClientRun {
     let stepTimeout: Duration
     private var pattern = VectorPattern()
     private var events: EventStream.AsyncIterator?
-    /// Held as long as events are to come.
+    /// Held while events are expected.
     private var stream: EventStream?
     private var registrations: [String: Registration] = [:]
 
@@ -94,7 +96,7 @@ struct ClientRun {
         switch answer {
         case .echo: return options
         case .never:
-            // Ends with the call: by its cancel, or with the connection.
+            // Ends with the call: when it is cancelled or the connection is closed.
             try await Task.sleep(for: .seconds(3600))
             throw CancellationError()
         case .error(let error): throw BridgeError(json: error) ?? BridgeError(.internal, "the vector's error is none")

@@ -1,31 +1,32 @@
 import BridgeJSON
 
-/// One rule of the protocol: what is sent, and what must come back. Tests/Conformance/README.md describes the files.
+/// One rule of the protocol: the sent messages and the expected answers. Tests/Conformance/README.md describes the
+/// files.
 struct Vector {
-    /// What happens on connections, line by line.
+    /// A step on a connection.
     enum WireStep {
         case send(JSON)
-        /// Text that need be no message; names in it are filled in.
+        /// Sends text that need not be a message; names in it are replaced by values.
         case sendText(String)
         case sendBytes([UInt8])
-        /// `<n>` in the unit is the number of the repetition, from 0 on; other names are filled in everywhere.
+        /// `<n>` in the unit is the number of the repetition, from 0; other names are replaced in all parts.
         case sendRepeated(prefix: String, unit: String, count: JSON, suffix: String)
         case receive(JSON)
-        /// Lines are passed over up to one that the pattern fits.
+        /// Skips lines up to one that matches the pattern.
         case skipTo(JSON)
-        /// The next line, to the byte.
+        /// Expects exactly this line.
         case receiveText(String)
-        /// Nothing has come that has not been received.
+        /// Expects that no unread data has arrived.
         case nothing
-        /// Nothing more is sent; the connection stays open for what comes.
+        /// Ends sending; the connection remains open for receiving.
         case end
-        /// The connection is closed.
+        /// Closes the connection.
         case close
-        /// The daemon closes the connection.
+        /// Expects that the daemon closes the connection.
         case closed
     }
 
-    /// What a client library does.
+    /// A step of a client library.
     enum ClientStep {
         case call(task: String, options: JSON?, timeout: Duration?, progress: [JSON]?, outcome: Outcome)
         case subscribe([String])
@@ -34,13 +35,13 @@ struct Vector {
         case unregister(task: String)
     }
 
-    /// How a call ends, as a pattern.
+    /// The expected end of a call, as a pattern.
     enum Outcome {
         case result(JSON)
         case error(JSON)
     }
 
-    /// How a task that the client provides answers.
+    /// The answer of a task that the client provides.
     enum Answer {
         case echo
         case result(JSON, progress: [JSON])
@@ -48,25 +49,24 @@ struct Vector {
         case never
     }
 
-    /// The file's name without its ending.
+    /// The file name without its extension.
     let name: String
-    /// The rule, in a sentence.
+    /// The rule, as a sentence.
     let rule: String
     /// The anchor in docs/protocol.md, docs/daemon-tasks.md or docs/plugin-tasks.md.
     let see: String
-    /// Tasks that a daemon may lack; without them there is nothing to show.
+    /// Tasks that a daemon may lack; the vector is skipped without them.
     let needs: [String]
     let wire: [(step: WireStep, connection: String)]
     let client: [ClientStep]
 }
 
-/// Why a file is no vector.
+/// The reason why a file is not a valid vector.
 struct VectorError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Reads a vector. All that a file may hold is named here: an unknown member is refused, so that no expectation is
-/// passed over for a slip of the pen.
+/// Parses a vector. Unknown members are refused, so that a misspelt expectation is not ignored.
 struct VectorReader {
     let file: String
 

@@ -1,9 +1,9 @@
 import EventLoop
 import Glibc
 
-/// Where vectors are, and which.
+/// The location of the vectors.
 enum VectorFolder {
-    /// The folder that comes with the program: where it is installed, or in the checkout that it was built in.
+    /// The folder that is shipped with the program: in the installation, or in the checkout in which it was built.
     static var standard: String? {
         guard let program = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(program) }
@@ -18,9 +18,9 @@ enum VectorFolder {
         return candidates.map { "/" + $0.joined(separator: "/") }.first { access($0, R_OK | X_OK) == 0 }
     }
 
-    /// The vectors of a folder, or the one that is named, by their names.
+    /// Reads the vectors of a folder in the order of their names, or a single named file.
     ///
-    /// - Throws: ``VectorError`` where there is none, or where one cannot be used.
+    /// - Throws: ``VectorError`` if there is none or if one is invalid.
     static func vectors(at path: String) throws(VectorError) -> [Vector] {
         let files = path.hasSuffix(".json") ? [path] : try names(in: path).map { "\(path)/\($0)" }
         guard !files.isEmpty else { throw VectorError(description: "\(path) holds no file that ends in .json") }

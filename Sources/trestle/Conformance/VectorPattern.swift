@@ -1,15 +1,15 @@
 import BridgeJSON
 
-/// JSON in which a string `<name>` stands for a value, the same one wherever the name comes again; the member `"…"` of
-/// an object allows members that are not shown, a last item `"…"` of an array items between the others and behind them.
+/// A JSON pattern. A string `<name>` represents a value, which is the same at each place of the name. The member `"…"`
+/// of an object allows further members. A last item `"…"` of an array allows items between the others and after them.
 struct VectorPattern {
-    /// What names stand for.
+    /// The values of the names.
     private(set) var values: [String: JSON] = [:]
 
     private static let more = "…"
 
-    /// What a message has that the pattern does not allow, in a sentence; nil: it matches. Names that come for the
-    /// first time take the value that they find.
+    /// Returns the difference between a message and the pattern as a sentence; `nil` if they match. A name that occurs
+    /// for the first time gets the value at its place.
     mutating func misfit(_ message: JSON, _ pattern: JSON) -> String? {
         var tried = values
         if let misfit = Self.misfit(message, pattern, "$", &tried) { return misfit }
@@ -17,7 +17,7 @@ struct VectorPattern {
         return nil
     }
 
-    /// A message with the values that its names stand for. A name that stands for nothing yet stays as it is.
+    /// Returns a message with the values of its names. A name without a value stays unchanged.
     func filled(_ message: JSON) -> JSON {
         switch message {
         case .string(let text): Self.name(text).flatMap { values[$0] } ?? message
@@ -28,7 +28,7 @@ struct VectorPattern {
         }
     }
 
-    /// The same in a text, where the values stand as JSON.
+    /// Returns a text with the values of its names, as JSON.
     func filled(text: String) -> String {
         values.reduce(text) { text, value in Self.replace("<\(value.key)>", in: text, by: value.value.text) }
     }

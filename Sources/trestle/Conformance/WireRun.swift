@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// Carries out the lines of a vector, on connections of its own.
+/// Runs the wire steps of a vector on its own connections.
 struct WireRun {
     private let path: String
     private let stepTimeout: Duration
@@ -10,7 +10,9 @@ struct WireRun {
 
     init(path: String, stepTimeout: Duration) { (self.path, self.stepTimeout) = (path, stepTimeout) }
 
-    /// - Returns: what was not as it must be, with the step's JSON path; nil: all was.
+    /// Runs the wire steps.
+    ///
+    /// - Returns: The first mismatch, with the step's JSON path; `nil` if all steps passed.
     static func failure(of vector: Vector, path: String, stepTimeout: Duration) -> String? {
         var run = WireRun(path: path, stepTimeout: stepTimeout)
         for (index, (step, name)) in vector.wire.enumerated() {
@@ -79,14 +81,14 @@ struct WireRun {
         return (0..<count).flatMap { Array(parts.joined(separator: String($0)).utf8) }
     }
 
-    /// In few steps also where it is a million times.
+    /// Repeats bytes by doubling, so that a million repetitions take few steps.
     private func repeated(_ bytes: [UInt8], _ count: Int64) -> [UInt8] {
         guard count > 1 else { return count == 1 ? bytes : [] }
         let half = repeated(bytes, count / 2)
         return half + half + (count % 2 == 0 ? [] : bytes)
     }
 
-    /// What the daemon says goes out in order: nothing has come if the next thing is the answer to a question.
+    /// Checks that nothing has arrived: messages are sent in order, so the next one must be the answer to a ping.
     private mutating func findNothing(_ connection: WireSocket) throws(WireSocket.Failure) -> String? {
         pingCount += 1
         let id = JSON.string("conformance.ping.\(pingCount)")

@@ -1,21 +1,21 @@
 import Glibc
 
-/// A connection as bytes and lines, without any idea of what is right: a client library would refuse to send most of
-/// what a vector sends. Blocking, with a deadline for each step; one thread.
+/// A connection that transfers bytes and lines without checking them: a client library would refuse to send most
+/// contents of a vector. Blocking, with a deadline for each step; one thread.
 final class WireSocket {
-    /// What went wrong with the connection itself.
+    /// A failure of the connection itself.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
     private let descriptor: Int32
     private var input: [UInt8] = []
-    /// How much of it is known to bear no line end.
+    /// The number of bytes that are known to contain no line end.
     private var searchedCount = 0
     private var hasEnded = false
     private let stepTimeoutMilliseconds: Int32
 
-    /// - Parameter stepTimeout: how long a step waits for the daemon.
+    /// - Parameter stepTimeout: The maximum time that a step waits for the daemon.
     init(path: String, stepTimeout: Duration) throws(Failure) {
         stepTimeoutMilliseconds = Int32(clamping: stepTimeout.components.seconds * 1_000)
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -27,7 +27,7 @@ final class WireSocket {
             throw Failure(description: "no socket can be made for \(path)")
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // The C interface takes an address of any family by the pointer of the common one.
+        // The C interface takes an address of any family as a pointer to the generic type.
         let status = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -43,8 +43,8 @@ final class WireSocket {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Sends all of it, and takes in what comes where there is no room for more: neither side then waits for the other
-    /// for ever. Where there is room nothing is read: a vector may show a client that does not.
+    /// Sends all bytes. Receives data only while sending is blocked, so that neither side waits for the other forever.
+    /// Otherwise nothing is read, because a vector may represent a client that does not read.
     func send(_ bytes: [UInt8]) throws(Failure) {
         var sent = 0
         while sent < bytes.count {
@@ -65,7 +65,7 @@ final class WireSocket {
         }
     }
 
-    /// The next line without its end; nil: the daemon closed the connection.
+    /// Returns the next line without its end; `nil` if the daemon closed the connection.
     func line() throws(Failure) -> String? {
         while true {
             if let end = lineEnd() {
@@ -81,7 +81,7 @@ final class WireSocket {
         }
     }
 
-    /// Where the first line of the input ends.
+    /// Returns the index of the first line end in the input; `nil` if there is none.
     private func lineEnd() -> Int? {
         input.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return nil }
@@ -111,7 +111,7 @@ final class WireSocket {
             throw Failure(description: "\(reason) within \(stepTimeoutMilliseconds / 1_000) s")
         }
         let found = Int32(ready.revents)
-        // The end of the connection is found by reading.
+        // Reading detects the end of the connection.
         return found & (POLLHUP | POLLERR) != 0 ? found | POLLIN : found
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import BridgeClient
 import EventLoop
 
-/// What all commands that talk to a daemon take: which daemon, and in which form they write.
+/// The options of all commands that connect to a daemon: the socket and the form of the output.
 struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -24,7 +24,7 @@ struct CommonOptions: ParsableArguments {
     @Flag(help: "Show results and errors only: no progress, no notes, no news of the connection.")
     var quiet = false
 
-    /// With what was given before the command's name, where nothing is given behind it.
+    /// Returns these options, given after the command's name, completed with those given before it.
     func or(_ other: CommonOptions) -> CommonOptions {
         var options = self
         options.socket = socket ?? other.socket
@@ -34,10 +34,10 @@ struct CommonOptions: ParsableArguments {
         return options
     }
 
-    /// Connects, runs the command, and disconnects. A signal cancels the Swift task that the command runs in; errors
-    /// are reported here.
-    /// - Parameter reconnect: how to connect again when the connection is lost; standard error reports it.
-    /// - Throws: the exit code.
+    /// Connects, runs the command, and disconnects. A signal cancels the Swift task in which the command runs. Reports
+    /// errors.
+    /// - Parameter reconnect: The policy for reconnecting after a lost connection, which is reported on standard error.
+    /// - Throws: The exit code.
     func run(
         reconnect: Reconnection? = nil, _ body: @escaping @Sendable (Bridge) async throws -> Void
     ) async throws {
@@ -61,11 +61,11 @@ struct CommonOptions: ParsableArguments {
         let client = try await Bridge.connect(
             socket: path, configuration: .init(client: "trestle", version: Trestle.version, reconnect: reconnect))
         let result = await Result.catching {
-            // Where a lost connection is the end, the error says so.
+            // Without reconnecting, the error reports the lost connection.
             if reconnect == nil { return try await body(client) }
             try await ConnectionNews.reporting(of: client) { try await body(client) }
         }
-        // Not cancelled with the command: what it still has to say is to reach the daemon.
+        // Not cancelled with the command, so that its last messages reach the daemon.
         await Task { await client.close() }.value
         try result.get()
     }

@@ -1,12 +1,12 @@
 import BridgeClient
 import BridgeJSON
 
-/// What a command that connects again says of it: one line when the connection is lost, however many attempts follow,
-/// and one when it is back.
+/// The messages of a reconnecting command: one line when the connection is lost, regardless of the number of attempts,
+/// and one when it is restored.
 struct ConnectionNews {
     private var isLost = false
 
-    /// What there is to be said of a state; none where that has been said.
+    /// Returns the lines to report for a state; empty if it was already reported.
     mutating func lines(for state: ConnectionState) -> [String] {
         switch state {
         case .waiting(let reason, _, _):
@@ -18,12 +18,12 @@ struct ConnectionNews {
             return ["connected to the daemon again"]
                 + refused.map { "\($0.task) is no longer provided: \($0.error.message) (\($0.error.code))" }
         case .closed:
-            // The code that uses the client reports why.
+            // The code that uses the client reports the reason.
             return []
         }
     }
 
-    /// Says it on standard error while `body` runs.
+    /// Reports changes on standard error while `body` runs.
     static func reporting<T: Sendable>(
         of client: Bridge, while body: () async throws -> T
     ) async rethrows -> T {

@@ -2,14 +2,13 @@ import ArgumentParser
 import EventLoop
 import Glibc
 
-/// What SIGINT and SIGTERM do; and, to a command that has something to put away, the end of its terminal or of its
-/// readers.
+/// The handling of SIGINT and SIGTERM. For a command that must clean up, also of SIGHUP and of output without a reader.
 enum Interruption {
     /// Runs `body` in a Swift task that the first signal cancels; a second one ends the process immediately.
     ///
-    /// - Parameter putsAway: whether `body` leaves things behind unless it comes to its end. Then SIGHUP cancels it
-    ///   too, and so does output that no one reads any longer; elsewhere these end the process.
-    /// - Throws: what `body` throws; after a signal the exit code of that signal, whatever `body` did.
+    /// - Parameter putsAway: Whether `body` must run to its end to clean up. If so, SIGHUP and output without a reader
+    ///   also cancel it; otherwise these end the process.
+    /// - Throws: The error of `body`; after a signal, the exit code of that signal regardless of the result of `body`.
     @LoopActor
     static func cancelling<T: Sendable>(
         puttingAway putsAway: Bool = false, _ body: @escaping @Sendable () async throws -> T
@@ -19,13 +18,13 @@ enum Interruption {
         let signals = [SIGINT, SIGTERM] + (putsAway && !isIgnored(SIGHUP) ? [SIGHUP] : [])
         let watchers = try signals.map { signal in
             try SignalWatcher(signal) {
-                // After a hangup no user is there to be impatient.
+                // SIGHUP may be repeated without a second request by the user.
                 if work.received != nil, signal != SIGHUP { exit(128 + signal) }
                 work.cancel(because: signal)
             }
         }
         if putsAway {
-            // So that writing fails, on any thread, and the process goes on to its end.
+            // Makes writing fail on any thread instead of ending the process.
             signal(SIGPIPE, SIG_IGN)
             Screen.whenUnread { EventLoop.post { work.cancel(because: SIGPIPE) } }
         }
@@ -35,11 +34,11 @@ enum Interruption {
         return try result.get()
     }
 
-    /// What is cancelled, and why.
+    /// The work to cancel, and the signal.
     @LoopActor
     private final class Work {
         private let stop: () -> Void
-        /// The first signal.
+        /// The first signal; `nil` if none has arrived.
         private(set) var received: Int32?
 
         init(_ stop: @escaping () -> Void) { self.stop = stop }
@@ -50,7 +49,7 @@ enum Interruption {
         }
     }
 
-    /// Whether the user that started the program wants it to outlive that signal, as nohup(1) does.
+    /// Returns whether the signal was already ignored when the program was started, as nohup(1) does.
     private static func isIgnored(_ signal: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(signal, nil, &action) == 0 else { return false }

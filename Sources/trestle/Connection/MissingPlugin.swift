@@ -1,12 +1,12 @@
 import BridgeClient
 import BridgeJSON
 
-/// What a command says that needs a plugin, where the daemon has none of that name.
+/// The error of a command whose plugin does not exist in the daemon.
 enum MissingPlugin {
     /// - Parameters:
-    ///   - plugin: Its name.
-    ///   - work: What it does, for the person: "sends requests".
-    ///   - error: That the daemon knows no such task.
+    ///   - plugin: The plugin's name.
+    ///   - work: The plugin's purpose, for the message: "sends requests".
+    ///   - error: The daemon's error that the task is unknown.
     static func error(_ plugin: String, that work: String, _ error: BridgeError) -> BridgeError {
         BridgeError(
             error.code,

@@ -1,13 +1,13 @@
 import ArgumentParser
 import BridgeClient
 
-/// Whether a command that goes on without end connects again.
+/// The reconnect option of commands that run indefinitely.
 struct ReconnectOptions: ParsableArguments {
     @Flag(
         name: .customLong("no-reconnect"),
         help: "End when the connection is lost (exit status 75), instead of connecting again.")
     var endsWithConnection = false
 
-    /// Nil: not at all.
+    /// The reconnect policy; `nil` if the command does not reconnect.
     var reconnection: Reconnection? { endsWithConnection ? nil : Reconnection() }
 }

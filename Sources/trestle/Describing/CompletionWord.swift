@@ -1,19 +1,19 @@
-/// Words that a shell is offered for completion.
+/// Words that are offered to a shell for completion.
 ///
-/// They come from other users: names of tasks that clients registered, keys and values of their schemas. bash expands
-/// the words that a completion returns, command substitutions too; zsh reads `value:description`. So only words without
-/// a character that any of the shells gives a meaning are offered, whatever the daemon is that they come from.
+/// Other users supply them: names of tasks that clients registered, keys and values of their schemas. bash expands the
+/// words that a completion returns, including command substitutions; zsh parses `value:description`. Therefore only
+/// words without characters that have a meaning in any of the shells are offered, regardless of the daemon.
 enum CompletionWord {
-    /// Those of the words that are harmless.
+    /// Returns the harmless ones of the words.
     ///
-    /// - Parameter isForZsh: zsh reads what follows a `:` as the description of a word, unless a backslash precedes it.
+    /// - Parameter isForZsh: Whether the shell is zsh, which uses the text after an unescaped `:` as a description.
     static func offered(_ words: [String], isForZsh: Bool) -> [String] {
         words.filter(isHarmless).map { word in
             isForZsh ? word.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:") : word
         }
     }
 
-    /// A word that begins with `-` would be read as an option of the command.
+    /// Returns whether a word is harmless. A word that begins with `-` would be parsed as an option of the command.
     static func isHarmless(_ word: String) -> Bool {
         (1...maximumBytes).contains(word.utf8.count) && word.utf8.first != UInt8(ascii: "-")
             && word.utf8.allSatisfy(isHarmless)

@@ -1,8 +1,8 @@
 import BridgeJSON
 
-/// A JSON Schema as a list of members, for people: name, what may stand there, what it means.
+/// A JSON Schema as a list of members, for people: name, valid values, description.
 struct SchemaPage {
-    /// A member, or an element of one.
+    /// A member, or a nested member.
     struct Line: Equatable {
         var depth: Int
         var name: String
@@ -10,12 +10,12 @@ struct SchemaPage {
         var note: String
     }
 
-    /// Members of members, so deep; a schema that refers to itself would have no end.
+    /// The maximum depth of nested members; a schema that refers to itself would have no end.
     private static let greatestDepth = 4
-    /// Alternatives that words name at most, each of which may have as many.
+    /// The maximum number of alternatives in a description, each of which may have the same number.
     private static let maximumAlternatives = 16
-    /// What a page costs at most: the bytes that it shows, and as many more for each schema looked at. Members whose
-    /// alternatives refer back to them are as many as the alternatives to the power of the depth.
+    /// The maximum work for a page: the bytes that it shows, plus a fixed amount for each visited schema. Members whose
+    /// alternatives refer back to them multiply to the number of alternatives to the power of the depth.
     private static let maximumWork = 1 << 20
     private static let workOfSchema = 32
 
@@ -24,8 +24,8 @@ struct SchemaPage {
 
     private init(_ document: JSON) { self.document = document }
 
-    /// The members of a schema; empty where it names none. Where there are more than a page has room for, the last
-    /// line says so.
+    /// Returns the members of a schema; empty if it declares none. If there are more than fit on a page, the last line
+    /// states this.
     static func lines(_ schema: JSON) -> [Line] {
         var page = SchemaPage(schema)
         var lines: [Line] = []
@@ -34,13 +34,14 @@ struct SchemaPage {
         return lines
     }
 
-    /// What may stand there, in a few words.
+    /// Describes the valid values in a few words.
     static func words(_ schema: JSON) -> String {
         var page = SchemaPage(schema)
         return page.words(schema)
     }
 
-    /// The same of a part. A description is any client's: only here does what it says become a line for a terminal.
+    /// Describes the valid values of a part. Any client can supply a schema, so its text is made safe for a terminal
+    /// here.
     private mutating func words(_ schema: JSON) -> String { PlainText.line(words(schema, depth: 0)) }
 
     private mutating func addMembers(of schema: JSON, depth: Int, to lines: inout [Line]) {
@@ -57,7 +58,7 @@ struct SchemaPage {
         }
     }
 
-    /// What is in a member: the members of an object, or of the objects of an array.
+    /// Adds the nested members of a member: of an object, or of the objects of an array.
     private mutating func addParts(of schema: JSON, depth: Int, to lines: inout [Line]) {
         if let items = schema["items"] { return addMembers(of: resolved(items), depth: depth, to: &lines) }
         addMembers(of: schema, depth: depth, to: &lines)
@@ -80,7 +81,7 @@ struct SchemaPage {
         let schema = resolved(schema)
         if let names = schema["enum"]?.arrayValue {
             let words = names.filter { $0 != .null }.map { $0.stringValue ?? $0.text }.joined(separator: " | ")
-            // Here too: where several alternatives refer to it, it is read for each.
+            // Counted here too: if several alternatives refer to it, it is read once for each.
             workLeft -= words.utf8.count
             return words
         }
@@ -127,7 +128,7 @@ struct SchemaPage {
         }
     }
 
-    /// The schema that another refers to, within the document.
+    /// Returns the schema to which another one refers within the document, or the schema itself.
     private func resolved(_ schema: JSON) -> JSON {
         schema["$ref"]?.stringValue.flatMap(JSONPointer.init(reference:)).flatMap { document[$0] } ?? schema
     }

@@ -2,9 +2,8 @@ import ArgumentParser
 import BridgeClient
 import BridgeJSON
 
-/// What a shell may complete, as the running daemon says: names of tasks, keys of options, and their values where a
-/// schema lists them. Where no daemon answers immediately, nothing: a shell must not wait. All of it passes
-/// ``CompletionWord``.
+/// Shell completions from the running daemon: names of tasks, keys of options, and their values if a schema lists them.
+/// Empty if no daemon answers in time, because a shell must not wait. All words pass ``CompletionWord``.
 enum TaskCompletion {
     private static let timeout = Duration.seconds(1)
 
@@ -16,7 +15,7 @@ enum TaskCompletion {
         return offered((result?["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue })
     }
 
-    /// `key=` of the options of the task that was typed before, and `key=value`.
+    /// `key=` for the options of the task on the command line, and `key=value`.
     static let options = CompletionKind.custom { words, index, _ in
         guard let task = task(in: words, before: index) else { return [] }
         let description = await answer(words) {
@@ -38,7 +37,7 @@ enum TaskCompletion {
         }
     }
 
-    /// The task's name: the first word behind the command that is neither an option nor an option's value.
+    /// Returns the task's name: the first word after the command that is neither an option nor an option's value.
     static func task(in words: [String], before index: Int) -> String? {
         guard let command = words.firstIndex(of: "call") else { return nil }
         var isValue = false
@@ -54,7 +53,7 @@ enum TaskCompletion {
         return nil
     }
 
-    /// The socket that the words name.
+    /// Returns the socket on the command line; `nil` if there is none.
     static func socket(in words: [String]) -> String? {
         for (index, word) in words.enumerated() {
             if word == "--socket" { return words.dropFirst(index + 1).first }

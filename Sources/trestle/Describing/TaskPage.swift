@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// What `bridge.describe` says of a task, as a page to read.
+/// The description of a task by `bridge.describe`, as a page of text.
 struct TaskPage {
     private let description: JSON
     private let isBold: Bool
@@ -23,7 +23,7 @@ struct TaskPage {
 
     private func heading(_ text: String) -> String { isBold ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
-    /// How it is called from a shell, the options that may be left out in brackets.
+    /// A call in a shell, with optional members in brackets.
     private var example: String {
         let options = description["options"] ?? true
         let required = Set((options["required"]?.arrayValue ?? []).compactMap(\.stringValue).map { ExactText($0) })
@@ -50,7 +50,7 @@ struct TaskPage {
         return text
     }
 
-    /// Longer ones do not push the notes of the others away.
+    /// Longer descriptions do not move the notes of other members.
     private static let widestWords = 40
 
     private var events: String {

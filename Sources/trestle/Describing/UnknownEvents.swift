@@ -1,13 +1,13 @@
 import BridgeClient
 import BridgeJSON
 
-/// Names of events that no plugin declares, and that are near one that is declared. They are no mistake by themselves:
-/// any client may publish an event of any name.
+/// Event names that no plugin declares but that resemble a declared one. They need not be mistakes: any client may
+/// publish events of any name.
 enum UnknownEvents {
     private static let timeout = Timeout.seconds(5)
 
-    /// Mentions them on standard error, each with the name that was probably meant. Where the daemon does not answer,
-    /// nothing is said.
+    /// Reports them on standard error, each with the probably intended name. Reports nothing if the daemon does not
+    /// answer.
     static func mention(in patterns: [String], _ client: Bridge) async {
         let names = patterns.filter { !$0.hasSuffix("*") }
         guard !names.isEmpty,

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BridgeJSON
 
-/// Which profile of cookies.
+/// The choice of a cookie profile.
 struct CookieProfile: ParsableArguments {
     @Option(help: ArgumentHelp("The profile; without it: default.", valueName: "name"))
     var profile: String?
@@ -13,7 +13,7 @@ struct CookieProfile: ParsableArguments {
     }
 }
 
-/// Which cookies of a profile.
+/// The choice of cookies in a profile.
 struct CookieChoice: ParsableArguments {
     @OptionGroup var profile: CookieProfile
 
@@ -39,7 +39,7 @@ struct CookieChoice: ParsableArguments {
     }
 }
 
-/// The forms of files of cookies.
+/// The formats of cookie files.
 enum CookieFileFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case netscape
     case json

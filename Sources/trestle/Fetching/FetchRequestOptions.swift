@@ -1,7 +1,7 @@
 import ArgumentParser
 import BridgeJSON
 
-/// What a request is made of, as `trestle fetch` takes it.
+/// The parts of a request, as options of `trestle fetch`.
 struct FetchRequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .long],
@@ -60,7 +60,7 @@ struct FetchRequestOptions: ParsableArguments {
         _ = try headers()
     }
 
-    /// The options of `http.fetch`. A file stands in them by its name, as the stream of the body.
+    /// Returns the options of `http.fetch`. A file is represented by its name, as the stream of the body.
     func options(_ url: String, asksForHead: Bool, wantsHAR: Bool = false) throws -> JSONObject {
         var options: JSONObject = ["url": .string(url), "respond": "headers", "as": asksForHead ? "none" : "stream"]
         let implied: String? = asksForHead ? "HEAD" : hasBody ? "POST" : nil
@@ -94,7 +94,7 @@ struct FetchRequestOptions: ParsableArguments {
             } catch {
                 throw ValidationError("--data-json: this is no JSON: \(error)")
             }
-            // As it was typed.
+            // Unchanged.
             return ["text": .string(dataJson), "type": "application/json"]
         }
         guard !form.isEmpty else { return Optional<JSON>.none }

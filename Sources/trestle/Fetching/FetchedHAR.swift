@@ -1,39 +1,39 @@
 import BridgeJSON
 import Glibc
 
-/// The HAR of a fetch: what the daemon says of the requests, with the body as it was received here.
+/// The HAR of a fetch: the daemon's data about the requests, with the body as received here.
 final class FetchedHAR {
-    /// A longer body is not a part of the file, which is read whole.
+    /// The maximum size of a body in the file; a longer one is left out, because readers load the file as a whole.
     static let maximumBodyBytes = 16 << 20
 
     private let result: JSON
     private var bytes: [UInt8] = []
     private var count = 0
     private let begin = ContinuousClock.now
-    /// Why the body is not complete; nil: it is, or nobody has read it.
+    /// The reason why the body is not complete; `nil` if it is complete or was not read.
     private var failure: String?
     private var isRead = false
 
-    /// - Parameter result: Of `http.fetch`, with the option `har`.
+    /// - Parameter result: The result of `http.fetch` with the option `har`.
     init(_ result: JSON) { self.result = result }
 
-    /// Bytes of the body, in their order.
+    /// Adds bytes of the body, in order.
     func note(_ more: [UInt8]) {
         count += more.count
         if count <= Self.maximumBodyBytes { bytes += more }
     }
 
-    /// The body is over.
+    /// Ends the body.
     func end(_ error: (any Error)? = nil) {
         isRead = true
         failure = error.map { "the body is not complete: \($0)" }
     }
 
-    /// All of it; nil: the daemon said nothing of the requests.
+    /// The complete HAR; `nil` if the daemon sent no data about the requests.
     var json: JSON? {
         guard var har = result["har"]?.objectValue, var log = har["log"]?.objectValue else { return nil }
         var entries = log["entries"]?.arrayValue ?? []
-        // Where the last one is missing, the body belongs to none of them.
+        // If the last entry is missing, the body belongs to none of the entries.
         if isRead, log["comment"] == nil, let last = entries.popLast() { entries.append(completed(last)) }
         log["entries"] = .array(entries)
         har["log"] = .object(log)
@@ -66,9 +66,9 @@ final class FetchedHAR {
         return .object(members)
     }
 
-    /// Writes it to a file, its owner's alone: bodies and URLs may be secret.
+    /// Writes it to a file that only its owner can read, because bodies and URLs may be secret.
     ///
-    /// - Throws: The exit code where the file exists already, or ``FileFailure``.
+    /// - Throws: The exit code if the file already exists, or ``FileFailure``.
     func write(to path: String, overwrites: Bool) throws {
         guard let json else { return }
         let file = try OutputFile(path, overwrites: overwrites)

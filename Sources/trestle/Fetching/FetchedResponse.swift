@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// A response, as the result of `http.fetch` has it.
+/// A response, from the result of `http.fetch`.
 struct FetchedResponse {
     static let task = "http.fetch"
 
@@ -9,18 +9,18 @@ struct FetchedResponse {
     init(_ result: JSON) { self.result = result }
 
     var status: Int64 { result["status"]?.int64Value ?? 0 }
-    /// Whether the status is that of an error.
+    /// Whether the status is an error.
     var isFailure: Bool { status >= 400 }
-    /// "404 Not Found"; HTTP/2 has no words.
+    /// The status and the reason phrase, such as "404 Not Found"; HTTP/2 has no reason phrase.
     var statusText: String {
         let reason = result["reason"]?.stringValue ?? ""
         return "\(status)" + (reason.isEmpty ? "" : " \(reason)")
     }
 
-    /// The name of the body's stream; nil: there is none.
+    /// The name of the body's stream; `nil` if there is none.
     var stream: String? { result["body"]?["stream"]?.stringValue }
 
-    /// All but the body, and what was asked on the way.
+    /// The result without the body and the HAR.
     var head: JSON {
         var head = result.objectValue ?? [:]
         head["body"] = nil
@@ -28,14 +28,14 @@ struct FetchedResponse {
         return .object(head)
     }
 
-    /// Redirects, status, headers, and where it comes from, each in a line. An empty line is the last.
+    /// Returns redirects, status, headers and the source, each on a line, followed by an empty line.
     func text(colour: Bool) -> String {
         var lines: [String] = []
         for redirect in result["redirects"]?.arrayValue ?? [] {
             let status = styled(redirect["status"]?.text ?? "", "33", colour)
             lines.append("\(status) \(PlainText.line(redirect["url"]?.stringValue ?? ""))")
         }
-        // Empty where the response is from neither the network nor the cache.
+        // Empty if the response is neither from the network nor from the cache.
         let version = PlainText.line(result["protocol"]?.stringValue ?? "")
         let status = styled(PlainText.line(statusText), statusStyle, colour)
         lines.append(version.isEmpty ? status : "\(version) \(status)")
@@ -56,7 +56,7 @@ struct FetchedResponse {
         }
     }
 
-    /// "(from cache, stale, 12 s old)".
+    /// Returns the source, such as "(from cache, stale, 12 s old)".
     private func source(_ colour: Bool) -> String {
         var parts = ["from \(PlainText.line(result["from"]?.stringValue ?? "?"))"]
         let cache = result["cache"]
@@ -72,7 +72,7 @@ struct FetchedResponse {
         colour ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text
     }
 
-    /// How far a request is, from the progress of its call.
+    /// Returns the state of a request, from the progress of its call.
     static func progressText(_ progress: JSON) -> String {
         let phase = PlainText.line(progress["phase"]?.stringValue ?? "waiting")
         let sent = progress["sent"]?.int64Value ?? 0

@@ -1,9 +1,9 @@
 import BridgeClient
 import BridgeJSON
 
-/// Cookies as they are listed.
+/// Cookies for lists.
 enum ListedCookies {
-    /// All cookies that options of `cookies.get` mean, page by page.
+    /// Returns all cookies that match options of `cookies.get`, page by page.
     static func all(_ options: JSONObject, _ client: Bridge) async throws -> [JSON] {
         var options = options
         var cookies: [JSON] = []
@@ -15,14 +15,14 @@ enum ListedCookies {
         }
     }
 
-    /// For programs: all that is known of it.
+    /// Returns a cookie for programs, with all its members.
     static func line(_ cookie: JSON, showsValue: Bool) -> JSON {
         var members = cookie.objectValue ?? [:]
         if !showsValue { for name in ["value", "valueBase64"] { members[name] = nil } }
         return .object(members)
     }
 
-    /// For people: a row of a table.
+    /// Returns a cookie for people, as a row of a table.
     static func row(_ cookie: JSON, showsValue: Bool) -> JSON {
         let isHostOnly = cookie["hostOnly"] == true
         var row: JSONObject = [

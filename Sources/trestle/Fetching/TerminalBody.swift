@@ -1,12 +1,14 @@
 import BridgeClient
 import BridgeJSON
 
-/// A body on a terminal: text, in which what a terminal would obey is escaped.
+/// A body on a terminal: text with escaped control characters.
 enum TerminalBody {
+    /// Writes the body.
+    ///
     /// - Parameter look: Called with the bytes, in order.
-    /// - Throws: ``UsageFailure``, where it is no text; `BridgeError`: it is not complete.
+    /// - Throws: ``UsageFailure`` if it is not text; `BridgeError` if it is not complete.
     static func write(_ reader: ByteReader, to screen: Screen, look: ([UInt8]) -> Void = { _ in }) async throws {
-        // The start of a character whose rest comes with the next bytes.
+        // The beginning of a character that continues in the next bytes.
         var rest: [UInt8] = []
         var last: UInt8 = 0x0A
         for try await bytes in reader {
@@ -24,9 +26,9 @@ enum TerminalBody {
         if last != 0x0A { screen.write("\n") }
     }
 
-    /// Where the bytes end, without a character of UTF-8 whose end is missing.
+    /// Returns the length of the bytes without an incomplete UTF-8 character at the end.
     static func wholeCharacters(_ bytes: [UInt8]) -> Int {
-        // The first byte of a character says how many there are; it is one of the last three.
+        // The first byte of a character determines its length and is one of the last three bytes.
         for back in 1...3 where back <= bytes.count {
             let byte = bytes[bytes.count - back]
             guard byte & 0xC0 != 0x80 else { continue }

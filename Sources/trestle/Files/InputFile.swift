@@ -1,15 +1,15 @@
 import Glibc
 
-/// A file that is read from its beginning to its end. `-` is standard input.
+/// A file that is read sequentially. `-` is standard input.
 ///
-/// Used by one thread at a time, which waits for what comes.
+/// Used by one thread at a time, which waits for input.
 final class InputFile: Sendable {
     private let path: String
     private let descriptor: Int32
-    /// Its length where that is known.
+    /// The length; `nil` if it is not a regular file.
     let length: Int64?
 
-    /// - Throws: the exit code where it is a terminal, or ``FileFailure``.
+    /// - Throws: The exit code if it is a terminal, or ``FileFailure``.
     init(_ path: String) throws {
         self.path = path == "-" ? "standard input" : path
         descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
@@ -25,10 +25,10 @@ final class InputFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// How long a pipe is waited for between two checks whether it is still wanted.
+    /// The time to wait for a pipe between two checks for cancellation.
     private static let timeoutMilliseconds: Int32 = 100
 
-    /// The next bytes; none at the end.
+    /// Returns the next bytes; empty at the end.
     /// - Throws: ``FileFailure``; `CancellationError`.
     func read(count: Int) throws -> [UInt8] {
         while true {
@@ -50,7 +50,7 @@ final class InputFile: Sendable {
 extension InputFile {
     private static let chunkBytes = 1 << 16
 
-    /// All of it.
+    /// Returns the whole contents.
     /// - Throws: ``FileFailure``; `CancellationError`.
     func contents() throws -> [UInt8] {
         var contents: [UInt8] = []

@@ -1,10 +1,10 @@
 import PrivateDaemon
 
-/// Where the program `trestled` is.
+/// The location of the program `trestled`.
 enum InstalledDaemon {
-    /// The daemon that came with this program. Blocks.
+    /// Returns the path of the daemon beside this program. Blocks.
     ///
-    /// - Parameter searchesPath: Whether one in a folder of PATH will do.
+    /// - Parameter searchesPath: Whether to search the folders of PATH, too.
     /// - Throws: ``MissingPrograms``.
     static func path(searchesPath: Bool = false) throws(MissingPrograms) -> String {
         let folders = [TrestlePrograms.ownFolder].compactMap { $0 }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// A file that is there whole, or not at all: it is written under another name and renamed at the end. `-` is standard
+/// A file that appears complete or not at all: it is written under another name and renamed at the end. `-` is standard
 /// output.
 ///
 /// Used by one thread at a time; every method waits for the disk.
 final class OutputFile {
-    /// Nil: standard output.
+    /// The path; `nil` for standard output.
     private let path: String?
     private let temporaryPath: String
     private let descriptor: Int32
     private var isEnded = false
 
     /// - Parameters:
-    ///   - overwrites: whether it may take the place of a file that exists.
-    ///   - isShared: whether others may read it, as far as the umask lets them; else it is its owner's alone.
-    /// - Throws: the exit code where that exists already, or ``FileFailure``.
+    ///   - overwrites: Whether it may replace an existing file.
+    ///   - isShared: Whether others may read it, as far as the umask allows; otherwise only its owner may.
+    /// - Throws: The exit code if the file already exists, or ``FileFailure``.
     init(_ path: String, overwrites: Bool, isShared: Bool = false) throws {
         guard path != "-" else {
             (self.path, temporaryPath, descriptor) = (nil, "", STDOUT_FILENO)
@@ -27,9 +27,9 @@ final class OutputFile {
         self.path = path
     }
 
-    /// Whether it may be written.
+    /// Checks that the file may be written.
     ///
-    /// - Throws: The exit code where it exists and may not be replaced, or is no file.
+    /// - Throws: The exit code if it exists and must not be replaced, or if it is not a regular file.
     static func check(_ path: String, _ overwrites: Bool) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -53,13 +53,13 @@ final class OutputFile {
         }
     }
 
-    /// Brings it to disk under its own name.
-    /// - Throws: ``FileFailure``; there is no file then.
+    /// Flushes it to disk under its final name.
+    /// - Throws: ``FileFailure``; the new file does not exist then.
     func finish(overwrites: Bool) throws {
         guard let path else { return }
         defer { discard() }
         guard fsync(descriptor) == 0 else { throw FileFailure(path, "cannot be brought to disk") }
-        // It may have come to be meanwhile.
+        // Another program may have created it meanwhile.
         try Self.check(path, overwrites)
         guard rename(temporaryPath, path) == 0 else { throw FileFailure(path, "cannot be made") }
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
@@ -69,7 +69,7 @@ final class OutputFile {
         close(directoryDescriptor)
     }
 
-    /// Leaves nothing behind, unless it was finished.
+    /// Removes the temporary file, unless it was finished.
     func discard() {
         guard path != nil, !isEnded else { return }
         isEnded = true
@@ -78,11 +78,11 @@ final class OutputFile {
     }
 }
 
-/// Why a file cannot be read or written.
+/// The reason why a file cannot be read or written.
 struct FileFailure: Error, CustomStringConvertible {
     let description: String
 
-    /// - Parameter what: what cannot be done with it. The reason is `errno`.
+    /// - Parameter what: The failed operation, such as "cannot be read". `errno` contains the reason.
     init(_ path: String, _ what: String) {
         description = "\(path) \(what): \(String(cString: strerror(errno)))"
     }

@@ -1,19 +1,19 @@
 import Glibc
 
-/// Hidden names beside a path, for what is filled before it is renamed to that path: renaming it is one step then.
+/// Hidden names beside a path, for files that are filled and then renamed to that path atomically.
 enum SiblingPath {
-    /// How many names are tried. Each is one of 2³², so that a second try is rare.
+    /// The number of names to try. Each is one of 2³², so a second try is rare.
     private static let maximumTries = 16
 
-    /// Makes a file or folder under a name that nothing has.
+    /// Creates a file or folder under an unused name.
     ///
     /// - Parameters:
-    ///   - path: The path that it gets at the end.
-    ///   - make: Calls `open` with `O_EXCL`, or `mkdir`; -1 where that fails, with the reason in `errno`. The kernel
-    ///     applies the umask; reading it would change it for other threads for a moment.
-    ///   - subject: The folder that an error names; nil: the path.
-    /// - Returns: Its path, and what `make` returned.
-    /// - Throws: ``FileFailure`` where it cannot be made.
+    ///   - path: The final path.
+    ///   - make: Calls `open` with `O_EXCL`, or `mkdir`; returns -1 and sets `errno` on failure. The kernel applies the
+    ///     umask; reading the umask would briefly change it for other threads.
+    ///   - subject: The folder to name in an error; `nil` names the path.
+    /// - Returns: The temporary path, and the result of `make`.
+    /// - Throws: ``FileFailure`` if it cannot be created.
     static func make(
         beside path: String, naming subject: String? = nil, _ make: (String) -> Int32
     ) throws(FileFailure) -> (path: String, Int32) {

@@ -1,17 +1,19 @@
 import BridgeJSON
 
-/// `PluginHeaders` of Capacitor: the plugins and methods that a page's `registerPlugin` finds, in JavaScript. A task
-/// `files.open` is the method `open` of the plugin `files`; one without a dot is a method of the plugin `Trestle`. Plugins
-/// that the page has already, of the app around it, stay; one of the same name is replaced.
+/// Capacitor's `PluginHeaders` in JavaScript: the plugins and methods that a page's `registerPlugin` finds. A task
+/// `files.open` is the method `open` of the plugin `files`; a task without a dot is a method of the plugin `Trestle`.
+/// Plugins that the page already has from its app stay; a plugin of the same name is replaced.
 struct CapacitorHeaders {
-    /// The plugin of tasks whose names have no dot.
+    /// The plugin of tasks without a dot in their names.
     private static let ownPlugin = "Trestle"
-    /// What each plugin has besides, for events.
+    /// The additional methods of each plugin, for events.
     private static let listenerMethods: [(name: String, type: String)] = [
         ("addListener", "callback"), ("removeListener", "callback"), ("removeAllListeners", "promise"),
     ]
 
-    /// - Parameter descriptions: what the daemon says of each task, in the order in which they are to stand.
+    /// Returns the module's text.
+    ///
+    /// - Parameter descriptions: The daemon's descriptions of the tasks, in the order of the output.
     static func text(_ descriptions: [JSON], header: [String]) -> String {
         var plugins: [(name: String, methods: [String])] = []
         for name in descriptions.compactMap({ $0["name"]?.stringValue }) {

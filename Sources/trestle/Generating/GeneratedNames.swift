@@ -1,6 +1,6 @@
-// Names for generated code: any text becomes an identifier, and no identifier is given twice.
+// Names for generated code: any text is converted to an identifier, and no identifier is used twice.
 
-/// The words of a name: "persistence.create" has two, and so has "closeWeb".
+/// The words of a name: "persistence.create" has two, as has "closeWeb".
 enum NameWords {
     static func split(_ text: String) -> [String] {
         var words: [String] = []
@@ -9,7 +9,7 @@ enum NameWords {
         for (index, scalar) in scalars.enumerated() {
             let kind = Kind(scalar)
             let next = index + 1 < scalars.count ? Kind(scalars[index + 1]) : .other
-            // "closeWeb" is parted before the W, "URLOpen" before the O.
+            // "closeWeb" is split before the W, "URLOpen" before the O.
             let beginsWord =
                 before == .other || (kind == .capital && before != .capital)
                 || (kind == .capital && before == .capital && next == .small)
@@ -25,7 +25,7 @@ enum NameWords {
     private enum Kind {
         case small, capital, digit, other
 
-        /// ASCII alone: other letters are not allowed in identifiers everywhere, and look like one another.
+        /// Only ASCII: other letters are not allowed in identifiers of all languages, and some look alike.
         init(_ scalar: Unicode.Scalar) {
             switch scalar {
             case "a"..."z": self = .small
@@ -36,7 +36,7 @@ enum NameWords {
         }
     }
 
-    /// The words of a name that an identifier may begin with.
+    /// Returns the words of a name; the first may begin an identifier.
     private static func identifier(_ text: String) -> [String] {
         let words = split(text)
         guard let first = words.first?.utf8.first else { return ["task"] }
@@ -52,7 +52,7 @@ enum NameWords {
     /// `PersistenceCreate`
     static func pascal(_ text: String) -> String { identifier(text).map(capitalised).joined() }
 
-    /// What is put behind a name that has begun: `Create`, `2`; may be empty.
+    /// Returns words to append to a name: `Create`, `2`; may be empty.
     static func suffix(_ text: String) -> String { split(text).map(capitalised).joined() }
 
     /// `persistence_create`
@@ -61,18 +61,18 @@ enum NameWords {
     private static func capitalised(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
 }
 
-/// The names that one module has given away.
+/// The names that are used in one module.
 struct GeneratedNames {
     private var taken: Set<String>
-    /// The number that was last put behind a name.
+    /// The last number that was appended to each name.
     private var lastNumber: [String: Int] = [:]
 
-    /// - Parameter reserved: words of the language, and what the module imports.
+    /// - Parameter reserved: Words of the language, and names that the module imports.
     init(reserved: Set<String>) { taken = reserved }
 
-    /// A name that is not taken: as it is wanted, or with a number behind.
+    /// Reserves an unused name: the requested one, or that name with a number appended.
     ///
-    /// - Parameter endings: what is put behind the name for others, which must be free as well.
+    /// - Parameter endings: Suffixes that other names use; the name with each of them must be unused, too.
     mutating func take(_ wanted: String, endings: [String] = []) -> String {
         var name = wanted
         var number = lastNumber[wanted] ?? 1

@@ -1,26 +1,26 @@
 import BridgeJSON
 
-/// A task as generated code calls it.
+/// A task for generated code.
 struct GeneratedTask: Sendable {
-    /// The task's own name, as it is called over the bridge.
+    /// The name of the task on the bridge.
     var name: String
     var summary: String
     var function: String
-    /// The names of its types.
+    /// The name of the type of its options.
     var options: String
     var result: String
-    /// Nil: it has no intermediate results.
+    /// The name of the type of its intermediate results; `nil` if it has none.
     var progress: String?
-    /// Whether `{}` is as good as any options.
+    /// Whether `{}` is valid as options.
     var isCallableWithoutOptions: Bool
     var optionTypes: [TypeDeclaration]
-    /// Of result and progress.
+    /// The types of result and progress.
     var resultTypes: [TypeDeclaration]
 
     /// - Parameters:
-    ///   - description: what `bridge.describe` says of it.
-    ///   - names: those that the module has given away.
-    ///   - function: makes the name of the function.
+    ///   - description: The description of the task by `bridge.describe`.
+    ///   - names: The names that are used in the module.
+    ///   - function: Returns the name of the function.
     init(_ description: JSON, _ names: inout GeneratedNames, function: (String, inout GeneratedNames) -> String) {
         name = description["name"]?.stringValue ?? ""
         summary = description["summary"]?.stringValue ?? ""
@@ -41,7 +41,7 @@ struct GeneratedTask: Sendable {
         isCallableWithoutOptions = Self.takesNothing(.named(options), optionTypes)
     }
 
-    /// Whether an object without members fits.
+    /// Returns whether an object without members is valid.
     private static func takesNothing(_ shape: TypeShape, _ types: [TypeDeclaration]) -> Bool {
         switch shape {
         case .unknown, .map: return true
@@ -49,7 +49,7 @@ struct GeneratedTask: Sendable {
         case .named(let name):
             switch types.first(where: { $0.name == name })?.content {
             case .object(let members, _): return !members.contains(where: \.isRequired)
-            // An alias stands first and is not referred to, so that this ends.
+            // An alias is the first type and nothing refers to it, so this recursion ends.
             case .alias(let shape): return takesNothing(shape, types)
             case nil: return false
             }
@@ -58,17 +58,17 @@ struct GeneratedTask: Sendable {
     }
 }
 
-/// What is generated, from which daemon, in which language.
+/// The options of a generated module: language, daemon and tasks.
 struct GeneratedModule {
     enum Language: String, CaseIterable, Sendable { case typescript, python, capacitor }
 
     var language: Language
-    /// "trestled 0.1.0"
+    /// The name and version, such as "trestled 0.1.0".
     var daemon: String
-    /// What picks out tasks; empty: all of them.
+    /// The patterns of the tasks; empty for all tasks.
     var patterns: [String]
 
-    /// The module's text, the same for the same tasks in whatever order.
+    /// Returns the module's text, which does not depend on the order of the tasks.
     func text(_ descriptions: [JSON]) -> String {
         let sorted = descriptions.sorted { utf8Name($0).lexicographicallyPrecedes(utf8Name($1)) }
         switch language {
@@ -80,7 +80,7 @@ struct GeneratedModule {
 
     private func utf8Name(_ description: JSON) -> [UInt8] { Array((description["name"]?.stringValue ?? "").utf8) }
 
-    /// What the module says of itself.
+    /// The comment at the top of the module.
     var header: [String] {
         let choice = patterns.isEmpty ? "" : " --task " + patterns.map(ShellWord.quoted).joined(separator: " ")
         let content =
@@ -99,7 +99,7 @@ struct GeneratedModule {
     }
 }
 
-/// A word as a shell takes it.
+/// A word in shell syntax.
 enum ShellWord {
     static func quoted(_ word: String) -> String {
         let isPlain =

@@ -1,12 +1,12 @@
 import BridgeJSON
 
-/// Pieces of source text that are the same in TypeScript and Python.
+/// Source text that is the same in TypeScript and Python.
 enum GeneratedText {
-    /// Columns that a comment's line takes up at most.
+    /// The maximum width of a comment line in columns.
     private static let widestComment = 100
 
-    /// A string as a literal in double quotes. What JSON escapes, both languages read in the same way; what would end a
-    /// line or turn the direction of text is escaped as well.
+    /// Returns a string as a literal in double quotes. Both languages read JSON escapes in the same way. Characters
+    /// that end a line or change the direction of text are escaped, too.
     static func quoted(_ text: String) -> String {
         var result = ""
         for scalar in JSON.string(text).text.unicodeScalars {
@@ -20,8 +20,8 @@ enum GeneratedText {
         return result
     }
 
-    /// What a terminal would obey, and what has no width. All of these have at most four digits: JSON has escaped those
-    /// below a space.
+    /// Returns whether the character affects a terminal or has no width. All of these have at most four hexadecimal
+    /// digits, and JSON has escaped those below the space.
     private static func mustBeEscaped(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x200B...0x200D, 0x2060...0x206F, 0xFEFF: true
@@ -29,10 +29,10 @@ enum GeneratedText {
         }
     }
 
-    /// A text that stays in its line of a comment.
+    /// Returns a text that fits on one line of a comment.
     static func line(_ text: String) -> String { PlainText.lines(text).joined(separator: " ") }
 
-    /// A note as lines that fit into a comment: without control characters, broken between words.
+    /// Returns a note as comment lines: without control characters, wrapped between words.
     static func lines(_ note: String) -> [String] {
         let lines = PlainText.lines(note).map { $0.trimmed }
         guard let first = lines.firstIndex(where: { !$0.isEmpty }), let last = lines.lastIndex(where: { !$0.isEmpty })
@@ -55,7 +55,7 @@ enum GeneratedText {
 }
 
 extension String {
-    /// Without the spaces at its ends.
+    /// The text without spaces at its ends.
     fileprivate var trimmed: String {
         guard let first = firstIndex(where: { $0 != " " }), let last = lastIndex(where: { $0 != " " }) else {
             return ""

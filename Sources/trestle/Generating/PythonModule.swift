@@ -1,8 +1,10 @@
 import BridgeJSON
 
-/// Python over the package `trestle_bridge`: for each task its types, a function, and the same for asyncio.
+/// Python code that uses the package `trestle_bridge`: for each task its types, a function, and an asyncio function.
 struct PythonModule {
-    /// - Parameter descriptions: what the daemon says of each task, in the order in which they are to stand.
+    /// Returns the module's text.
+    ///
+    /// - Parameter descriptions: The daemon's descriptions of the tasks, in the order of the output.
     static func text(_ descriptions: [JSON], header: [String]) -> String {
         var names = GeneratedNames(reserved: PythonWords.reserved)
         let tasks = descriptions.map { description in
@@ -24,7 +26,7 @@ struct PythonModule {
             + body
     }
 
-    /// Behind the names of the functions for asyncio.
+    /// The suffix of asyncio functions.
     private static let asyncEnding = "_async"
 
     private static func imports(_ body: String) -> String {
@@ -40,7 +42,7 @@ struct PythonModule {
             """
     }
 
-    /// Options for those who give none; never changed.
+    /// Returns the constant that represents missing options; never modified.
     private static func absence(_ body: String) -> String {
         body.contains(noOptions) ? "\n\(noOptions): Any = {}\n" : ""
     }
@@ -75,13 +77,13 @@ struct PythonModule {
             """
     }
 
-    /// Text in triple quotes; nothing where there is nothing to say.
+    /// Returns text in triple quotes; empty if there is no text.
     ///
-    /// - Parameter isPlain: its lines are taken as they are.
+    /// - Parameter isPlain: Whether its lines are used without wrapping.
     static func docstring(_ note: String, indent: String, isPlain: Bool = false) -> String {
         let lines = isPlain ? PlainText.lines(note) : GeneratedText.lines(note)
         guard !lines.isEmpty else { return "" }
-        // No backslash escapes anything, and no quotes end it.
+        // Escapes backslashes and quotes, so that nothing in the text ends the literal.
         let safe = lines.map { $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") }
         if safe.count == 1 { return "\(indent)\"\"\"\(safe[0])\"\"\"\n" }
         let rest = safe.dropFirst().map { $0.isEmpty ? "\n" : "\(indent)\($0)\n" }.joined()
@@ -89,7 +91,7 @@ struct PythonModule {
     }
 }
 
-/// Names that mean something in Python, or in the modules that are generated.
+/// Names with a meaning in Python or in the generated modules.
 enum PythonWords {
     static let keywords: Set<String> = [
         "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
@@ -97,7 +99,7 @@ enum PythonWords {
         "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
     ]
 
-    /// What stands in annotations.
+    /// Names that annotations use.
     static let types: Set<String> = [
         "Any", "Bridge", "Callable", "Literal", "Optional", "Retry", "Stream", "TypeAlias", "TypedDict", "Union", "aio",
         "bool",
@@ -106,7 +108,7 @@ enum PythonWords {
 
     static let reserved = keywords.union(types).union(["match", "case", "print"])
 
-    /// Whether it may stand as it is: a name of ASCII letters, digits and underscores.
+    /// Returns whether the text can be used as an identifier: ASCII letters, digits and underscores, and not a keyword.
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.utf8.first, !(0x30...0x39).contains(first), !keywords.contains(text) else {
             return false

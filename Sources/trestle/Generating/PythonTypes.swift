@@ -1,14 +1,15 @@
 import BridgeJSON
 
-/// Types in Python, of 3.10 on: members that may be absent stand in a class of their own, because `NotRequired` came
-/// with 3.11.
+/// Types for Python 3.10 and later. Optional members are in a class of their own, because `NotRequired` requires 3.11.
 enum PythonTypes {
-    /// What is given in place of a stream's name; the library of that name has the class.
+    /// The type for the name of a stream; the library contains the class `Stream`.
     static let stream = "Union[Stream, str]"
 
+    /// Returns a type's text.
+    ///
     /// - Parameters:
-    ///   - isInput: whether programs make such values, rather than being given them.
-    ///   - types: the names of all types of the module.
+    ///   - isInput: Whether programs create values of the type, as opposed to receiving them.
+    ///   - types: The names of all types of the module.
     static func text(
         _ declaration: TypeDeclaration, isInput: Bool, names: inout GeneratedNames, types: Set<String>
     ) -> String {
@@ -53,7 +54,7 @@ enum PythonTypes {
             .joined()
     }
 
-    /// Where keys are no names, they stand in a dictionary.
+    /// Returns a type whose keys are not identifiers, so they are written in a dictionary.
     private static func functional(
         _ declaration: TypeDeclaration, _ required: [TypeMember], _ optional: [TypeMember], _ note: String,
         names: inout GeneratedNames
@@ -74,8 +75,8 @@ enum PythonTypes {
         return text + "\n\nclass \(declaration.name)(\(bases.joined(separator: ", "))):\n\(body)"
     }
 
-    /// Whether a key may be an attribute of a class. One that is called as a type would stand for it in the lines
-    /// below; one that begins with two underscores would be given another name.
+    /// Returns whether a key can be a class attribute. A key equal to a type's name would hide that type in the
+    /// following lines; a key with two leading underscores would be mangled.
     private static func isPlainKey(_ key: String, _ types: Set<String>) -> Bool {
         PythonWords.isIdentifier(key) && !key.hasPrefix("__") && !PythonWords.types.contains(key)
             && !types.contains(key)
@@ -97,7 +98,7 @@ enum PythonTypes {
         case .literal(let value): "Literal[\(literal(value))]"
         case .array(let items): "list[\(type(items))]"
         case .map(let values): "dict[str, \(type(values))]"
-        // In quotes, because it may be declared further below.
+        // In quotes, because the type may be declared below.
         case .named(let name): "\"\(name)\""
         case .union(let parts): union(parts)
         }

@@ -1,8 +1,9 @@
 import BridgeJSON
 
-/// Schemas that hold together, as one.
+/// Combines schemas that must all be fulfilled.
 enum SchemaMerge {
-    /// The members of both. What both say of one thing is what the second says.
+    /// Returns the keywords of both. If both contain a keyword, the second one's value counts, except for members,
+    /// required names and `allOf`, which are combined.
     static func merged(_ first: JSONObject, _ second: JSONObject) -> JSONObject {
         var result = first
         for (key, value) in second {
@@ -18,13 +19,13 @@ enum SchemaMerge {
         return result
     }
 
-    /// Whether it says anything of a value's form beside the choices in it.
+    /// Returns whether it describes the form of a value, apart from its alternatives.
     static func hasForm(_ schema: JSONObject) -> Bool {
         ["type", "properties", "required", "items", "prefixItems", "additionalProperties"]
             .contains { schema[$0] != nil }
     }
 
-    /// What a reference within the document leads to: `#`, `#/$defs/name`.
+    /// Returns the target of a reference within the document (`#`, `#/$defs/name`); `nil` if there is none.
     static func target(of reference: String, in document: JSON) -> JSON? {
         JSONPointer(reference: reference).flatMap { document[$0] }
     }

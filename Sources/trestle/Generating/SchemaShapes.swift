@@ -1,33 +1,33 @@
 import BridgeJSON
 
-/// Reads a JSON Schema as types: one for the whole, and one for each object in it whose members are named.
+/// Converts a JSON Schema to types: one for the whole, and one for each nested object with named members.
 ///
-/// Whatever the schema is, there is an answer: what it says that types cannot, and what is too deep or too much, is
-/// unknown.
+/// Every schema has a result. Parts that types cannot express, that are too deep or that are too many become `unknown`.
 struct SchemaShapes {
-    /// Deeper than any reader looks; a schema may refer to itself.
+    /// The maximum depth; a schema may refer to itself.
     private static let greatestDepth = 40
-    /// Subschemas that are looked at in one schema: references to references can stand for any number of them.
+    /// The maximum number of visited subschemas: nested references can represent any number of them.
     private static let maximumSubschemas = 5_000
-    /// Beyond, names of types do not grow with each level.
+    /// The length in bytes beyond which the names of types do not grow with the depth.
     private static let maximumNameBytes = 80
 
     private let document: JSON
     private(set) var names: GeneratedNames
     private(set) var declarations: [TypeDeclaration] = []
     private var subschemasLeft = Self.maximumSubschemas
-    /// The types of objects that are referred to.
+    /// The types of objects, by the references to them.
     private var nameOfPointer: [String: String] = [:]
 
-    /// What is known of the subschema that is being read.
+    /// The state for the current subschema.
     private struct Context {
-        /// What a type that is declared here would be called.
+        /// The name of a type that is declared here.
         var name: String
         var depth = 0
-        /// References that were followed without passing a declared type; following one again would not end.
+        /// References that were followed without reaching a declared type; following one again would not end.
         var followed: [String] = []
 
-        /// That of a subschema in it. A name that is long enough stays as it is; a number distinguishes the types.
+        /// Returns the context of a nested subschema. A name that is long enough stays the same; a number then
+        /// distinguishes the types.
         func inside(_ part: String) -> Context {
             let isLong = name.utf8.count + part.utf8.count > SchemaShapes.maximumNameBytes
             return Context(name: isLong ? name : name + part, depth: depth + 1, followed: followed)
@@ -42,11 +42,11 @@ struct SchemaShapes {
         (self.document, rootName, self.names) = (document, name, names)
     }
 
-    /// Declares the types of a schema, its own first.
+    /// Declares the types of a schema, beginning with its own.
     ///
     /// - Parameters:
-    ///   - name: its name, which has been taken.
-    ///   - names: those that are taken; others join them.
+    ///   - name: The name of its type, which is already reserved.
+    ///   - names: The used names; new ones are added.
     static func declare(_ schema: JSON, as name: String, note: String, _ names: inout GeneratedNames)
         -> [TypeDeclaration]
     {
@@ -93,7 +93,7 @@ struct SchemaShapes {
         return plain(schema, context)
     }
 
-    /// Of a schema whose members are looked at one by one.
+    /// Converts a schema without combinations.
     private mutating func plain(_ schema: JSONObject, _ context: Context) -> TypeShape {
         .any(
             of: Self.types(schema).map { type in
@@ -134,7 +134,7 @@ struct SchemaShapes {
         switch value {
         case .null: .null
         case .bool, .string: .literal(value)
-        // Spelled as an integer, and one that every reader knows exactly.
+        // Written as an integer that every reader can represent exactly.
         case .number(let number) where number.int64.map { $0.magnitude < 1 << 53 && String($0) == number.text } == true:
             .literal(value)
         case .number: .number
@@ -149,9 +149,11 @@ struct SchemaShapes {
         return !isCombined && Self.types(schema) == ["object"] && schema["properties"]?.objectValue?.isEmpty == false
     }
 
+    /// Declares the type of an object.
+    ///
     /// - Parameters:
-    ///   - pointer: by which others refer to it.
-    ///   - isWhole: its name has been taken already.
+    ///   - pointer: The reference to it.
+    ///   - isWhole: Whether it is the whole schema, whose name is already reserved.
     private mutating func object(
         _ schema: JSONObject, _ context: Context, pointer: String? = nil, isWhole: Bool = false
     ) -> TypeShape {
@@ -161,10 +163,10 @@ struct SchemaShapes {
         }
         let name = isWhole ? context.name : names.take(context.name)
         if let pointer { nameOfPointer[pointer] = name }
-        // Its index, in front of those that are declared for its members.
+        // The index of this type, which precedes the types of its members.
         let index = declarations.count
         declarations.append(TypeDeclaration(name: name, note: Self.note(schema), content: .alias(.unknown)))
-        // Long names do not grow by their numbers either.
+        // Appended numbers must not make long names longer, either.
         let inside = Context(name: name.utf8.count > Self.maximumNameBytes ? context.name : name, depth: context.depth)
         let members = members(properties, schema["required"]?.arrayValue ?? [], inside)
         let isExtensible = rest == true || rest?.objectValue != nil
@@ -198,7 +200,7 @@ struct SchemaShapes {
             return .unknown
         }
         if let schema = target.objectValue, isPlainObject(schema) {
-            // Called after itself, not after the one path on which it happened to be reached first.
+            // Named after itself and not after the path on which it was reached first.
             let own = JSONPointer(reference: pointer)?.keys.last.map(NameWords.suffix) ?? ""
             return object(schema, Context(name: rootName).inside(own).at(context.depth + 1), pointer: pointer)
         }
@@ -208,7 +210,7 @@ struct SchemaShapes {
         return shape(target, next)
     }
 
-    /// All of several schemas together: their members together.
+    /// Converts several schemas that must all be fulfilled, by merging them.
     private mutating func together(_ schema: JSONObject, _ parts: [JSON], _ context: Context) -> TypeShape {
         var base = schema
         base["allOf"] = nil
@@ -231,7 +233,7 @@ struct SchemaShapes {
         return .any(of: shapes)
     }
 
-    /// The schema itself, or the one that it refers to, so that it can be merged with others.
+    /// Returns the schema itself or the one to which it refers, so that it can be merged; `nil` if there is none.
     private mutating func resolved(_ schema: JSON, _ context: inout Context) -> JSONObject? {
         var schema = schema.objectValue
         while let pointer = schema?["$ref"]?.stringValue {

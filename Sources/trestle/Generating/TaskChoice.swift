@@ -1,12 +1,14 @@
 import ArgumentParser
 import BridgeJSON
 
-/// Which tasks are picked out: names, or beginnings of names with `*` behind.
+/// The choice of tasks: names, or prefixes of names followed by `*`.
 struct TaskChoice {
-    /// Empty: all tasks.
+    /// The patterns; empty for all tasks.
     var patterns: [String]
 
-    /// - Throws: ``UsageFailure`` where a pattern fits no task.
+    /// Returns the chosen tasks.
+    ///
+    /// - Throws: ``UsageFailure`` if a pattern matches no task.
     func choose(from descriptions: [JSON]) throws -> [JSON] {
         if patterns.isEmpty { return descriptions }
         for pattern in patterns where !descriptions.contains(where: { Self.fits(pattern, $0) }) {
@@ -21,9 +23,9 @@ struct TaskChoice {
     }
 }
 
-/// Where two texts begin to differ.
+/// The difference between two texts.
 enum GeneratedDifference {
-    /// The number of the first line that is not the same, from 1; nil: there is none.
+    /// Returns the number of the first different line, from 1; `nil` if the texts are equal.
     static func firstLine(of left: [UInt8], against right: [UInt8]) -> Int? {
         guard left != right else { return nil }
         let same = zip(left, right).prefix { $0 == $1 }

@@ -1,8 +1,10 @@
 import BridgeJSON
 
-/// TypeScript over the library `trestle-bridge`: for each task its types, and a function.
+/// TypeScript code that uses the library `trestle-bridge`: for each task its types and a function.
 struct TypeScriptModule {
-    /// - Parameter descriptions: what the daemon says of each task, in the order in which they are to stand.
+    /// Returns the module's text.
+    ///
+    /// - Parameter descriptions: The daemon's descriptions of the tasks, in the order of the output.
     static func text(_ descriptions: [JSON], header: [String]) -> String {
         var names = GeneratedNames(reserved: reserved)
         let tasks = descriptions.map { description in
@@ -40,14 +42,17 @@ struct TypeScriptModule {
 
     // MARK: Types
 
-    /// - Parameter isInput: whether programs make such values, rather than being given them.
+    /// Returns the declaration of a type.
+    ///
+    /// - Parameter isInput: Whether programs create values of the type, as opposed to receiving them.
     private static func declaration(_ declaration: TypeDeclaration, isInput: Bool) -> String {
         let note = comment(declaration.note, indent: "")
         let declaration = isInput ? declaration : declaration.withStreamsAsStrings
         switch declaration.content {
         case .alias(let shape): return "\(note)export type \(declaration.name) = \(type(shape, isInput));\n"
         case .object(let members, let isExtensible):
-            // No interface: only a type's values may be given where an object of any keys is wanted.
+            // A type alias and not an interface, because only values of an alias can be passed as an object with any
+            // keys.
             var text = "\(note)export type \(declaration.name) = {\n"
             for member in members {
                 text += comment(member.note, indent: indent)
@@ -71,7 +76,7 @@ struct TypeScriptModule {
         case .literal(.string(let text)): GeneratedText.quoted(text)
         case .literal(let value): value.text
         case .array(let items): "Array<\(type(items, isInput))>"
-        // An interface has no index signature; `any` alone takes one.
+        // An interface has no index signature; only `any` accepts one.
         case .map(.unknown) where isInput: "{ [key: string]: any }"
         case .map(let values): "{ [key: string]: \(type(values, isInput)) }"
         case .named(let name): name
@@ -93,9 +98,9 @@ struct TypeScriptModule {
         }
     }
 
-    /// A comment of documentation; nothing where there is nothing to say.
+    /// Returns a documentation comment; empty if there is no text.
     private static func comment(_ note: String, indent: String) -> String {
-        // Nothing in it may end it.
+        // Splits any comment end in the text.
         let lines = GeneratedText.lines(note).map { $0.replacing("*/", with: "* /") }
         switch lines.count {
         case 0: return ""
@@ -104,7 +109,7 @@ struct TypeScriptModule {
         }
     }
 
-    /// Words that are no names of functions in a module, or that mean something in types.
+    /// Words that cannot be names of functions in a module, or that have a meaning in types.
     private static let reserved: Set<String> = [
         "Array", "Bridge", "CallSettings", "JSONValue", "Promise", "ReadableStream", "StreamValue", "Uint8Array", "any",
         "arguments", "as", "async", "await",

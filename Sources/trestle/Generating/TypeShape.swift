@@ -1,22 +1,22 @@
 import BridgeJSON
 
-// What a schema says, in terms that TypeScript and Python share.
+// The contents of a schema in terms that TypeScript and Python share.
 
-/// What a value may be.
+/// The type of a value.
 indirect enum TypeShape: Hashable, Sendable {
     case unknown, null, boolean, integer, number, string
-    /// The name of a stream, in whose place a caller gives its bytes.
+    /// The name of a stream. A caller may pass the stream's bytes instead.
     case stream
-    /// A string, a boolean or an integer, and no other.
+    /// A specific string, boolean or integer.
     case literal(JSON)
     case array(TypeShape)
-    /// An object of any keys.
+    /// An object with any keys.
     case map(TypeShape)
-    /// A type that is declared.
+    /// A declared type.
     case named(String)
     case union([TypeShape])
 
-    /// One of several: flat, each once. Unknown takes in all others.
+    /// Returns the union of types: flat, without duplicates. `unknown` absorbs all others.
     static func any(of shapes: [TypeShape]) -> TypeShape {
         var seen = Set<TypeShape>()
         let flat = shapes.flatMap { if case .union(let parts) = $0 { parts } else { [$0] } }
@@ -25,7 +25,7 @@ indirect enum TypeShape: Hashable, Sendable {
         return flat.count == 1 ? flat[0] : .union(flat)
     }
 
-    /// The same, where the names of streams are given to programs, which read them by these.
+    /// The same type for received values, in which a stream is represented by its name.
     var withStreamsAsStrings: TypeShape {
         switch self {
         case .stream: .string
@@ -36,7 +36,7 @@ indirect enum TypeShape: Hashable, Sendable {
         }
     }
 
-    /// What has no bounds of its own that a type could express.
+    /// Whether the type accepts any value, or any object.
     var isOpen: Bool { self == .unknown || self == .map(.unknown) }
 }
 
@@ -45,20 +45,20 @@ struct TypeMember: Equatable, Sendable {
     var key: String
     var shape: TypeShape
     var isRequired: Bool
-    /// What it means; may be empty.
+    /// The description; may be empty.
     var note: String
 }
 
-/// A type that has a name in the generated code.
+/// A named type of the generated code.
 struct TypeDeclaration: Equatable, Sendable {
     enum Content: Equatable, Sendable {
-        /// - isExtensible: whether the schema says that there may be other members.
+        /// - isExtensible: Whether the schema allows other members.
         case object([TypeMember], isExtensible: Bool)
         case alias(TypeShape)
     }
 
     var name: String
-    /// What it is; may be empty.
+    /// The description; may be empty.
     var note: String
     var content: Content
 

@@ -1,9 +1,11 @@
 import ArgumentParser
 import BridgeJSON
 
-/// A call's options, as they are typed: one JSON value, or members of an object as key=value.
+/// A call's options on the command line: one JSON value, or members of an object as key=value.
 enum CallArguments {
-    /// - Throws: what is wrong, for the person who typed it.
+    /// Parses the options.
+    ///
+    /// - Throws: A message for the user.
     static func options(_ arguments: [String]) throws(ValidationError) -> JSON {
         if arguments.count == 1, let json = try? JSON(parsing: arguments[0]) { return json }
         var object = JSON.object([:])
@@ -30,7 +32,7 @@ enum CallArguments {
         }
     }
 
-    /// The object with the member at that path set.
+    /// Returns the object with the member at the path set.
     private static func set(
         _ object: JSON, _ path: ArraySlice<String>, to value: JSON, _ argument: String
     ) throws(ValidationError) -> JSON {

@@ -1,13 +1,15 @@
-/// A question that a person answers with yes or no, on the terminal.
+/// A question on the terminal that the user answers with yes or no.
 enum Confirmation {
-    /// - Returns: Whether the answer is yes; anything but y and yes is no.
-    /// - Throws: `CancellationError` where a signal came.
+    /// Asks the question.
+    ///
+    /// - Returns: Whether the answer is y or yes.
+    /// - Throws: `CancellationError` after a signal.
     static func ask(_ question: String) async throws -> Bool {
         Screen.error.write("\(question) [y/N] ")
         switch await LineReader().next() {
         case .text(let answer): return ["y", "yes"].contains(answer.lowercased())
         case .end:
-            // The person's own line end has not come.
+            // The user has not typed a line end.
             Screen.error.write("\n")
             return false
         case nil: throw CancellationError()

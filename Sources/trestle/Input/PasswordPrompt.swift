@@ -2,10 +2,10 @@ import ArgumentParser
 import EventLoop
 import Glibc
 
-/// Asks for passwords: on the terminal, without showing them; where standard input is no terminal, one line of that.
+/// Reads passwords: on a terminal without showing them, otherwise one line of standard input.
 enum PasswordPrompt {
-    /// A new password, asked for twice on a terminal.
-    /// - Throws: a sentence for the person, or `CancellationError` where a signal came.
+    /// Reads a new password; on a terminal, asks for it twice.
+    /// - Throws: An error with a sentence for the user, or `CancellationError` after a signal.
     static func newPassword(for user: String) async throws -> String {
         guard StandardInput.isTerminal else {
             guard let line = readLine(), !line.isEmpty else {
@@ -22,7 +22,7 @@ enum PasswordPrompt {
     }
 }
 
-/// Why there is no password.
+/// The reason why there is no password.
 struct PasswordError: Error, CustomStringConvertible {
     let description: String
 
@@ -31,7 +31,7 @@ struct PasswordError: Error, CustomStringConvertible {
     }
 }
 
-/// A line from the controlling terminal, which does not show it.
+/// Reads a line from the controlling terminal without showing it.
 @LoopActor
 final class TerminalSecret: UnixStreamDelegate {
     private let stream: UnixStream
@@ -59,7 +59,7 @@ final class TerminalSecret: UnixStreamDelegate {
         do {
             return try await TerminalSecret(dup(descriptor)).answer()
         } catch {
-            // The person's own line end has not come.
+            // The user has not typed a line end.
             _ = write(descriptor, "\n", 1)
             throw error
         }

@@ -8,11 +8,11 @@ import Glibc
 enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// More than any daemon takes as one message.
+    /// More than the maximum message size of any daemon.
     private static let maximumBytes = 256 << 20
 
-    /// All of it, as one JSON value. Blocks.
-    /// - Throws: ``UsageFailure`` where it is none.
+    /// Reads the whole input as one JSON value. Blocks.
+    /// - Throws: ``UsageFailure`` if it is not JSON.
     static func json() throws(UsageFailure) -> JSON {
         var bytes: [UInt8] = []
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
@@ -32,10 +32,10 @@ enum StandardInput {
     }
 }
 
-/// Lines of standard input, one by one. Reads one line ahead, so that the end of input is known as soon as it is there.
+/// Reads lines of standard input, one by one. Reads one line ahead, so that the end of input is known at once.
 ///
-/// The read itself blocks a thread of its own and cannot be called back: where who waits is cancelled, the line that
-/// comes is kept for the next one.
+/// The read blocks its own thread and cannot be cancelled. If the waiting Swift task is cancelled, the next line is
+/// kept for the next caller.
 @LoopActor
 final class LineReader {
     enum Line: Sendable, Equatable {
@@ -48,14 +48,14 @@ final class LineReader {
     private let waiting = AsyncSignal<Line>()
     private let ending = AsyncSignal<Void>()
 
-    /// - Parameter read: returns the next line without its end, nil at the end of input. Called on a thread that may
-    ///   block, never twice at the same time.
+    /// - Parameter read: Returns the next line without its end, or `nil` at the end of input. Called on a thread that
+    ///   may block, never concurrently.
     init(_ read: @escaping @Sendable () -> String? = { readLine() }) {
         self.read = read
         readOne()
     }
 
-    /// The next line; nil where the Swift task is cancelled.
+    /// Returns the next line; `nil` if the Swift task is cancelled.
     func next() async -> Line? {
         guard let line = kept else { return await waiting.wait() }
         take()
@@ -67,7 +67,7 @@ final class LineReader {
         if kept != .end { _ = await ending.wait() }
     }
 
-    /// Forgets a line that was not asked for.
+    /// Discards a line that arrived before it was requested.
     func discard() {
         if kept != nil { take() }
     }

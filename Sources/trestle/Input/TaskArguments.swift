@@ -1,7 +1,7 @@
 import ArgumentParser
 import BridgeJSON
 
-/// A task and its options, as `trestle call` and `trestle notify` take them.
+/// A task and its options, as arguments of `trestle call` and `trestle notify`.
 struct TaskArguments: ParsableArguments {
     @Argument(help: "The task's name.", completion: TaskCompletion.tasks)
     var task: String
@@ -19,7 +19,7 @@ struct TaskArguments: ParsableArguments {
         if options != ["-"] { _ = try CallArguments.options(options) }
     }
 
-    /// The options, read from where they are.
+    /// Returns the options from the command line or standard input.
     func json() throws -> JSON {
         options == ["-"] ? try StandardInput.json() : try CallArguments.options(options)
     }

@@ -1,21 +1,21 @@
 import ArgumentParser
 import BridgeJSON
 
-/// A subcommand that was typed and that there is not. The parser would call it an unexpected argument.
+/// An unknown subcommand on the command line. The parser would call it an unexpected argument.
 struct UnknownSubcommand {
-    /// Under which command it was looked for.
+    /// The command under which it was expected.
     let parent: any ParsableCommand.Type
-    /// What is wrong, and what was probably meant.
+    /// The error message, with the probably intended name.
     let message: String
 
-    /// The parser has it under each command that has subcommands.
+    /// The parser adds this subcommand to each command with subcommands.
     private static let help = "help"
-    /// Options before a subcommand whose value is the next word.
+    /// Options before a subcommand that take the next word as their value.
     private static let valueOptions: Set = ["--socket"]
 
-    /// Looks along the words for the first that should be a subcommand and is none.
+    /// Searches the words for the first unknown subcommand.
     ///
-    /// - Returns: nil where there is none, or where the parser has to say what is wrong.
+    /// - Returns: `nil` if there is none, or if the parser must report the error.
     init?(in arguments: some Sequence<String>, of root: any ParsableCommand.Type) {
         var parent = root
         var words = arguments.makeIterator()

@@ -1,6 +1,6 @@
-/// Numbers of bytes as people read them.
+/// Human-readable numbers of bytes.
 enum ByteCount {
-    /// "512 bytes", "1.5 KiB", "340 MiB".
+    /// Formats a number of bytes: "512 bytes", "1.5 KiB", "340 MiB".
     static func text(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return "\(bytes) bytes" }
         var (unit, tenths) = (0, bytes * 10 / 1024)

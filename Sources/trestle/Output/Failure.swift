@@ -3,15 +3,15 @@ import BridgeClient
 import BridgeJSON
 import Glibc
 
-/// The command line is well formed, but names something that does not exist or cannot be used. The program ends with
-/// EX_USAGE.
+/// An error: the command line is well formed but names something that does not exist or cannot be used. The program
+/// ends with EX_USAGE.
 struct UsageFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// How the command line says that something failed, to people and by its exit code.
+/// Reports failures to the user and by the exit code.
 enum Failure {
     /// The call failed.
     static let call = ExitCode(1)
@@ -19,16 +19,16 @@ enum Failure {
     static let unreachable = ExitCode(69)
     /// EX_TEMPFAIL: the same may succeed later.
     static let transient = ExitCode(75)
-    /// EX_NOPERM: a rule forbids it, or this user may not open the socket.
+    /// EX_NOPERM: a rule forbids it, or this user cannot open the socket.
     static let denied = ExitCode(77)
     /// EX_CONFIG: the daemon's configuration is invalid.
     static let configuration = ExitCode(78)
-    /// As `timeout` has it.
+    /// The exit code of `timeout`.
     static let timeout = ExitCode(124)
 
-    /// Says what happened in one line of standard error. Returns the exit code.
+    /// Reports an error on one line of standard error. Returns the exit code.
     ///
-    /// - Parameter asJSON: As `{"error":{code,message,…}}`.
+    /// - Parameter asJSON: Whether to write `{"error":{code,message,…}}`.
     static func report(_ error: any Error, asJSON: Bool = false) -> ExitCode {
         if let error = error as? UsageFailure {
             complain(error.description)

@@ -1,6 +1,6 @@
-/// Sizes as people read them.
+/// Human-readable sizes.
 enum HumanBytes {
-    /// Two figures that matter: "0 B", "850 B", "1.5 KiB", "12 MiB".
+    /// Formats a size with about two significant digits: "0 B", "850 B", "1.5 KiB", "12 MiB".
     static func text(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return "\(max(0, bytes)) B" }
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]

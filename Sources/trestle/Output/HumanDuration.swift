@@ -1,6 +1,7 @@
-/// Durations as people read them.
+/// Human-readable durations.
 enum HumanDuration {
-    /// Two figures that matter: "850 µs", "12.3 ms", "4.5 s", "3 min 20 s", "2 h 5 min", "3 d 4 h".
+    /// Formats a duration with at most one decimal digit or two units: "850 µs", "12.3 ms", "4.5 s", "3 min 20 s", "2 h
+    /// 5 min", "3 d 4 h".
     static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard duration > .zero else { return "0 s" }

@@ -1,7 +1,7 @@
-/// What a command writes to standard error that is neither a result nor an error: progress, notes, news of the
-/// connection. `--quiet` leaves it out.
+/// Output on standard error that is neither a result nor an error: progress, notes, changes of the connection.
+/// `--quiet` suppresses it.
 enum News {
-    /// Whether it is written; of the Swift task that the command runs in.
+    /// Whether it is written, for the Swift task that runs the command.
     @TaskLocal static var isShown = true
 
     /// Writes a note.

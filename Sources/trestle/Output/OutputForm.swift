@@ -1,7 +1,7 @@
 import ArgumentParser
 import BridgeJSON
 
-/// `--json` and `--text`: the form of the output, whatever standard output is.
+/// `--json` and `--text`: the form of the output, regardless of the kind of standard output.
 struct OutputForm: ParsableArguments {
     @Flag(help: "Lines of JSON, on a terminal too; errors as {\"error\":…}.")
     var json = false
@@ -9,7 +9,7 @@ struct OutputForm: ParsableArguments {
     @Flag(help: "Text for people, in a pipe too.")
     var text = false
 
-    /// What it was called before 1.0.
+    /// The option's name before 1.0.
     @Option(help: .hidden)
     var format: String?
 
@@ -18,12 +18,12 @@ struct OutputForm: ParsableArguments {
         if json, text { throw ValidationError("--json and --text exclude each other") }
     }
 
-    /// With what was given before the command's name, where nothing is given behind it.
+    /// Returns this form, given after the command's name, or else the one given before it.
     func or(_ other: OutputForm) -> OutputForm { json || text ? self : other }
 }
 
 extension Screen {
-    /// The same, in the form that was asked for.
+    /// Returns this screen with the selected form.
     func showing(_ form: OutputForm) -> Screen {
         var screen = self
         if form.json { screen.isForPeople = false }
@@ -31,7 +31,7 @@ extension Screen {
         return screen
     }
 
-    /// A list: a table, or one line of JSON for each entry.
+    /// Shows a list as a table, or as one line of JSON for each entry.
     func show(list: [JSON], first columns: [String]) {
         if isForPeople {
             write(Table(list, first: columns).text(bold: hasColour, columns: self.columns))
@@ -40,7 +40,7 @@ extension Screen {
         }
     }
 
-    /// An object with much in it: a report, or one line of JSON.
+    /// Shows a large object as a report, or as one line of JSON.
     func show(report: JSON) {
         if isForPeople {
             write(Report.text(report, colour: hasColour, columns: columns))

@@ -1,16 +1,16 @@
 import BridgeJSON
 
-/// Text from elsewhere, made harmless for a terminal.
+/// Text of other users, made harmless for a terminal.
 enum PlainText {
-    /// The text in one line, without characters that could move the cursor or worse.
+    /// Returns the text on one line, without control characters, which could move the cursor or do worse.
     static func line(_ text: String) -> String { VisibleText.line(text) }
 
-    /// The text with its line ends, without any other control characters.
+    /// Returns the lines of the text, without control characters.
     static func lines(_ text: String) -> [String] {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { line(String($0)) }
     }
 
-    /// Terminal columns that the text takes up: two for the wide characters of East Asia and for emoji.
+    /// Returns the width of the text in terminal columns: two for wide East Asian characters and for emoji.
     static func width(_ text: String) -> Int {
         text.reduce(0) { sum, character in
             guard let scalar = character.unicodeScalars.first else { return sum }
@@ -27,7 +27,7 @@ enum PlainText {
         }
     }
 
-    /// The text, cut to at most so many columns.
+    /// Cuts the text to a number of columns.
     static func cut(_ text: String, to columns: Int) -> String {
         guard width(text) > columns else { return text }
         var result = ""
@@ -44,7 +44,7 @@ enum PlainText {
         text + String(repeating: " ", count: max(0, columns - width(text)))
     }
 
-    /// The text at the right end of so many columns.
+    /// Aligns the text to the right in a number of columns.
     static func padded(before text: String, to columns: Int) -> String {
         String(repeating: " ", count: max(0, columns - width(text))) + text
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How far something is, in a line of standard error that is written over: on a terminal alone, and only of what takes
-/// longer than a second.
+/// A line on standard error that shows progress and is overwritten: only on a terminal, and only for operations of more
+/// than a second.
 final class ProgressLine: Sendable {
     private struct State {
         var shownColumns = 0
@@ -15,7 +15,7 @@ final class ProgressLine: Sendable {
     private let state = Mutex(State())
     private let isShown = Screen.error.isTerminal && News.isShown
 
-    /// Says how far it is, if it is time for that.
+    /// Shows the progress if it is due.
     func show(_ text: @autoclosure () -> String) {
         let now = ContinuousClock.now
         guard isShown, now - began >= Self.timeout else { return }
@@ -26,7 +26,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Says what is waited for, while `body` waits for it.
+    /// Shows the awaited event while `body` waits for it.
     func waiting<T>(for what: String, _ body: () async throws -> T) async rethrows -> T {
         let ticker = Task {
             try await Task.sleep(for: Self.timeout)
@@ -36,7 +36,7 @@ final class ProgressLine: Sendable {
         return try await body()
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         state.withLock { state in
             guard state.shownColumns > 0 else { return }

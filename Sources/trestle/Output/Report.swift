@@ -1,10 +1,11 @@
 import BridgeJSON
 
 /// An object as a report: its plain members aligned, lists of objects as tables, everything else as indented JSON.
-/// Shows whatever the object holds, in its order.
+/// Shows all members in their order.
 enum Report {
+    /// Returns the report.
     ///
-    /// - Parameter columns: how wide a table may be; nil: as wide as it is.
+    /// - Parameter columns: The maximum width of a table; `nil` for no limit.
     static func text(_ object: JSON, colour: Bool, columns: Int? = nil) -> String {
         let members = object.objectValue.map(Array.init) ?? []
         let plain = members.filter { isPlain($0.value) }

@@ -2,22 +2,22 @@ import BridgeJSON
 import Glibc
 import Synchronization
 
-/// Standard output or standard error: a terminal for a person, or a pipe for a program.
+/// Standard output or standard error: a terminal for a user, or a pipe for a program.
 struct Screen: Sendable {
     static let output = Screen(STDOUT_FILENO)
     static let error = Screen(STDERR_FILENO)
 
     let descriptor: Int32
     let isTerminal: Bool
-    /// Whether text for people is written, and no lines of JSON for programs.
+    /// Whether to write text for people instead of lines of JSON for programs.
     var isForPeople: Bool
-    /// A terminal that is to show colours: NO_COLOR is not set, and it is not a dumb one.
+    /// Whether to show colours: it is a terminal that is not dumb, and NO_COLOR is not set.
     let hasColour: Bool
 
     private static let unread = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// Has something done, on any thread, each time that no one reads what is written any longer; SIGPIPE must be
-    /// ignored then.
+    /// Sets a closure that is called on any thread each time that output has no reader any more. SIGPIPE must be
+    /// ignored for this.
     static func whenUnread(_ body: @escaping @Sendable () -> Void) { unread.withLock { $0 = body } }
 
     private init(_ descriptor: Int32) {
@@ -29,23 +29,24 @@ struct Screen: Sendable {
             && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? true
     }
 
-    /// A result: indented for people, one line for programs.
+    /// Shows a result: indented for people, on one line for programs.
     func show(_ value: JSON) {
         guard isForPeople else { return write(line: value) }
         write(JSONPrinter(colour: hasColour).print(value) + "\n")
     }
 
-    /// One line of JSON. On a terminal what that would obey is escaped.
+    /// Writes one line of JSON. On a terminal, control characters are escaped.
     func write(line value: JSON) {
         write((isTerminal ? VisibleText.json(value.text) : value.text) + "\n")
     }
 
-    /// Text from elsewhere, to the byte for programs. On a terminal what that would obey is escaped, but for line ends.
+    /// Writes text of other users: unchanged for programs, with control characters except line ends escaped for a
+    /// terminal.
     func write(foreign text: String) {
         write(isTerminal || isForPeople ? VisibleText.escaped(text, keepsLines: true) : text)
     }
 
-    /// How many columns the terminal has; nil: it is none, or does not say.
+    /// The width of the terminal in columns; `nil` if it is not a terminal or if its width is unknown.
     var columns: Int? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -54,8 +55,8 @@ struct Screen: Sendable {
 
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
-    /// Writes all of it, immediately. Where no one reads any longer, the process ends by SIGPIPE, as it should, or what
-    /// is to be done then is done, if anything is.
+    /// Writes the whole text immediately. If there is no reader any more, SIGPIPE ends the process, or the closure of
+    /// ``whenUnread(_:)`` is called.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -66,7 +67,7 @@ struct Screen: Sendable {
                     if errno == EINTR { continue }
                     if errno == EPIPE { Self.unread.withLock { $0 }?() }
                     guard errno == EAGAIN else { return }
-                    // A pipe that another program made non-blocking.
+                    // Another program has made the pipe non-blocking.
                     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&waiting, 1, -1)
                     continue

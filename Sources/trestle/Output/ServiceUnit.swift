@@ -2,14 +2,14 @@ import BridgeClient
 import BridgeJSON
 import Glibc
 
-/// The systemd units behind a socket at one of their paths.
+/// The systemd units of a socket at one of their standard paths.
 struct ServiceUnit {
-    /// Whose manager runs them: the machine's, or the user's own.
+    /// Whether the user's service manager runs them, and not the system's.
     private var isUsers: Bool
 
-    /// Nil: the error names a socket of another user, or systemd does not run here.
+    /// `nil` if the error names the socket of another user, or if systemd is not running.
     ///
-    /// - Parameter error: of a connection: its data has the socket's `path`.
+    /// - Parameter error: An error of a connection; its data contains the socket's `path`.
     init?(
         serving error: BridgeError, location: SocketLocation = .current(), isBooted: Bool = Self.isBooted
     ) {
@@ -23,11 +23,11 @@ struct ServiceUnit {
         }
     }
 
-    /// The command that shows how a unit is.
+    /// Returns the command that shows the state of a unit.
     ///
     /// - Parameter kind: `socket` or `service`.
     func status(of kind: String) -> String { "systemctl \(isUsers ? "--user " : "")status trestle.\(kind)" }
 
-    /// As sd_booted has it.
+    /// Whether systemd is running, determined as in sd_booted.
     static var isBooted: Bool { access("/run/systemd/system", F_OK) == 0 }
 }

@@ -1,18 +1,18 @@
 import BridgeJSON
 import Glibc
 
-/// A list of objects as an aligned table, numbers to the right. Shows whatever the objects hold: columns appear in the
-/// order in which their members first do, those named ahead; one that is empty in every row is left out.
+/// A list of objects as an aligned table, with numbers aligned to the right. Shows all members: columns appear in the
+/// order of the members' first occurrence, after the preferred ones. A column that is empty in every row is left out.
 struct Table {
-    /// A column of text that has to give way keeps so much, or its title.
+    /// The minimum width of a shortened text column, unless its title is wider.
     private static let narrowestColumn = 8
-    /// As much of the first one, which says what a row is about.
+    /// The minimum width of the first column, which identifies the row.
     private static let narrowestFirst = 12
     private static let gap = 2
 
     private let keys: [String]
     private let rows: [[String]]
-    /// By column: whether it has numbers alone.
+    /// For each column, whether it contains only numbers.
     private let isNumeric: [Bool]
 
     init(_ objects: [JSON], first preferred: [String]) {
@@ -31,10 +31,10 @@ struct Table {
         rows = objects.map { object in keys.map { Cell.text(object[$0], key: $0) } }
     }
 
-    /// The table with its heading, each line indented, empty where there are no rows.
+    /// Returns the table with its heading, each line indented; empty if there are no rows.
     ///
-    /// - Parameter columns: how wide a line may be; nil: as wide as it is. Columns of text give way first, the widest
-    ///   before the others; then the last columns are left out. A number is shown whole or not at all.
+    /// - Parameter columns: The maximum width of a line; `nil` for no limit. Text columns are shortened first,
+    ///   beginning with the widest; then the last columns are left out. A number is never shortened.
     func text(bold: Bool, indent: String = "", columns: Int? = nil) -> String {
         guard !rows.isEmpty else { return "" }
         let heading = keys.map { PlainText.line(Cell.title($0)) }
@@ -45,7 +45,7 @@ struct Table {
         return result
     }
 
-    /// The widths of the columns that are shown.
+    /// Returns the widths of the columns that are shown.
     private func fitted(_ heading: [String], into room: Int?) -> [Int] {
         let natural = keys.indices.map { column in
             ([heading] + rows).map { PlainText.width($0[column]) }.max() ?? 0
@@ -83,15 +83,15 @@ struct Table {
         return indent + style.start + (room.map { cut(shown, to: $0) } ?? shown) + style.end + "\n"
     }
 
-    /// What is left of a line that is still too long: its only column is.
+    /// Shortens a line that is still too long because of its only column.
     private func cut(_ line: String, to room: Int) -> String {
         let isNumber = isNumeric.first == true && PlainText.width(line) > room
         return isNumber ? "…" : PlainText.cut(line, to: room)
     }
 }
 
-/// One value in a table or a report. What a number means follows from the end of its member's name: a duration by its
-/// unit, a size by `Bytes`, a moment by `At`.
+/// A value in a table or a report. The end of its member's name specifies the meaning of a number: a unit for a
+/// duration, `Bytes` for a size, `At` for a point in time.
 enum Cell {
     static func isEmpty(_ value: JSON?) -> Bool {
         switch value {
@@ -103,7 +103,7 @@ enum Cell {
         }
     }
 
-    /// The name without its unit: "loopLagUs" is "loopLag", "in/s Bytes" is "in/s".
+    /// Returns the name without its unit: "loopLagUs" becomes "loopLag", "in/s Bytes" becomes "in/s".
     static func title(_ key: String) -> String {
         if key.hasSuffix(" Bytes") { return String(key.dropLast(6)) }
         return unit(of: key) == nil ? key : String(key.dropLast(2))
@@ -125,7 +125,7 @@ enum Cell {
         }
     }
 
-    /// Milliseconds since 1970 as local time.
+    /// Formats milliseconds since 1970 as local time.
     private static func moment(_ milliseconds: Int64) -> String? {
         var seconds = time_t(milliseconds / 1_000)
         var parts = tm()

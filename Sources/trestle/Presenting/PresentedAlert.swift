@@ -1,22 +1,22 @@
 import BridgeJSON
 
-/// An alert that this program is to show: the options of `ui.alert`, and its answer.
+/// An alert to show: the options of `ui.alert`, and its answer.
 struct PresentedAlert: Sendable {
-    /// What is asked of the person.
+    /// The kind of question for the user.
     enum Kind: String, Decodable, CaseIterable { case alert, confirm, prompt }
 
     let title: String?
     let content: String
     let kind: Kind
-    /// At least one.
+    /// The labels of the buttons, at least one.
     let buttons: [String]
-    /// Whether the buttons are `OK` and `Cancel`, because the caller named none: then it is known what the second
-    /// means.
+    /// Whether the buttons are `OK` and `Cancel` because the caller named none. The meaning of the second is then
+    /// known.
     let hasStandardChoice: Bool
     let defaultText: String
 
-    /// Reads the options of `ui.alert`, by the rules of `Alert`: `buttons`, else `btn` alone, else `OK`, and `Cancel`
-    /// where there is something to choose.
+    /// Parses the options of `ui.alert` by the rules of `Alert`: `buttons`, else only `btn`, else `OK`, and also
+    /// `Cancel` if there is a choice.
     init(_ json: JSON) throws(BridgeError) {
         struct Options: Decodable {
             var title: String?
@@ -41,7 +41,7 @@ struct PresentedAlert: Sendable {
         hasStandardChoice = named == nil && kind != .alert
     }
 
-    /// The result of `ui.alert`.
+    /// Returns the result of `ui.alert`.
     func result(button: Int, text: String?) -> JSON {
         var result: JSONObject = ["button": .string(buttons[button]), "index": .number(JSONNumber(button))]
         result["text"] = text.map(JSON.string)

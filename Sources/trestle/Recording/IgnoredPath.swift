@@ -1,5 +1,5 @@
-/// A path in a result that is not compared, with everything in it: `$.version`, `$.records[*].key`, `$.list[0]`,
-/// `$["a.b"]`. Of an error `error.data.key`.
+/// A path in a result that is not compared, including its contents: `$.version`, `$.records[*].key`, `$.list[0]`,
+/// `$["a.b"]`. A path in an error is written as `error.data.key`.
 struct IgnoredPath: Equatable, Sendable {
     enum Part: Equatable, Sendable {
         case member(String)
@@ -8,11 +8,11 @@ struct IgnoredPath: Equatable, Sendable {
         case anyMember
     }
 
-    /// Of an error, not of a result.
+    /// Whether it is a path in an error, not in a result.
     let isOfError: Bool
     let parts: [Part]
 
-    /// Nil where the text is no path.
+    /// `nil` if the text is not a valid path.
     init?(_ text: String) {
         let root = text.hasPrefix("$") ? "$" : "error"
         guard text.hasPrefix(root), let parts = Self.parts(text.dropFirst(root.count)) else { return nil }
@@ -20,7 +20,7 @@ struct IgnoredPath: Equatable, Sendable {
         self.parts = parts
     }
 
-    /// Whether a path is this one, or in it.
+    /// Returns whether a path is equal to this one or inside it.
     func holds(_ path: OutcomePath) -> Bool {
         guard isOfError == path.isOfError, path.parts.count >= parts.count else { return false }
         return zip(parts, path.parts).allSatisfy { pattern, part in
@@ -50,7 +50,7 @@ struct IgnoredPath: Equatable, Sendable {
         return parts
     }
 
-    /// What stands between brackets: a number, an asterisk, or a name in quotes.
+    /// Parses the contents of brackets: a number, an asterisk, or a name in quotes.
     private static func bracketed(_ rest: inout Substring) -> Part? {
         if rest.first == "\"" {
             let name = rest.dropFirst().prefix { $0 != "\"" }

@@ -1,12 +1,12 @@
 import BridgeJSON
 
-/// Compares how a call ended with how it had ended in the recording.
+/// Compares the outcome of a call with the recorded outcome.
 struct OutcomeComparison {
     struct Difference: Equatable, Sendable {
         var path: OutcomePath
-        /// Nil: it was not there.
+        /// The recorded value; `nil` if there was none.
         var recorded: JSON?
-        /// Nil: it is no longer there.
+        /// The current value; `nil` if there is none.
         var now: JSON?
 
         var json: JSON {
@@ -17,15 +17,15 @@ struct OutcomeComparison {
         }
     }
 
-    /// What came of it.
+    /// The result of a comparison.
     enum Verdict: Equatable, Sendable {
         case same
         case different([Difference])
-        /// Too little was kept to know.
+        /// The recorded outcome is not complete enough for a comparison.
         case unknown
     }
 
-    /// Of one call; who reads so many has understood.
+    /// The maximum number of differences of one call.
     private static let maximumDifferences = 20
 
     private let ignored: [IgnoredPath]
@@ -33,7 +33,9 @@ struct OutcomeComparison {
 
     private init(_ ignored: [IgnoredPath]) { self.ignored = ignored }
 
-    /// - Parameter outcomeIsEnough: whether it matters only whether there is a result, and which error there is.
+    /// Compares two outcomes.
+    ///
+    /// - Parameter outcomeIsEnough: Whether to compare only if there is a result, and the code of an error.
     static func compare(
         _ recorded: RecordedCall.Outcome, _ now: Result<JSON, BridgeError>, ignoring ignored: [IgnoredPath],
         outcomeIsEnough: Bool = false
@@ -53,11 +55,10 @@ struct OutcomeComparison {
         return comparison.differences.isEmpty ? .same : .different(comparison.differences)
     }
 
-    /// Errors are the same where their codes and data are. Sentences may change from version to version, and pauses
-    /// with the load.
+    /// Compares errors by their codes and data. Messages may change between versions, and retry times with the load.
     private mutating func compare(_ before: JSON, _ after: JSON, outcomeIsEnough: Bool) {
         for member in outcomeIsEnough ? ["code"] : ["code", "data"] {
-            // Of private tasks the code alone is kept.
+            // Only the code of a private task's error is recorded.
             if member == "data", before["message"] == Recording.placeholder { continue }
             compareMember(member, before[member], after[member], at: .error)
         }
@@ -91,7 +92,7 @@ struct OutcomeComparison {
             for index in 0..<max(before.count, after.count) {
                 let elementPath = path.element(index)
                 guard index < before.count, index < after.count else {
-                    // Not with a ternary, whose nil would be JSON's null.
+                    // Not a ternary, whose `nil` would become JSON's null.
                     add(elementPath, before.dropFirst(index).first, after.dropFirst(index).first)
                     continue
                 }
@@ -119,17 +120,18 @@ struct OutcomeComparison {
 }
 
 extension OutcomePath {
-    /// Whether a number there is a moment or a duration, by the end of its name: `expiresAt`, `uptimeMs`, `durationUs`.
+    /// Whether a number at this path is a time or a duration, by the suffix of its name: `expiresAt`, `uptimeMs`,
+    /// `durationUs`.
     fileprivate var isClock: Bool {
         guard case .member(let name) = parts.last else { return false }
         return name.count > 2 && ["At", "Ms", "Us", "Ns"].contains { name.hasSuffix($0) }
     }
 }
 
-/// The beginning of a payload, as text; the rest was not kept.
+/// The beginning of a payload as text; the rest was not recorded.
 private struct CutPayload {
     private let beginning: [UInt8]
-    /// Whether two texts of the same value can differ: by escapes, or because a secret stands in it.
+    /// Whether two texts of the same value may differ, because of escapes or a masked secret.
     private let isUncertain: Bool
 
     init(_ text: String) {
@@ -140,7 +142,7 @@ private struct CutPayload {
     func verdict(_ after: JSON, _ ignored: [IgnoredPath], at path: OutcomePath) -> OutcomeComparison.Verdict {
         let now = Self.withoutSpace(after.text)
         if now.starts(with: beginning) { return .same }
-        // What is left out, and clocks, cannot be found in half a text.
+        // Ignored paths and clocks cannot be located in an incomplete text.
         guard !isUncertain, ignored.isEmpty else { return .unknown }
         let shown = JSON.string(String(decoding: now.prefix(beginning.count), as: UTF8.self) + "…")
         let recorded = JSON.string(String(decoding: beginning, as: UTF8.self) + "…")

@@ -1,19 +1,19 @@
 import BridgeJSON
 
-/// Keeps the names of streams out of a recording. A placeholder in the place of the name says that there was a stream.
+/// Removes the names of streams from a recording. A placeholder in place of a name shows that there was a stream.
 struct RecordedStreams: Sendable {
-    /// Where the options and the result of a task are streams, by its schemas.
+    /// The places of streams in the options and the result of a task, from its schemas.
     struct Places: Sendable {
         var options = StreamSchema(nil)
         var result = StreamSchema(nil)
     }
 
-    /// Of the tasks whose calls were seen.
+    /// The places for the tasks whose calls were recorded.
     private var places: [String: Places] = [:]
 
-    /// A line of traffic, with the placeholder for each value that the task's schemas call a stream.
+    /// Returns a line of traffic with a placeholder for each value that is a stream by the task's schemas.
     ///
-    /// - Parameter places: Finds those of a task. It is asked once for each.
+    /// - Parameter places: Returns the places for a task. Called once for each task.
     mutating func masked(_ line: JSON, _ places: (_ task: String) async -> Places) async -> JSON {
         guard let kind = line["kind"]?.stringValue, kind == "call" || kind == "callback",
             let task = line["task"]?.stringValue
@@ -37,11 +37,11 @@ struct RecordedStreams: Sendable {
     private static let beginning = Array("stream:".utf8)
     private static let digitCount = 32
     private static let placeholder = Array("<stream>".utf8)
-    /// What ends a payload that was cut.
+    /// The end of a shortened payload.
     private static let cut = Array("…".utf8)
 
-    /// The text of a line, with the placeholder for each name of a stream, wherever it stands: `stream:` and 32
-    /// hexadecimal digits, or as many of them as were kept of a payload that was cut.
+    /// Returns the text of a line with a placeholder for each stream name at any place: `stream:` and 32 hexadecimal
+    /// digits, or fewer digits at the end of a shortened payload.
     static func withoutNames(_ line: [UInt8]) -> [UInt8] {
         var (text, position) = ([UInt8](), 0)
         while let end = endOfBeginning(in: line, from: position) {
@@ -60,7 +60,7 @@ struct RecordedStreams: Sendable {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 
-    /// The end of the next `stream:`.
+    /// Returns the end of the next `stream:`; `nil` if there is none.
     private static func endOfBeginning(in line: [UInt8], from position: Int) -> Int? {
         var next = position
         while let colon = line[next...].firstIndex(of: UInt8(ascii: ":")) {

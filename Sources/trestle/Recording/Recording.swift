@@ -1,26 +1,26 @@
 import BridgeJSON
 
-// A recording: lines of JSON. The first says what the file is, each other is a line of traffic as bridge.monitor sends
-// it, with the time since the recording began; the last says that it is whole.
+// A recording consists of JSON lines. The first describes the file. Each other is a line of traffic from
+// bridge.monitor, with the time since the beginning of the recording. The last marks a complete recording.
 
-/// What a recording has of one call by a client.
+/// The recorded data of one call by a client.
 struct RecordedCall: Equatable, Sendable {
-    /// How it ended.
+    /// The outcome of the call.
     enum Outcome: Equatable, Sendable {
         case result(JSON)
         case error(JSON)
-        /// A payload that was too long to be kept: its beginning as text.
+        /// The beginning, as text, of a payload that was too long to record.
         case cut(isError: Bool, beginning: String)
     }
 
-    /// Its options, or why there are none.
+    /// The options, or the reason why they are missing.
     enum Options: Equatable, Sendable {
         case whole(JSON)
         case masked
         case cut
     }
 
-    /// Where it stands in the file, from 1.
+    /// The line number in the file, from 1.
     var line: Int
     var number: Int64
     var session: Int64
@@ -30,34 +30,34 @@ struct RecordedCall: Equatable, Sendable {
     var hasStream = false
     var isOneWay: Bool
     var offset: Duration
-    /// Whether a client worked on it.
+    /// Whether the call was forwarded to a client.
     var wasForwarded = false
-    /// The line of its end; nil: it has not ended, or the end was not kept.
+    /// The line number of its end; `nil` if it has not ended or if its end was not recorded.
     var endLine: Int?
     var took = Duration.zero
     var outcome: Outcome?
 }
 
-/// A recording that has been read.
+/// A recording that was read from a file.
 struct Recording: Equatable, Sendable {
     static let version: Int64 = 1
-    /// What stands for a secret.
+    /// The placeholder for a secret.
     static let placeholder: JSON = "<private>"
-    /// What stands for the name of a stream.
+    /// The placeholder for the name of a stream.
     static let stream: JSON = "<stream>"
 
-    /// Of clients, in the order in which they began.
+    /// The calls by clients, in the order in which they began.
     var calls: [RecordedCall] = []
-    /// Calls by plugins and the daemon itself.
+    /// The number of calls by plugins and by the daemon itself.
     var foreignCalls = 0
-    /// Messages that began nothing.
+    /// The number of refused messages.
     var refusals = 0
-    /// Lines that the daemon dropped, because they came faster than they were read.
+    /// The number of lines that the daemon dropped because they were not read fast enough.
     var lostLines: Int64 = 0
-    /// Whether the recording came to its end; else something of it may be missing.
+    /// Whether the recording was completed; otherwise parts of it may be missing.
     var isWhole = false
 
-    /// Whether a value stands somewhere in another one.
+    /// Returns whether a value occurs anywhere in another one.
     static func has(_ value: JSON, in whole: JSON) -> Bool {
         switch whole {
         case value: true
@@ -67,9 +67,9 @@ struct Recording: Equatable, Sendable {
         }
     }
 
-    /// Whether a stream stands somewhere in a payload.
+    /// Returns whether a stream occurs anywhere in a payload.
     ///
-    /// - Parameter isCut: it is the beginning of a payload, as text.
+    /// - Parameter isCut: Whether the payload is only the beginning, as text.
     static func hasStream(_ payload: JSON, isCut: Bool) -> Bool {
         guard isCut else { return has(stream, in: payload) }
         return payload.stringValue?.contains(stream.text) == true

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// Why a file is no recording: where, and what was expected there.
+/// The reason why a file is not a valid recording, with the place.
 struct RecordingFault: Error, Equatable, CustomStringConvertible {
     var file: String
     var line: Int
@@ -9,19 +9,21 @@ struct RecordingFault: Error, Equatable, CustomStringConvertible {
     var description: String { "\(file):\(line): \(reason)" }
 }
 
-/// Reads a recording, and checks every line of it.
+/// Reads a recording and checks every line of it.
 struct RecordingReader {
     private let file: String
     private var line = 1
     private var recording = Recording()
     private var offset: Int64 = 0
-    /// Where calls stand in the list, by their numbers.
+    /// The indices of the calls in the list, by their numbers.
     private var indices: [Int64: Int] = [:]
     private var seen = Set<Int64>()
 
     private init(_ file: String) { self.file = file }
 
-    /// - Parameter file: how the file is called in errors.
+    /// Reads a recording.
+    ///
+    /// - Parameter file: The name of the file in errors.
     static func read(_ bytes: [UInt8], file: String) throws(RecordingFault) -> Recording {
         var reader = RecordingReader(file)
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -91,7 +93,7 @@ struct RecordingReader {
         guard seen.insert(number).inserted else { throw fault("call \(number) began before: each begins once") }
         let task = try text("task", line)
         guard let options = line["options"] else { throw fault("$.options: expected any JSON, got nothing") }
-        // A plugin that calls for a session is called again with that session's own call.
+        // A plugin's call for a session appears again as that session's own call.
         guard line["session"] != nil, line["plugin"] == nil else {
             recording.foreignCalls += 1
             return
@@ -120,7 +122,7 @@ struct RecordingReader {
         }
         let took = line["durationUs"] == nil ? 0 : try count("durationUs", line)
         let outcome = try outcome(result, error, line)
-        // One that had begun before the recording did has no index.
+        // A call that began before the recording has no index.
         guard let index = indices[number] else { return }
         guard recording.calls[index].outcome == nil else { throw fault("call \(number) ended before: each ends once") }
         recording.calls[index].endLine = self.line

@@ -1,28 +1,28 @@
 import BridgeClient
 import BridgeJSON
 
-/// Watches the traffic and keeps it.
+/// Records traffic.
 struct RecordingRun: Sendable {
     let client: Bridge
     /// The options of `bridge.monitor`.
     let filter: JSON
-    /// Nil: until the Swift task is cancelled.
+    /// The duration of the recording; `nil` records until the Swift task is cancelled.
     let duration: Duration?
     let writer: RecordingWriter
 
-    /// Behind it, in the order of events, comes nothing of what was watched.
+    /// An event that marks the end: no recorded traffic follows it.
     private static let mark = "trestle.record.end"
 
-    /// Records until the time is over, the Swift task is cancelled, or the connection is lost. What had been sent by
-    /// then is in the file.
+    /// Records until the time has passed, the Swift task is cancelled, or the connection is lost. Writes everything
+    /// that was sent until then.
     ///
-    /// - Parameter progress: shows how many calls there are.
+    /// - Parameter progress: Shows the number of calls.
     func run(_ progress: ProgressLine) async throws {
-        // First, so that no line is missed.
+        // Subscribes first, so that no line is missed.
         let events = try await client.subscribe(to: "bridge.traffic", Self.mark)
         _ = try await client.callJSON("bridge.monitor", filter)
         let (ended, end) = AsyncStream<Never>.makeStream()
-        // No child: it goes on when this is cancelled, for what is still under way.
+        // Not a child task: it continues after a cancellation, to receive the remaining events.
         let reading = Task {
             defer { end.finish() }
             try await read(events, progress)
@@ -31,7 +31,7 @@ struct RecordingRun: Sendable {
         await Task { await stop(events) }.value
         let result = await reading.result
         progress.end()
-        // Also where the daemon ended meanwhile.
+        // Also if the daemon has ended meanwhile.
         try await writer.finish()
         try result.get()
     }
@@ -50,7 +50,7 @@ struct RecordingRun: Sendable {
         }
     }
 
-    /// Where the options and the result of a task are streams; nowhere where the daemon does not describe it.
+    /// Returns the places of streams in the options and the result of a task; none if the daemon does not describe it.
     private func places(of task: String) async -> RecordedStreams.Places {
         guard let description = try? await client.callJSON("bridge.describe", ["task": .string(task)]) else {
             return RecordedStreams.Places()
@@ -75,7 +75,7 @@ struct RecordingRun: Sendable {
             _ = try await client.callJSON("bridge.monitor", ["stop": true])
             try await client.publish(Self.mark, ownMark)
         } catch {
-            // Nothing more will come: the connection is lost, or the mark is not allowed.
+            // No more events will arrive: the connection is lost, or the mark is not allowed.
             await events.end()
         }
     }

@@ -2,7 +2,7 @@ import BridgeClient
 import BridgeJSON
 import Glibc
 
-/// Writes a recording, line by line, and counts.
+/// Writes a recording line by line and counts its contents.
 actor RecordingWriter {
     private let file: OutputFile
     private let overwrites: Bool
@@ -13,7 +13,7 @@ actor RecordingWriter {
     private(set) var lostLines: Int64 = 0
     private var sessions = Set<Int64>()
 
-    /// - Parameter overwrites: whether it may take the place of a file that exists.
+    /// - Parameter overwrites: Whether it may replace an existing file.
     init(_ path: String, overwrites: Bool) throws {
         file = try OutputFile(path, overwrites: overwrites)
         self.overwrites = overwrites
@@ -22,8 +22,8 @@ actor RecordingWriter {
     /// Writes the first line.
     ///
     /// - Parameters:
-    ///   - daemon: what the daemon says of itself.
-    ///   - filter: what is watched, the options of `bridge.monitor`.
+    ///   - daemon: The description of the daemon.
+    ///   - filter: The options of `bridge.monitor`.
     func begin(daemon: DaemonInfo?, filter: JSON) throws {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -36,7 +36,7 @@ actor RecordingWriter {
         ])
     }
 
-    /// Keeps what the daemon has sent.
+    /// Writes an event of the daemon.
     ///
     /// - Parameters:
     ///   - event: `bridge.traffic`, or `bridge.events_dropped`.
@@ -50,17 +50,17 @@ actor RecordingWriter {
         try write(line(data.objectValue ?? [:]))
     }
 
-    /// Writes the last line, and brings all of it to disk.
+    /// Writes the last line and flushes the file to disk.
     func finish() throws {
         try write(line(["kind": "end", "lines": .number(JSONNumber(lines))]))
         try file.finish(overwrites: overwrites)
         isFinished = true
     }
 
-    /// Leaves nothing behind, unless it was finished.
+    /// Removes the temporary file, unless it was finished.
     func discard() { file.discard() }
 
-    /// What was written, for people and programs.
+    /// The summary for people and programs.
     var summary: JSON {
         [
             "calls": .number(JSONNumber(calls)), "sessions": .number(JSONNumber(sessions.count)),

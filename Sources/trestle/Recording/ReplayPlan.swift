@@ -1,29 +1,29 @@
 import BridgeJSON
 
-/// What of a recording is sent again, and in which order.
+/// The calls of a recording to send again, and their order.
 struct ReplayPlan: Equatable, Sendable {
-    /// Why a call is not sent.
+    /// The reason why a call is not sent.
     enum Reason: String, CaseIterable, Sendable {
-        /// A secret stands in its options.
+        /// Its options contain a secret.
         case masked
-        /// Its options were too long to be kept.
+        /// Its options were too long to record.
         case cut
-        /// A client worked on it, and none provides the task now.
+        /// It was forwarded to a client, and no client provides the task now.
         case provided
-        /// One of its options, or its result, was a stream, or it was about one.
+        /// One of its options, or its result, was a stream, or its task manages streams.
         case stream
-        /// It was cancelled, timed out, or has no end in the recording.
+        /// It was cancelled, timed out, or has no recorded end.
         case unended
-        /// It is about the connection, or about others by numbers that are other ones now.
+        /// It concerns the connection, or contains numbers of other calls, which differ now.
         case connection
     }
 
-    /// A call that is sent.
+    /// A call to send.
     struct Step: Equatable, Sendable {
         var call: RecordedCall
-        /// So many ends, in the order of `ends`, come before it is sent: those that came before it in the recording.
+        /// The number of ends, in the order of `ends`, that must precede it, as in the recording.
         var after: Int
-        /// No one waits for it: it was a one-way call.
+        /// Whether no answer is expected.
         var isOneWay: Bool { call.isOneWay }
     }
 
@@ -32,13 +32,13 @@ struct ReplayPlan: Equatable, Sendable {
         var reason: Reason
     }
 
-    /// In the order in which they are sent.
+    /// The calls to send, in their order.
     private(set) var steps: [Step] = []
     private(set) var skipped: [Skipped] = []
-    /// The numbers of the calls whose ends are waited for, in the order in which they ended in the recording.
+    /// The numbers of the calls whose ends are awaited, in the order in which they ended in the recording.
     private(set) var ends: [Int64] = []
 
-    /// - Parameter provided: the names of the tasks that there are now.
+    /// - Parameter provided: The names of the tasks that exist now.
     init(_ recording: Recording, provided: Set<String>) {
         var sent: [RecordedCall] = []
         for call in recording.calls {
@@ -58,16 +58,16 @@ struct ReplayPlan: Equatable, Sendable {
         }
     }
 
-    /// Tasks that say something of the connection itself, which a replay's connections say for themselves, or that
-    /// name calls of another daemon.
+    /// Tasks that concern the connection itself, which a replay handles on its own connections, or that name calls of
+    /// another daemon.
     private static let connectionTasks: Set<String> = [
         "bridge.hello", "bridge.cancel", "bridge.kill", "bridge.monitor", "bridge.register", "bridge.unregister",
     ]
 
-    /// How the daemon's tasks about streams begin.
+    /// The prefix of the daemon's tasks for streams.
     private static let streamTasks = "bridge.stream."
 
-    /// Ends that the caller brought about, and not the task.
+    /// Error codes of ends that the task did not cause.
     private static let ownEnds: Set<String> = ["call.cancelled", "call.timeout", "session.closed"]
 
     private static func reason(toSkip call: RecordedCall, _ provided: Set<String>) -> Reason? {
@@ -85,11 +85,11 @@ struct ReplayPlan: Equatable, Sendable {
     }
 }
 
-/// How far a replay is: which ends have come, as the recording orders them.
+/// The progress of a replay: the ends that have occurred, in the order of the recording.
 struct ReplayEnds {
     private let indices: [Int64: Int]
     private var hasCome: [Bool]
-    /// All of the first so many ends have come.
+    /// The number of leading ends that have all occurred.
     private(set) var front = 0
 
     init(_ plan: ReplayPlan) {
@@ -100,7 +100,7 @@ struct ReplayEnds {
 
     var areAllThere: Bool { front == hasCome.count }
 
-    /// The end of a call has come.
+    /// Records the end of a call.
     mutating func add(_ number: Int64) {
         guard let index = indices[number] else { return }
         hasCome[index] = true

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// What a replay reports: its differences as they come, and in the end how many calls were the same.
+/// The report of a replay: differences as they occur, and finally the number of equal calls.
 struct ReplayReport {
     private let file: String
     private let isForPeople: Bool
@@ -13,8 +13,8 @@ struct ReplayReport {
     private var skipped: [ReplayPlan.Reason: Int] = [:]
 
     /// - Parameters:
-    ///   - file: how the recording is called.
-    ///   - isForPeople: text, and not lines of JSON.
+    ///   - file: The name of the recording.
+    ///   - isForPeople: Whether to write text instead of lines of JSON.
     init(file: String, isForPeople: Bool, write: @escaping (String) -> Void) {
         (self.file, self.isForPeople, self.write) = (file, isForPeople, write)
     }
@@ -61,7 +61,7 @@ struct ReplayReport {
         ]
     }
 
-    /// A value is shown so far.
+    /// The maximum width of a shown value.
     private static let widestValue = 200
 
     private static func words(_ value: JSON?) -> String {
@@ -70,7 +70,7 @@ struct ReplayReport {
 
     // MARK: The end
 
-    /// Reports how it went.
+    /// Writes the summary.
     func finish(_ recording: Recording) {
         write(isForPeople ? sentence(recording) : VisibleText.json(summary(recording).text) + "\n")
     }

@@ -1,12 +1,12 @@
 import BridgeClient
 import BridgeJSON
 
-/// Sends the calls of a plan, and reports how each ended.
+/// Sends the calls of a plan and reports the outcome of each.
 struct ReplayRun: Sendable {
     let plan: ReplayPlan
     let socketPath: String
     let ignored: [IgnoredPath]
-    /// How many times as fast as recorded; nil: as fast as the order of ends allows.
+    /// The speed relative to the recording; `nil` for as fast as the order of ends allows.
     let speed: Double?
 
     /// A call that has ended.
@@ -15,13 +15,15 @@ struct ReplayRun: Sendable {
         var outcome: Result<JSON, BridgeError>
     }
 
-    /// A call takes at most so much longer than it took, and may always take as long as the second: a daemon under load
-    /// is no difference, one that never answers is.
+    /// The time limit of a call relative to its recorded duration, but at least the minimum. A daemon under load is not
+    /// a difference, but a missing answer is.
     private static let timeoutFactor = 10
     private static let minimumTimeout = Duration.seconds(10)
 
-    /// - Parameter body: gets each call and its outcome, in the order of ends.
-    /// - Throws: where the daemon cannot be reached; `CancellationError`.
+    /// Runs the replay.
+    ///
+    /// - Parameter body: Called with each call and its comparison, in the order of ends.
+    /// - Throws: An error if the daemon cannot be reached; `CancellationError`.
     func run(_ body: (RecordedCall, OutcomeComparison.Verdict) -> Void) async throws {
         var ends = ReplayEnds(plan)
         var connections = ReplayConnections(path: socketPath)
@@ -49,14 +51,14 @@ struct ReplayRun: Sendable {
     ) {
         ends.add(end.call.number)
         guard let recorded = end.call.outcome, !end.call.isOneWay else { return body(end.call, .unknown) }
-        // What the daemon says of itself is another thing each time: who is connected, how long it runs.
+        // The daemon's own tasks return different values each time, such as sessions and uptime.
         let isOfDaemon = end.call.task.hasPrefix("bridge.") || end.call.task == "rpc.discover"
         body(
             end.call,
             OutcomeComparison.compare(recorded, end.outcome, ignoring: ignored, outcomeIsEnough: isOfDaemon))
     }
 
-    /// Sends a call. Returns its end where that is known immediately.
+    /// Sends a call. Returns its end if it is known immediately.
     private func begin(_ step: ReplayPlan.Step, _ client: Bridge, _ group: inout TaskGroup<End>) async -> End? {
         let call = step.call
         guard case .whole(let options) = call.options else { return nil }
@@ -81,7 +83,7 @@ struct ReplayRun: Sendable {
     }
 }
 
-/// One connection for each session of the recording, opened with its first call and closed with all others.
+/// One connection for each session of the recording, opened at its first call and closed with all others.
 private struct ReplayConnections {
     let path: String
     private var clients: [Int64: Bridge] = [:]

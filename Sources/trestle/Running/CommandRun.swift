@@ -1,16 +1,16 @@
 import EventLoop
 import Glibc
 
-/// One run of a command: a text to its standard input, its standard output back, bounded.
+/// One run of a command: writes a text to its standard input and reads its standard output up to a limit.
 @LoopActor
 final class CommandRun {
-    /// What came out.
+    /// The result of the run.
     struct Outcome: Sendable {
         var status: ExitStatus
         var output: [UInt8]
-        /// It wrote more than the bound; it was ended for that, and `output` is nothing whole.
+        /// Whether it wrote more than the limit; it was then ended, and `output` is empty.
         var isTooLong: Bool
-        /// The last line of its standard error that was not empty.
+        /// The last line of its standard error that was not blank; `nil` if there was none.
         var lastErrorLine: String?
     }
 
@@ -20,12 +20,12 @@ final class CommandRun {
     private let output: OutputCollector
     private let error: OutputCollector
 
-    /// Starts the command, as the leader of a session of its own: what it starts can be ended with it.
+    /// Starts the command as the leader of its own session, so that its children can be ended with it.
     ///
     /// - Parameters:
-    ///   - limitBytes: how much of its standard output is taken.
-    ///   - timeout: how long it may take to end after SIGTERM, before SIGKILL.
-    ///   - showErrors: gets what it writes to its standard error.
+    ///   - limitBytes: The maximum size of its standard output in bytes.
+    ///   - timeout: The time between SIGTERM and SIGKILL.
+    ///   - showErrors: Receives its standard error.
     init(
         _ command: [String], environment: [String: String], input text: [UInt8], limitBytes: Int, timeout: Duration,
         showErrors: @escaping @LoopActor (String) -> Void
@@ -41,20 +41,20 @@ final class CommandRun {
         self.process = process
         input = InputFeeder(process.standardInput, text)
         output = OutputCollector(process.standardOutput, limitBytes: limitBytes)
-        // Only the last line is kept.
+        // Only the end is kept.
         error = OutputCollector(process.standardError, limitBytes: .max)
         error.forward = showErrors
         output.onTooLong = { [weak self] in self?.end() }
     }
 
-    /// Waits for its end. Where the Swift task is cancelled, the command is ended.
+    /// Waits until the command ends. Cancelling the Swift task ends the command.
     func outcome() async -> Outcome {
         let status = await withTaskCancellationHandler {
             await process.exitStatus()
         } onCancel: {
             EventLoop.post { self.end() }
         }
-        // What it left in its pipes; what it started and left behind may hold them open for ever.
+        // Reads the rest of its pipes without waiting for their ends, because remaining children may keep them open.
         for collector in [output, error] { collector.finish() }
         input.close()
         return Outcome(
@@ -72,7 +72,7 @@ final class CommandRun {
     }
 }
 
-/// Writes a text to a command's standard input, as it reads it, and then the end of input.
+/// Writes a text to a command's standard input as the command reads it, then closes it.
 @LoopActor
 private final class InputFeeder: UnixStreamDelegate {
     private let stream: UnixStream?
@@ -100,10 +100,10 @@ private final class InputFeeder: UnixStreamDelegate {
     func failed(_ error: SystemError) { close() }
 }
 
-/// Takes what a command writes.
+/// Collects the output of a command.
 @LoopActor
 private final class OutputCollector: UnixStreamDelegate {
-    /// The end of the output that is kept beside the bound, to find its last line in.
+    /// The size of the kept end of unlimited output, which contains the last line.
     private static let tailBytes = 4_096
 
     private let stream: UnixStream?
@@ -111,7 +111,7 @@ private final class OutputCollector: UnixStreamDelegate {
     var onTooLong: (@LoopActor () -> Void)?
     private(set) var bytes: [UInt8] = []
     private(set) var isTooLong = false
-    /// Gets everything; only the end is kept then. Nil: all of it is kept.
+    /// Receives the whole output, of which only the end is kept; `nil` keeps the whole output.
     var forward: (@LoopActor (String) -> Void)?
 
     init(_ stream: UnixStream?, limitBytes: Int) {
@@ -140,7 +140,7 @@ private final class OutputCollector: UnixStreamDelegate {
             .last { !$0.allSatisfy(\.isWhitespace) }.map(String.init)
     }
 
-    /// Reads what is there already, and nothing more.
+    /// Reads the available data and closes the stream.
     func finish() {
         stream?.readAvailable(limitBytes: 16 << 20)
         stream?.close()

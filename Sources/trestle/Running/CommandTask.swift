@@ -3,12 +3,12 @@ import BridgeJSON
 import EventLoop
 import Glibc
 
-/// A task whose calls are answered by a command: options to its standard input, its standard output as the result.
+/// A task whose calls a command answers: the options are its standard input, its standard output is the result.
 @LoopActor
 final class CommandTask {
-    /// Commands that run in parallel; beyond, calls end with `busy`: each is a process.
+    /// The maximum number of commands in parallel; further calls end with `busy`, because each command is a process.
     private static let maximumRunning = 64
-    /// As much as a daemon takes as a result unless it is configured otherwise.
+    /// The default maximum result size of a daemon.
     private static let maximumOutputBytes = 1 << 20
 
     private let command: [String]
@@ -18,8 +18,8 @@ final class CommandTask {
     private let idle = AsyncSignal<Void>()
 
     /// - Parameters:
-    ///   - timeout: how long a command that is to end may take after SIGTERM, before SIGKILL.
-    ///   - showErrors: gets what commands write to their standard error.
+    ///   - timeout: The time between SIGTERM and SIGKILL for a command that is ended.
+    ///   - showErrors: Receives the standard error of commands.
     init(
         _ command: [String], timeout: Duration = .seconds(2),
         showErrors: @escaping @LoopActor (String) -> Void = { Screen.error.write(foreign: $0) }
@@ -30,7 +30,7 @@ final class CommandTask {
     }
 
     /// Runs the command for one call.
-    /// - Throws: `command.failed` where it cannot start or ends with anything but 0.
+    /// - Throws: `command.failed` if it cannot start or its exit status is not 0.
     func answer(_ options: JSON, _ call: IncomingCall) async throws -> JSON {
         guard runningCount < Self.maximumRunning else {
             throw BridgeError(
@@ -86,7 +86,7 @@ final class CommandTask {
         }
     }
 
-    /// Ours, and who calls.
+    /// Returns this process's environment with variables for the caller.
     private static func environment(of call: IncomingCall) -> [String: String] {
         var variables: [String: String] = [:]
         var entry = environ

@@ -1,5 +1,6 @@
-// SessionBus: a connection to a D-Bus bus on the loop: method calls, signals, the end. Over sd-bus, which does the
-// reading and writing; its only importer. C pointers stay in here, a C status passes `check`.
+// SessionBus: a connection to a D-Bus bus on the loop: method calls, signals, the end. It is based on sd-bus, which
+// does the reading and writing, and is its only importer. C pointers stay in this folder; each C status goes through
+// `check`.
 
 import CSystemdBus
 import EventLoop
@@ -7,13 +8,13 @@ import Glibc
 
 /// A connection to the bus of a user's session.
 ///
-/// Lives until `close()`, or until the connection is lost; every call ends with its reply, or then.
+/// Exists until `close()` or until the connection is lost. Every call ends with its reply, or with the connection.
 @LoopActor
 final class BusConnection {
-    /// What becomes of a call.
+    /// Receives the result of a call.
     typealias Completion = @LoopActor (Result<BusMessage, BusError>) -> Void
 
-    /// A wanted signal: sd-bus holds a pointer to it, and so it lives as long as the connection.
+    /// A subscribed signal. sd-bus holds a pointer to it, so it exists as long as the connection.
     @LoopActor
     private final class Match {
         let receive: @LoopActor (BusMessage) -> Void
@@ -21,11 +22,11 @@ final class BusConnection {
         init(_ receive: @escaping @LoopActor (BusMessage) -> Void) { self.receive = receive }
     }
 
-    /// Closed once `end` is set: from then on sd-bus calls nothing back.
+    /// Closed once `end` is set: from then on sd-bus makes no callbacks.
     private let handle: BusHandle
     private var watcher: DescriptorWatcher?
     private var timer: LoopTimer?
-    /// By the cookie of the call's message.
+    /// The open calls, by the cookies of their messages.
     private var calls: [UInt64: Completion] = [:]
     private var matches: [Match] = []
     private var end: BusError?
@@ -33,7 +34,7 @@ final class BusConnection {
     private var isProcessing = false
 
     /// Connects to the bus of the user's session (`DBUS_SESSION_BUS_ADDRESS`, else `bus` in `XDG_RUNTIME_DIR`), or to
-    /// the one at `address`, as D-Bus writes addresses.
+    /// the one at `address`, in D-Bus syntax.
     /// - Throws: `noAddress`; `unreachable`.
     init(address: String? = nil) throws(BusError) {
         let handle = try BusHandle(address: address)
@@ -50,8 +51,7 @@ final class BusConnection {
 
     // MARK: Calls
 
-    /// Calls a method. `completion` is called once, later, on the loop and ahead of everything that came behind the
-    /// reply.
+    /// Calls a method. `completion` is called once, later, on the loop, and before any message that follows the reply.
     func call(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(10),
         completion: @escaping Completion
@@ -64,7 +64,7 @@ final class BusConnection {
         }
     }
 
-    /// Calls a method and waits for its reply, also where the Swift task is cancelled meanwhile.
+    /// Calls a method and waits for its reply, even if the Swift task is cancelled meanwhile.
     func call(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(10)
     ) async throws(BusError) -> BusMessage {
@@ -74,11 +74,12 @@ final class BusConnection {
         return try result.get()
     }
 
-    /// Returns the cookie that the reply will name.
+    /// Sends a call and returns its cookie, which the reply contains.
     private func send(_ method: BusMethod, _ arguments: [BusValue], timeout: Duration) throws(BusError) -> UInt64 {
         if let end { throw end }
         let message = try handle.message(method, arguments)
-        // Unretained: code that waits for a reply keeps the connection open, and an open one is kept by its watcher.
+        // Unretained: code that waits for a reply keeps the connection open, and the watcher retains an open
+        // connection.
         let me = Unmanaged.passUnretained(self).toOpaque()
         let microseconds = UInt64(max(1, timeout / .microseconds(1)))
         try check(
@@ -100,7 +101,7 @@ final class BusConnection {
         } catch {
             result = .failure(error)
         }
-        // What `send` gave.
+        // The pointer from `send`.
         let connection = Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue()
         LoopActor.assumeIsolated(passing: (connection, cookie, result)) { $0.calls.removeValue(forKey: $1)?($2) }
         return 0
@@ -108,13 +109,13 @@ final class BusConnection {
 
     // MARK: Signals
 
-    /// Has `receive` called for each of these signals from now on: for those that are sent after the bus has answered
-    /// any call that is made later than this.
+    /// Calls `receive` for each of these signals from now on. This applies to signals sent after the bus has answered
+    /// any call that is made after this one.
     func receive(_ signal: BusSignal, _ receive: @escaping @LoopActor (BusMessage) -> Void) throws(BusError) {
         if let end { throw end }
-        // Not retained by the library: this keeps it, below, for as long as the library may call back.
+        // The library does not retain it; `matches` does, as long as the library may call back.
         let match = Match(receive)
-        // Without a function for its answer: a bus that refuses the rule loses the connection, instead of being silent.
+        // No callback for the answer: if the bus refuses the rule, the connection is lost instead of remaining silent.
         try check(
             sd_bus_add_match_async(
                 handle.raw, nil, signal.rule, Self.signalled, nil, Unmanaged.passUnretained(match).toOpaque()),
@@ -125,7 +126,7 @@ final class BusConnection {
 
     private static let signalled: sd_bus_message_handler_t = { message, context, _ in
         guard let message, let context else { return 0 }
-        // No code waits for a signal that cannot be read.
+        // An unreadable signal has no recipient to report to.
         guard let content = try? MessageHandle(sharing: message).content() else { return 0 }
         let match = Unmanaged<Match>.fromOpaque(context).takeUnretainedValue()
         LoopActor.assumeIsolated(passing: (match, content)) { $0.receive($1) }
@@ -134,7 +135,7 @@ final class BusConnection {
 
     // MARK: Driving sd-bus
 
-    /// Has sd-bus read, write and call back, until there is nothing left to do.
+    /// Makes sd-bus read, write and call back until no work is left.
     private func process() {
         guard !isProcessing else { return }
         isProcessing = true
@@ -155,21 +156,20 @@ final class BusConnection {
         watcher?.watch(readable: events & POLLIN != 0, writable: events & POLLOUT != 0)
         var microseconds: UInt64 = .max
         sd_bus_get_timeout(handle.raw, &microseconds)
-        // On CLOCK_MONOTONIC, as the loop's own; 0 where there is something to do immediately, all ones where there is
-        // nothing.
+        // On CLOCK_MONOTONIC, like the loop's; 0 if there is work immediately, all bits set if there is none.
         let (nanoseconds, isNever) = microseconds.multipliedReportingOverflow(by: 1_000)
         if isNever { timer?.cancel() } else { timer?.schedule(at: MonotonicInstant(nanoseconds: nanoseconds)) }
     }
 
     // MARK: The end
 
-    /// Waits until the connection is lost or closed, or the Swift task is cancelled: why.
+    /// Waits until the connection is lost or closed, or the Swift task is cancelled, and returns the reason.
     func ended() async -> BusError {
         if end == nil { _ = await ending.wait() }
         return end ?? .closed
     }
 
-    /// Ends the connection; calls that wait end with `closed`. Further calls do nothing.
+    /// Closes the connection; open calls end with `closed`. Further calls of this method do nothing.
     func close() { finish(.closed) }
 
     private func finish(_ error: BusError) {
@@ -179,7 +179,7 @@ final class BusConnection {
         watcher = nil
         timer?.close()
         timer = nil
-        // Behind the watcher, because it closes the descriptor.
+        // After the watcher, because this closes the descriptor.
         handle.close()
         let waiting = calls.values
         calls = [:]

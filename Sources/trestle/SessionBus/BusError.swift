@@ -1,22 +1,22 @@
 import EventLoop
 import Glibc
 
-/// What can go wrong on a bus.
+/// An error of a bus connection.
 enum BusError: Error, Sendable, Hashable {
-    /// Nothing in the environment says where the bus is.
+    /// The environment does not specify the address of the bus.
     case noAddress
-    /// The bus that the environment or the caller names takes no connection.
+    /// The bus refuses connections.
     case unreachable(SystemError)
-    /// The connection was lost; every call that waited ends with this.
+    /// The connection was lost; all open calls end with this.
     case lost(SystemError)
     /// The connection was closed by `close()`.
     case closed
-    /// A call was answered with an error, by whom it went to or by the bus itself: the error's D-Bus name.
+    /// The recipient of a call or the bus itself answered with an error: the error's D-Bus name and message.
     case refused(name: String, message: String)
-    /// A message could not be made or read.
+    /// A message could not be created or read.
     case message(SystemError)
 
-    /// Whether no program on the bus has the name that was called, and none can be started to take it.
+    /// Whether no program on the bus has the called name, and none can be started for it.
     var isNobody: Bool {
         switch self {
         case .refused(name: "org.freedesktop.DBus.Error.ServiceUnknown", _),
@@ -26,14 +26,14 @@ enum BusError: Error, Sendable, Hashable {
         }
     }
 
-    /// The error of a failed function of sd-bus: its status is a negated `errno`.
+    /// Creates the error of a failed sd-bus function, whose status is a negated `errno`.
     init(status: Int32, _ operation: String, as make: (SystemError) -> BusError = BusError.message) {
         self = make(SystemError(code: -status, operation: operation))
     }
 }
 
 extension BusError: CustomStringConvertible {
-    /// One sentence.
+    /// The error as one sentence.
     var description: String {
         switch self {
         case .noAddress: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR says where the session bus is"

@@ -2,12 +2,12 @@ import CSystemdBus
 import EventLoop
 import Glibc
 
-/// A connection object of sd-bus, as long as this value lives. One thread at a time may use it.
+/// A connection object of sd-bus; released with this value. One thread at a time.
 struct BusHandle: ~Copyable {
     let raw: OpaquePointer
 
-    /// Begins to connect: to the bus at that address, or to the one that the environment names. Introducing itself to
-    /// the bus goes on while messages are exchanged.
+    /// Begins to connect to the bus at this address, or to the one in the environment. The handshake continues while
+    /// messages are exchanged.
     /// - Throws: `noAddress`, `unreachable`.
     init(address: String?) throws(BusError) {
         var bus: OpaquePointer?
@@ -18,7 +18,7 @@ struct BusHandle: ~Copyable {
             throw BusError(status: status, "connect to the session bus", as: BusError.unreachable)
         }
         raw = bus
-        // The library would otherwise be free to end the process with the connection.
+        // Otherwise the library may end the process when the connection is lost.
         sd_bus_set_exit_on_disconnect(bus, 0)
     }
 
@@ -31,11 +31,11 @@ struct BusHandle: ~Copyable {
 
     deinit { sd_bus_unref(raw) }
 
-    /// Ends the connection: nothing more is sent, received or called back.
+    /// Closes the connection: nothing is sent, received or called back after that.
     func close() { sd_bus_close(raw) }
 
-    /// A call that has not been sent, with its values.
-    /// - Throws: `message`; `lost` where there is no longer a connection.
+    /// Creates a call with its values, without sending it.
+    /// - Throws: `message`; `lost` if there is no connection any more.
     func message(_ method: BusMethod, _ arguments: [BusValue]) throws(BusError) -> MessageHandle {
         var message: OpaquePointer?
         let status = sd_bus_message_new_method_call(

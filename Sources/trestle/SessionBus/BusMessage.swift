@@ -1,4 +1,4 @@
-/// A value in a message's body: those types that desktop services commonly use.
+/// A value in a message's body, of the types that desktop services commonly use.
 indirect enum BusValue: Sendable, Hashable {
     /// `y`
     case byte(UInt8)
@@ -8,43 +8,43 @@ indirect enum BusValue: Sendable, Hashable {
     case int32(Int32)
     /// `u`
     case uint32(UInt32)
-    /// `s`. It must not hold U+0000, which D-Bus has no way to carry.
+    /// `s`. Must not contain U+0000, which D-Bus cannot represent.
     case string(String)
     /// `as`
     case strings([String])
     /// `a{sv}`
     case properties([String: BusValue])
-    /// A value of another type, which this module neither reads nor writes.
+    /// A value of another type, which is neither read nor written here.
     case other
 
-    /// The text, where it is one.
+    /// The text; `nil` for a value of another type.
     var text: String? { if case .string(let text) = self { text } else { nil } }
-    /// The number, where it is a `u`.
+    /// The number; `nil` if it is not a `u`.
     var number: UInt32? { if case .uint32(let number) = self { number } else { nil } }
-    /// The texts, where it is an array of such.
+    /// The texts; `nil` if it is not an array of texts.
     var texts: [String]? { if case .strings(let texts) = self { texts } else { nil } }
 }
 
-/// A message that came: a call's reply, or a signal.
+/// A received message: a call's reply, or a signal.
 struct BusMessage: Sendable, Hashable {
-    /// The unique name of the connection that sent it, such as `:1.7`; empty where the bus does not say.
+    /// The unique name of the sender's connection, such as `:1.7`; empty if the bus does not provide it.
     var sender: String
-    /// Its values, in their order.
+    /// The values, in order.
     var body: [BusValue]
 }
 
-/// What is called: a method of an object of a program on the bus.
+/// A method of an object of a program on the bus.
 struct BusMethod: Sendable, Hashable {
-    /// The bus name of whom it goes to.
+    /// The bus name of the recipient.
     var destination: String
     /// The object's path.
     var path: String
-    /// The interface that has the method.
+    /// The interface that contains the method.
     var interface: String
     /// The method's name.
     var member: String
 
-    /// The method of that name.
+    /// Creates a method from its parts.
     init(destination: String, path: String, interface: String, member: String) {
         self.destination = destination
         self.path = path
@@ -53,20 +53,20 @@ struct BusMethod: Sendable, Hashable {
     }
 }
 
-/// Which signals are wanted. What is nil may be anything.
+/// The selection of signals. A property that is `nil` matches every value.
 struct BusSignal: Sendable, Hashable {
-    /// The bus name of whom it comes from; the bus itself sees to it.
+    /// The bus name of the sender, which the bus checks.
     var sender: String?
     /// The object's path.
     var path: String?
-    /// The interface that has the signal.
+    /// The interface that contains the signal.
     var interface: String
     /// The signal's name.
     var member: String
-    /// What the first value must be.
+    /// The required first value.
     var firstText: String?
 
-    /// The signals of that name.
+    /// Creates a selection of signals.
     init(
         sender: String? = nil, path: String? = nil, interface: String, member: String, firstText: String? = nil
     ) {
@@ -77,7 +77,7 @@ struct BusSignal: Sendable, Hashable {
         self.firstText = firstText
     }
 
-    /// As the bus wants it. Names have no quotes in them, or the bus refuses them.
+    /// The match rule for the bus. The bus refuses names that contain quotes.
     var rule: String {
         let parts = [
             ("sender", sender), ("path", path), ("interface", interface), ("member", member), ("arg0", firstText),

@@ -2,22 +2,22 @@ import CSystemdBus
 import EventLoop
 import Glibc
 
-/// A message of sd-bus, as long as this value lives. Not bound to a thread, but to one at a time.
+/// A message of sd-bus; released with this value. Not bound to a thread, but only one at a time may use it.
 struct MessageHandle: ~Copyable {
     let raw: OpaquePointer
 
-    /// Takes over a reference that the caller holds.
+    /// Takes over the caller's reference.
     init(adopting raw: OpaquePointer) { self.raw = raw }
 
-    /// Shares a message that is sd-bus's own, such as one in a callback.
+    /// Adds a reference to a message of sd-bus, such as one in a callback.
     init(sharing raw: OpaquePointer) { self.raw = sd_bus_message_ref(raw) }
 
     deinit { sd_bus_message_unref(raw) }
 
     // MARK: Reading
 
-    /// What came, read from the beginning.
-    /// - Throws: `message`, where it breaks D-Bus's rules.
+    /// Reads the message from its beginning.
+    /// - Throws: `message` if it violates D-Bus's rules.
     func content() throws(BusError) -> BusMessage {
         try check(sd_bus_message_rewind(raw, 1), "read a message")
         var body: [BusValue] = []
@@ -25,7 +25,7 @@ struct MessageHandle: ~Copyable {
         return BusMessage(sender: sd_bus_message_get_sender(raw).map { String(cString: $0) } ?? "", body: body)
     }
 
-    /// The error that it is, if it is one.
+    /// The error that the message contains; `nil` if it is not an error.
     var failure: BusError? {
         guard let error = sd_bus_message_get_error(raw) else { return nil }
         return .refused(
@@ -33,7 +33,7 @@ struct MessageHandle: ~Copyable {
             message: error.pointee.message.map { String(cString: $0) } ?? "")
     }
 
-    /// The next value; nil at the end of the message, or of the container that was entered.
+    /// Returns the next value; `nil` at the end of the message or of the entered container.
     private func next() throws(BusError) -> BusValue? {
         var kind: CChar = 0
         var contents: UnsafePointer<CChar>?
@@ -41,7 +41,7 @@ struct MessageHandle: ~Copyable {
         let signature = contents.map { String(cString: $0) } ?? ""
         switch (UInt8(bitPattern: kind), signature) {
         case (UInt8(ascii: "y"), _): return .byte(try basic("y", UInt8(0)))
-        // sd-bus gives a boolean as an int.
+        // sd-bus represents a boolean as an int.
         case (UInt8(ascii: "b"), _): return .boolean(try basic("b", Int32(0)) != 0)
         case (UInt8(ascii: "i"), _): return .int32(try basic("i", Int32(0)))
         case (UInt8(ascii: "u"), _): return .uint32(try basic("u", UInt32(0)))
@@ -60,7 +60,7 @@ struct MessageHandle: ~Copyable {
         return value
     }
 
-    /// The text is sd-bus's, checked to be UTF-8, and valid as long as the message lives.
+    /// Reads a text. sd-bus owns it, has checked that it is UTF-8, and keeps it as long as the message exists.
     private func string() throws(BusError) -> String {
         var text: UnsafePointer<CChar>?
         try check(sd_bus_message_read_basic(raw, CChar(UInt8(ascii: "s")), &text), "read a message")
@@ -109,7 +109,7 @@ struct MessageHandle: ~Copyable {
     // MARK: Writing
 
     /// Appends values to a message that has not been sent.
-    /// - Throws: `message`, for a value that D-Bus cannot carry.
+    /// - Throws: `message` for a value that D-Bus cannot represent.
     func append(_ values: [BusValue]) throws(BusError) {
         for value in values { try append(value) }
     }
@@ -160,7 +160,7 @@ struct MessageHandle: ~Copyable {
 }
 
 extension BusValue {
-    /// Its type, in D-Bus's letters.
+    /// The type signature in D-Bus syntax.
     fileprivate var signature: String {
         switch self {
         case .byte: "y"
@@ -175,7 +175,7 @@ extension BusValue {
     }
 }
 
-/// Checks the status of a function of sd-bus, which is a negated `errno` where it failed.
+/// Checks the status of an sd-bus function, which is a negated `errno` on failure.
 @discardableResult
 func check(
     _ status: Int32, _ operation: String, as make: (SystemError) -> BusError = BusError.message

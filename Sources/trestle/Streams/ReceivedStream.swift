@@ -1,17 +1,17 @@
 import BridgeClient
 import BridgeJSON
 
-/// A stream in the result of a call: its bytes go to standard output.
+/// A stream in the result of a call, whose bytes are written to standard output.
 struct ReceivedStream {
     private let path: [String]
     private let name: String
 
     private static let beginning = "stream:"
 
-    /// The stream of a result; nil: it has none.
+    /// Finds the stream of a result; `nil` if it has none.
     ///
-    /// - Parameter chosen: The member that the person chose; nil: none.
-    /// - Throws: ``UsageFailure``, where there is no such member, or there are several streams.
+    /// - Parameter chosen: The member that the user chose; `nil` if none.
+    /// - Throws: ``UsageFailure`` if there is no such member or if there are several streams.
     init?(in result: JSON, of task: String, chosen: String?, _ client: Bridge) async throws {
         if let chosen {
             let path = chosen.split(separator: ".").map(String.init)
@@ -32,10 +32,10 @@ struct ReceivedStream {
         (self.path, self.name) = (path, name)
     }
 
-    /// Writes all of it to standard output.
+    /// Writes the whole stream to standard output.
     ///
     /// - Parameter onTerminal: Whether it may be written to a terminal.
-    /// - Throws: ``UsageFailure``, ``FileFailure``, `BridgeError`: it is not complete.
+    /// - Throws: ``UsageFailure``, ``FileFailure``; `BridgeError` if it is not complete.
     func write(_ client: Bridge, _ line: ProgressLine, onTerminal: Bool) async throws {
         let reader = await client.readStream(name)
         guard onTerminal || !Screen.output.isTerminal else {
@@ -47,10 +47,10 @@ struct ReceivedStream {
         line.end()
     }
 
-    /// Writes all of a stream to a file.
+    /// Writes a whole stream to a file.
     ///
     /// - Parameter look: Called with the bytes, in order.
-    /// - Throws: ``FileFailure``, `BridgeError`: it is not complete.
+    /// - Throws: ``FileFailure``; `BridgeError` if it is not complete.
     static func write(
         _ reader: ByteReader, to output: OutputFile, _ progress: StreamProgress, look: ([UInt8]) -> Void = { _ in }
     ) async throws {

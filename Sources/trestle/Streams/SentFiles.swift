@@ -1,7 +1,7 @@
 import BridgeClient
 import BridgeJSON
 
-/// Files whose bytes a call takes as streams: `photo=@picture.png`, where the task's schema says that `photo` is one.
+/// Files whose bytes a call receives as streams: `photo=@picture.png`, if `photo` is a stream by the task's schema.
 struct SentFiles {
     private struct Sent {
         let path: [String]
@@ -9,14 +9,14 @@ struct SentFiles {
         let stream: ByteStream
     }
 
-    /// The options, with the names of streams in the places of the files'.
+    /// The options, with stream names in place of file names.
     private(set) var options: JSON
     private var files: [Sent] = []
 
     private static let mark = "@"
     private static let chunkBytes = 256 << 10
 
-    /// Opens the files that the task's schema says are streams, and makes these.
+    /// Opens the files that are streams by the task's schema, and creates the streams.
     ///
     /// - Throws: ``FileFailure``, ``UsageFailure``, `BridgeError`.
     init(in options: JSON, of task: String, _ client: Bridge) async throws {
@@ -28,10 +28,10 @@ struct SentFiles {
         try await self.init(in: options, at: paths, client)
     }
 
-    /// Opens the files that stand at these places, and makes their streams.
+    /// Opens the files at these paths in the options, and creates their streams.
     ///
-    /// - Parameter member: The member beside a stream that is to say how many bytes its file has, where that is known;
-    ///   nil: none is.
+    /// - Parameter member: The member beside a stream that receives the file's size in bytes, if it is known; `nil` for
+    ///   none.
     /// - Throws: ``FileFailure``, ``UsageFailure``, `BridgeError`.
     init(in options: JSON, at paths: [[String]], lengthsAs member: String? = nil, _ client: Bridge) async throws {
         self.options = options
@@ -48,17 +48,17 @@ struct SentFiles {
         }
     }
 
-    /// Sends the files while `call` makes the call, and reads what it answers: a task may answer with a stream before
-    /// it has read all of its own. Where one of them fails, the others end.
+    /// Sends the files while `call` makes the call and reads its answer, because a task may answer with a stream before
+    /// it has read all of its input. If one of them fails, the others are cancelled.
     ///
-    /// - Parameter progress: Shows how far they are.
+    /// - Parameter progress: Shows the progress.
     func send(_ progress: ProgressLine, while call: @escaping @Sendable (JSON) async throws -> Void) async throws {
         guard !files.isEmpty else { return try await call(options) }
         let options = options
         try await withThrowingTaskGroup(of: Void.self) { group in
             for sent in files { group.addTask { try await Self.send(sent, progress) } }
             group.addTask { try await call(options) }
-            // Not `waitForAll`, which waits for the others where one has failed.
+            // Not `waitForAll`, which would wait for the others after a failure.
             while try await group.next() != nil {}
         }
         progress.end()
@@ -77,7 +77,7 @@ struct SentFiles {
                 }
             }
         } catch let error as BridgeError where error.code == .streamClosed && error.data?["by"] == "reader" {
-            // The task has enough. What it makes of that is its result.
+            // The task needs no more data; its result reports the consequence.
         }
     }
 }

@@ -1,4 +1,4 @@
-/// How far a stream is: bytes, rate, and the time that is left. On a terminal alone, after a second.
+/// The progress of a stream: bytes, rate, and the remaining time. Shown only on a terminal, after a second.
 final class StreamProgress: Sendable {
     private let line: ProgressLine
     private let name: String
@@ -9,14 +9,16 @@ final class StreamProgress: Sendable {
         self.name = name
     }
 
-    /// - Parameter total: How many bytes there will be; nil: that is not known.
+    /// Shows the progress.
+    ///
+    /// - Parameter total: The total number of bytes; `nil` if it is unknown.
     func show(_ bytes: Int, of total: Int?) { line.show(text(bytes, of: total, after: ContinuousClock.now - began)) }
 
     private func text(_ bytes: Int, of total: Int?, after time: Duration) -> String {
         Self.text(name, bytes, of: total, after: time)
     }
 
-    /// "photo: 12 MiB of 64 MiB, 8 MiB/s, 7s left".
+    /// Formats the progress: "photo: 12 MiB of 64 MiB, 8 MiB/s, 7 s left".
     static func text(_ name: String, _ bytes: Int, of total: Int?, after time: Duration) -> String {
         let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
         let rate = seconds > 0 ? Double(bytes) / seconds : 0

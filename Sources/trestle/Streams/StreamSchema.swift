@@ -1,16 +1,16 @@
 import BridgeJSON
 
-/// Where the schema of options or a result says that a value is the name of a stream.
+/// The places at which the schema of options or a result declares the name of a stream.
 struct StreamSchema {
-    /// Such values, by the names of the members that lead to them; empty: the whole value.
+    /// The paths of these values, as names of members; an empty path is the whole value.
     let paths: [[String]]
 
     private static let format: JSON = "trestle-stream"
 
-    /// - Parameter schema: Nil: there is none.
+    /// - Parameter schema: The schema; `nil` if there is none.
     init(_ schema: JSON?) { paths = schema.map { Self.paths(in: $0) } ?? [] }
 
-    /// Whether a schema says so of the whole value.
+    /// Returns whether a schema declares the whole value as a stream.
     static func isStream(_ schema: JSONObject) -> Bool { schema["format"] == format }
 
     private static func paths(in schema: JSON) -> [[String]] {
@@ -21,19 +21,19 @@ struct StreamSchema {
 }
 
 extension JSON {
-    /// The value that these members lead to; nil: there is none.
+    /// Returns the value at a path of members; `nil` if there is none.
     func value(at path: some Collection<String>) -> JSON? {
         path.reduce(Optional(self)) { $0?[$1] }
     }
 
-    /// The same JSON with another value there.
+    /// Returns the same JSON with another value at the path.
     func replacing(_ path: ArraySlice<String>, by value: JSON) -> JSON {
         guard let name = path.first, var members = objectValue else { return path.isEmpty ? value : self }
         members[name] = members[name]?.replacing(path.dropFirst(), by: value)
         return .object(members)
     }
 
-    /// Whether a string in it begins so.
+    /// Returns whether any string in it has the prefix.
     func hasString(beginningWith text: String) -> Bool {
         switch self {
         case .string(let string): string.hasPrefix(text)

@@ -1,16 +1,16 @@
 import EventLoop
 import Glibc
 
-/// The terminal while a command draws on all of it: another page of the terminal's memory, no echo, keys without
-/// waiting for a line. What it was before comes back when this is closed, and also where the process ends in another
-/// way: by a signal, by a fault.
+/// The terminal while a command draws on the whole of it: the alternate screen, no echo, and keys without waiting for a
+/// line. The previous state is restored when this is closed, and also when the process ends in another way, by a signal
+/// or a crash.
 @LoopActor
 final class LiveTerminal: UnixStreamDelegate {
-    /// Why waiting ended.
+    /// The reason why a wait ended.
     enum Wake: Sendable {
-        /// The time is over, or the terminal has another size.
+        /// The time has passed, or the size of the terminal has changed.
         case redraw
-        /// The person wants to leave, or the terminal is gone.
+        /// The user wants to quit, or the terminal was closed.
         case leave
     }
 
@@ -19,10 +19,10 @@ final class LiveTerminal: UnixStreamDelegate {
     private var resize: SignalWatcher?
     private var timer: LoopTimer?
     private let waiting = AsyncSignal<Wake>()
-    /// What happened while no one waited.
+    /// An event that occurred while no code waited; `nil` if there is none.
     private var missed: Wake?
 
-    /// Takes the terminal over.
+    /// Switches the terminal to drawing.
     init(_ screen: Screen) throws {
         self.screen = screen
         keys = try Self.openKeys()
@@ -33,7 +33,7 @@ final class LiveTerminal: UnixStreamDelegate {
         screen.write(TerminalRescue.enter)
     }
 
-    /// Gives it back.
+    /// Restores the terminal.
     func close() {
         keys?.close()
         resize?.close()
@@ -43,7 +43,7 @@ final class LiveTerminal: UnixStreamDelegate {
 
     // MARK: Drawing
 
-    /// Rows and columns, as they are now.
+    /// The current number of rows and columns.
     var size: (rows: Int, columns: Int) {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else {
@@ -52,15 +52,15 @@ final class LiveTerminal: UnixStreamDelegate {
         return (Int(size.ws_row), Int(size.ws_col))
     }
 
-    /// Shows these lines in place of what was there, without a moment in which nothing is.
+    /// Replaces the shown lines without flicker.
     func draw(_ lines: [String]) {
-        // To the corner; after each line its rest is cleared, in the end what is below.
+        // Moves to the top left corner; clears the rest of each line, and at the end everything below.
         screen.write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
     }
 
     // MARK: Waiting
 
-    /// Waits so long, or until something happens; nil where the Swift task is cancelled.
+    /// Waits for a time or until an event occurs; returns `nil` if the Swift task is cancelled.
     func wait(_ time: Duration) async -> Wake? {
         if let wake = missed.take() { return wake }
         timer?.schedule(after: time)
@@ -78,7 +78,7 @@ final class LiveTerminal: UnixStreamDelegate {
 
     // MARK: Keys
 
-    /// Makes the controlling terminal hand over each key as it is typed. Nil: there is none to type on.
+    /// Makes the controlling terminal deliver each key immediately. Returns `nil` if there is no terminal.
     private static func openKeys() throws -> UnixStream? {
         let descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -87,11 +87,11 @@ final class LiveTerminal: UnixStreamDelegate {
             Glibc.close(descriptor)
             return nil
         }
-        // The rescue keeps a descriptor of its own, which stays open to the end.
+        // `TerminalRescue` keeps this descriptor until the process ends.
         TerminalRescue.arm(descriptor, before)
         var live = before
         live.c_lflag &= ~tcflag_t(ECHO | ICANON)
-        // Stopped by a key, it would leave the terminal as it is now. 0 is _POSIX_VDISABLE: no key.
+        // Disables the suspend key, which would leave the terminal in this state. 0 is _POSIX_VDISABLE.
         withUnsafeMutableBytes(of: &live.c_cc) { $0[Int(VSUSP)] = 0 }
         tcsetattr(descriptor, TCSAFLUSH, &live)
         return try UnixStream(adopting: UnixSocket(adopting: fcntl(descriptor, F_DUPFD_CLOEXEC, 0)))

@@ -1,37 +1,37 @@
 import Glibc
 
-/// Puts the terminal back as it was, however the process ends, but by SIGKILL. Armed once, by the one command that
-/// takes the terminal over.
+/// Restores the terminal however the process ends, except by SIGKILL. Armed once, by the command that draws on the
+/// terminal.
 enum TerminalRescue {
-    /// The other page, and no cursor.
+    /// Switches to the alternate screen and hides the cursor.
     static let enter = "\u{1B}[?1049h\u{1B}[?25l"
     private static let leave: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
 
-    /// Signals that end the process, beside SIGINT and SIGTERM, which `Interruption` turns into an orderly end.
+    /// Signals that end the process, besides SIGINT and SIGTERM, which `Interruption` handles.
     private static let deadlySignals = [
         SIGHUP, SIGQUIT, SIGPIPE, SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGALRM,
     ]
 
-    /// What a signal handler reads: allocated before there is one, never given back.
+    /// Data for signal handlers: allocated before they are installed, never freed.
     private struct Armed {
         var descriptor: Int32
         var before: termios
         var isArmed: Bool
     }
 
-    /// What the handlers read.
-    // Written before handlers are installed, and by `restore`, which at worst does the same twice.
+    /// The data for the handlers.
+    // Written before handlers are installed, and by `restore`, which at worst restores twice.
     private nonisolated(unsafe) static let armed: UnsafeMutablePointer<Armed> = {  // see above
         let armed = UnsafeMutablePointer<Armed>.allocate(capacity: 1)
         armed.initialize(to: Armed(descriptor: -1, before: termios(), isArmed: false))
         return armed
     }()
 
-    /// From here on the terminal comes back.
+    /// Restores the terminal at the end from now on.
     ///
     /// - Parameters:
-    ///   - descriptor: the terminal, kept open to the end of the process.
-    ///   - before: how it is to be.
+    ///   - descriptor: The terminal, kept open until the process ends.
+    ///   - before: The state to restore.
     static func arm(_ descriptor: Int32, _ before: termios) {
         armed.pointee = Armed(descriptor: descriptor, before: before, isArmed: true)
         atexit { TerminalRescue.restore() }
@@ -44,7 +44,7 @@ enum TerminalRescue {
         }
     }
 
-    /// Puts it back. Safe in a signal handler: system calls alone.
+    /// Restores the terminal. Safe in a signal handler: makes only system calls.
     static func restore() {
         guard armed.pointee.isArmed else { return }
         armed.pointee.isArmed = false

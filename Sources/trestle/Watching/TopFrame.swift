@@ -1,16 +1,18 @@
 import BridgeJSON
 
-/// One picture of `trestle top`: as many lines, of as many columns, as the terminal has.
+/// One frame of `trestle top`, with at most as many lines and columns as the terminal.
 enum TopFrame {
-    /// - Parameter rates: the object that `TopRates` makes.
+    /// Returns the lines of a frame.
+    ///
+    /// - Parameter rates: The object from `TopRates`.
     static func lines(_ rates: JSON, rows: Int, columns: Int, bold: (String) -> String) -> [String] {
         var lines = head(rates).map { PlainText.cut($0, to: columns) }
         let tasks = table(rates["tasks"], taskColumns, columns)
         let sessions = table(rates["sessions"], sessionColumns, columns)
-        // Two lines for the blank ones above the tables. Sessions get a third, or what the tasks leave.
+        // Two lines for the blank lines above the tables. Sessions get a third, or the room that the tasks do not need.
         let room = max(0, rows - lines.count - 2)
         let share = min(sessions.count, max(room / 3, room - tasks.count))
-        // A heading alone says nothing.
+        // A heading without rows is useless.
         let sessionRoom = share > 1 ? share : 0
         for (table, count) in [(tasks, room - sessionRoom), (sessions, sessionRoom)] {
             guard let heading = table.first, count > 1 else { continue }
@@ -44,7 +46,7 @@ enum TopFrame {
 
     private typealias Column = (title: String, member: String)
 
-    // The end of a title says how the figures are shown; see `Cell`.
+    // The suffix of a title specifies the format of the figures; see `Cell`.
     private static let taskColumns: [Column] = [
         ("task", "name"), ("calls/s", "callsPerSecond"), ("errors/s", "errorsPerSecond"), ("in flight", "inFlight"),
         ("p50Us", "p50Us"), ("p99Us", "p99Us"), ("calls", "calls"), ("errors", "errors"),
@@ -55,7 +57,7 @@ enum TopFrame {
         ("unread Bytes", "queuedBytes"),
     ]
 
-    /// The lines of a table, the heading first; none where it has no rows.
+    /// Returns the lines of a table, beginning with the heading; empty if there are no rows.
     private static func table(_ rows: JSON?, _ columns: [Column], _ width: Int) -> [String] {
         let rows = (rows?.arrayValue ?? []).map { row -> JSON in
             var object = JSONObject()

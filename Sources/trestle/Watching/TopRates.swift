@@ -1,18 +1,18 @@
 import BridgeJSON
 
-/// What the daemon said at one moment.
+/// The daemon's answers at one moment.
 struct TopReading: Sendable {
     /// The result of `bridge.status`.
     var status: JSON
-    /// That of `bridge.sessions`.
+    /// The result of `bridge.sessions`.
     var sessions: JSON
 }
 
-/// What happened between two readings, per second. The daemon's own clock says how far they lie apart.
+/// The changes between two readings per second. The daemon's own clock determines the interval.
 struct TopRates {
     private let before: TopReading
     private let after: TopReading
-    /// Zero for the first reading, which is its own before: there are no rates then.
+    /// Zero for the first reading, which is compared with itself and has no rates.
     private let milliseconds: Int64
 
     init(_ before: TopReading, _ after: TopReading) {
@@ -22,7 +22,7 @@ struct TopRates {
         milliseconds = max(0, (end ?? 0) - (start ?? 0))
     }
 
-    /// All of it, as one object.
+    /// All values, as one object.
     var json: JSON {
         let tasks = self.tasks
         let sessions = self.sessions
@@ -46,13 +46,13 @@ struct TopRates {
         "queuedEvents",
     ]
 
-    /// The tasks, those with most calls first.
+    /// The tasks, those with the most calls first.
     private var tasks: [JSON] {
         rows("tasks", key: "name", before.status, after.status, counters: ["calls", "errors"])
             .sorted { Self.precedes($0, $1, by: [["callsPerSecond"], ["calls"]], name: "name") }
     }
 
-    /// The sessions, those with most traffic first.
+    /// The sessions, those with the most traffic first.
     private var sessions: [JSON] {
         rows(
             "sessions", key: "session", before.sessions, after.sessions,
@@ -65,7 +65,7 @@ struct TopRates {
         }
     }
 
-    /// The rows of a list, with a rate beside each counter. A row that has not been there before counts from 0.
+    /// Returns the rows of a list, with a rate for each counter. A new row counts from 0.
     private func rows(_ list: String, key: String, _ before: JSON, _ after: JSON, counters: [String]) -> [JSON] {
         let known = Dictionary(
             (before[list]?.arrayValue ?? []).map { ($0[key] ?? .null, $0) }, uniquingKeysWith: { first, _ in first })
@@ -80,7 +80,7 @@ struct TopRates {
     private func rate(_ counter: String, _ before: JSON, _ after: JSON) -> JSON {
         guard milliseconds > 0, let now = after[counter]?.int64Value else { return .null }
         let then = before[counter]?.int64Value ?? 0
-        // A counter that is smaller than it was began again.
+        // A counter that has decreased was restarted.
         let grown = Double(now < then ? now : now - then)
         return Self.number(grown / (Double(milliseconds) / 1_000))
     }
@@ -90,7 +90,7 @@ struct TopRates {
         return values.isEmpty && !rows.isEmpty ? .null : number(values.reduce(0, +))
     }
 
-    /// With one digit behind the point, where that is not 0.
+    /// Returns a number with one decimal digit, if that is not 0.
     private static func number(_ value: Double) -> JSON {
         let rounded = (value * 10).rounded() / 10
         return (Int64(exactly: rounded).map { JSONNumber($0) } ?? JSONNumber(rounded)).map(JSON.number) ?? .null

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BridgeJSON
 
-/// Which traffic is watched.
+/// The selection of traffic.
 struct TrafficChoice: ParsableArguments {
     @Option(help: ArgumentHelp("Only calls of this task; with * at its end, of all that begin so.", valueName: "name"))
     var task: String?
@@ -15,9 +15,9 @@ struct TrafficChoice: ParsableArguments {
     /// The options of `bridge.monitor`.
     var options: JSON { options(payloadBytes: nil) }
 
-    /// The options of `bridge.monitor`.
+    /// Returns the options of `bridge.monitor`.
     ///
-    /// - Parameter payloadBytes: as much as is shown of a payload; nil: as much as usual.
+    /// - Parameter payloadBytes: The maximum shown size of a payload in bytes; `nil` for the default.
     func options(payloadBytes: Int?) -> JSON {
         var options: JSONObject = [:]
         options["task"] = task.map(JSON.string)

@@ -1,7 +1,7 @@
 import BridgeJSON
 import Glibc
 
-/// A line of traffic for a person.
+/// A line of traffic for people.
 enum TrafficText {
     static func line(_ traffic: JSON, colour: Bool) -> String {
         let kind = traffic["kind"]?.stringValue ?? ""
@@ -44,7 +44,8 @@ enum TrafficText {
         return "\(code): \(error["message"]?.stringValue ?? "")"
     }
 
-    /// A payload that was cut is a string that ends in an ellipsis; its length stands beside it.
+    /// Returns the text of a payload. A shortened payload is a string that ends in an ellipsis, and the traffic
+    /// contains its full length.
     private static func text(_ payload: JSON, bytes: JSON?) -> String {
         guard let bytes = bytes?.int64Value, let beginning = payload.stringValue else {
             return PlainText.line(payload.text)
@@ -57,7 +58,7 @@ enum TrafficText {
         return colour ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text
     }
 
-    /// The local time of day with milliseconds.
+    /// Returns the local time of day with milliseconds.
     private static func time(_ milliseconds: Int64?) -> String {
         guard let milliseconds else { return "--:--:--.---" }
         var seconds = time_t(milliseconds / 1_000)

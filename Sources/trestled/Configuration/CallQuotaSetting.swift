@@ -4,7 +4,7 @@ import TOMLDocument
 import TaskRuntime
 
 extension SettingType where Value == [String: CallQuota] {
-    /// A table for each name, with bounds of calls.
+    /// A table that maps names to call quotas.
     static var callQuotas: SettingType {
         SettingType(
             shape: .callQuotas,
@@ -41,7 +41,7 @@ extension SettingType where Value == [String: CallQuota] {
         return quota
     }
 
-    /// Reads one bound; what is wrong with it.
+    /// Reads one quota; returns the mismatch, or `nil` if it is valid.
     private static func read(
         _ bound: TOMLTable.Entry, into quota: inout CallQuota, of name: String
     ) -> SettingMismatch? {

@@ -1,86 +1,88 @@
-// The daemon's configuration: flags beat the file, the file beats the environment and the defaults.
+// The daemon's configuration: flags override the file, and the file overrides the environment and the defaults.
 //
 // Each setting is a property here, with its default, and one declaration in ConfigurationSettings.swift.
 import TOMLDocument
 import TaskRuntime
 
-/// Everything that can be set. A plain value; read once at launch and again at a reload.
+/// All settings. A plain value; read at launch and at each reload.
 struct Configuration: Sendable, Equatable {
-    /// The file that was read; nil where there was none.
+    /// The file that was read; `nil` if there was none.
     var file: String?
-    /// Where the daemon listens.
+    /// The path of the daemon's socket.
     var socketPath: String
-    /// The socket's permission bits. Who may open it may call.
+    /// The socket's permission bits. A user that may open the socket may make calls.
     var socketMode: UInt32 = 0o600
-    /// Where the daemon and its plugins keep what outlives them.
+    /// The directory of the persistent state of the daemon and its plugins.
     var stateDirectory: String
-    /// Where rules are, about who may do what.
+    /// The directory of the policy rules.
     var policyDirectory: String
     /// The rules of that directory.
     var policy: PolicyRules
-    /// Where plugins are looked for.
+    /// The directories that are searched for plugins.
     var pluginSearch: PluginSearch
-    /// Whether files that come, change and go there are loaded, reloaded and unloaded.
+    /// Whether plugins are loaded, reloaded and unloaded when their files appear, change or disappear.
     var watchesPlugins = false
-    /// The least severe messages that are logged.
+    /// The minimum severity of logged messages.
     var logLevel = LogLevel.notice
     /// The form of the log.
     var logFormat = LogFormat.auto
-    /// Whether the daemon's memory is kept from core files and debuggers.
+    /// Whether the daemon's memory is excluded from core files and protected from debuggers.
     var protectsMemory = true
-    /// How long calls in flight may continue after SIGTERM.
+    /// The time that calls in flight may continue after SIGTERM.
     var drainTimeout = Duration.seconds(5)
-    /// The deadline of calls whose caller and task name none.
+    /// The deadline of calls without one from their caller or task.
     var callTimeout = Duration.seconds(60)
-    /// How long a plugin may take to stop.
+    /// The time that a plugin may take to stop.
     var stopTimeout = Duration.seconds(5)
-    /// How long a plugin's process may take to answer what it can answer immediately.
+    /// The time that a plugin process may take to answer requests that need no work, such as a ping.
     var pluginTimeout = Duration.seconds(10)
-    /// The bounds on what one client, and all of them, may take.
+    /// The limits for one client and for all clients together.
     var limits = Limits()
-    /// What sessions, users, plugins and tasks may take.
+    /// The quotas of sessions, users, plugins and tasks.
     var quotas = QuotaLimits()
-    /// The schemes of URLs that are calls.
+    /// The URL schemes that represent calls.
     var urlSchemes = ["jxaction"]
-    /// The plugins that are not started though they are installed.
+    /// The installed plugins that are not started.
     var disabledPlugins: [String] = []
     /// The `[plugins.NAME]` tables.
     var pluginSections: [PluginSection] = []
-    /// Where the settings that were given come from, by key.
+    /// The origins of the settings that were set, by key.
     var origins: [String: SettingOrigin] = [:]
 
-    /// The bounds on what one client, and all of them, may take.
+    /// The limits for one client and for all clients together.
     struct Limits: Sendable, Equatable {
-        /// The longest message, in bytes: of a line read, and of one result.
+        /// The maximum size of a message in bytes: of a received line and of a result.
         var messageBytes = 1 << 20
-        /// A session's calls that have not ended; one more is answered `busy`.
+        /// The maximum number of a session's open calls; a further call is answered `busy`.
         var callsInFlight = 1_024
-        /// Replies that a session has not read yet, in bytes; beyond them its requests are not read.
+        /// The maximum size of unread replies of a session in bytes. Above it, the daemon does not read the session's
+        /// requests.
         var unreadBytes = 4 << 20
-        /// How long a session that reads none of its replies is kept.
+        /// The time after which a session that reads none of its replies is closed.
         var stalled = Duration.seconds(30)
-        /// Events waiting for one session, in number; the oldest are dropped, and the session is notified.
+        /// The maximum number of queued events of a session; the oldest are dropped, and the session is notified.
         var eventsQueued = 1_024
-        /// Events waiting for one session, in bytes.
+        /// The maximum size of queued events of a session in bytes.
         var eventQueueBytes = 1 << 20
-        /// Bytes of a stream that wait for its reader.
+        /// The maximum number of bytes of a stream that wait for its reader.
         var streamWindow = 256 << 10
-        /// Sessions at a time, of all users.
+        /// The maximum number of sessions of all users together.
         var sessions = 10_000
-        /// What goes to the next process at a restart, all sessions together, in bytes.
+        /// The maximum size in bytes of the data of all sessions that are handed over at a restart.
         var handoverBytes = SessionTable.maximumBytes
     }
 
-    /// How severe a message must be to be logged; each includes those before it. The names are swift-log's.
+    /// The severity from which messages are logged; each level includes those before it. The names are those of
+    /// swift-log.
     enum LogLevel: String, CaseIterable, Sendable {
         case error, warning, notice, info, debug
     }
 
-    /// What holds where nothing is set.
+    /// Creates the default configuration.
     ///
     /// - Parameters:
-    ///   - environment: Who runs the daemon, with which variables.
-    ///   - executable: The daemon's own file: plugins are looked for beside it.
+    ///   - environment: The user that runs the daemon, and its environment variables.
+    ///   - executable: The daemon's own file; plugins are searched beside it.
     init(environment: ConfigurationEnvironment, executable: String) {
         socketPath = environment.defaultSocketPath
         stateDirectory = environment.defaultStateDirectory
@@ -89,7 +91,7 @@ struct Configuration: Sendable, Equatable {
         pluginSearch = .beside(executable: executable, ownLocal: environment.ownPluginDirectory)
     }
 
-    /// These settings, with those of a document over them, and those of flags over both.
+    /// Returns these settings overridden by those of a document, and both overridden by flags.
     func overlaid(
         by document: TOMLDocument?, _ overrides: ConfigurationOverrides, workingDirectory: String
     ) -> ConfigurationReading {
@@ -105,8 +107,8 @@ struct Configuration: Sendable, Equatable {
         return ConfigurationReading(configuration: configuration, problems: reader.problems, faulty: reader.faulty)
     }
 
-    /// A problem with a setting that shows only when it is used (a socket that cannot be bound), with the location of
-    /// the setting, where it was given.
+    /// Creates a problem with a setting that appears only when the setting is used (such as a socket that cannot be
+    /// bound). It contains the location of the setting, if it was set.
     func problem(with key: String, index: Int? = nil, _ reason: String) -> ConfigurationProblem {
         let name = index.map { "\(key)[\($0)]" } ?? key
         guard let origin = origins[key] else {

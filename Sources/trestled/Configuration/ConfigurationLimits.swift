@@ -2,9 +2,9 @@ import BridgeServer
 import Glibc
 import TaskRuntime
 
-// The configured bounds, as those who keep them have them.
+// The configured limits, in the types of the components that enforce them.
 extension Configuration {
-    /// The bounds of the runtime.
+    /// The limits of the runtime.
     var runtimeLimits: RuntimeLimits {
         var runtime = RuntimeLimits()
         runtime.messageBytes = limits.messageBytes
@@ -17,7 +17,7 @@ extension Configuration {
         return runtime
     }
 
-    /// The bounds of the server.
+    /// The limits of the server.
     var serverLimits: ServerLimits {
         var server = ServerLimits()
         server.sessions = limits.sessions
@@ -27,7 +27,7 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// Who may do what.
+    /// The policy of the runtime.
     var runtimePolicy: Policy {
         Policy(daemonUID: geteuid(), publicGroup: policy.publicGroup, rules: policy.rules)
     }

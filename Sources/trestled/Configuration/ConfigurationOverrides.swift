@@ -1,7 +1,7 @@
-// What the command line says about settings.
+// The settings of the command line.
 import TOMLDocument
 
-/// Values given by flags: the layer that beats the file.
+/// Values given by flags: the layer that overrides the file.
 struct ConfigurationOverrides: Sendable {
     /// One flag.
     struct Entry: Sendable {
@@ -12,20 +12,20 @@ struct ConfigurationOverrides: Sendable {
 
     private(set) var entries: [Entry] = []
 
-    /// Nothing overridden.
+    /// Creates an empty layer.
     init() {}
 
     /// Sets a setting, as the flag of the same name does (`socket_mode`: `--socket-mode`).
     ///
     /// - Parameters:
-    ///   - key: The setting's key, as in `limits.sessions`.
-    ///   - text: What the flag was given; nil where it was not.
-    ///   - flag: The flag, as errors name it, where it is not of the same name.
+    ///   - key: The setting's key, such as `limits.sessions`.
+    ///   - text: The value of the flag; `nil` if it was not given.
+    ///   - flag: The name of the flag in errors; `nil` if it follows from the key.
     mutating func set(_ key: String, _ text: String?, flag: String? = nil) {
         if let text { set(key, [text], flag: flag) }
     }
 
-    /// Sets a list, as a flag does that may be repeated. An empty list: the flag was not given.
+    /// Sets a list, as a repeatable flag does. The list is empty if the flag was not given.
     mutating func set(_ key: String, _ texts: [String], flag: String? = nil) {
         guard !texts.isEmpty else { return }
         let name = flag ?? "--" + String(key.map { $0 == "_" || $0 == "." ? "-" : $0 })
@@ -34,13 +34,13 @@ struct ConfigurationOverrides: Sendable {
 }
 
 extension ConfigurationOverrides.Entry {
-    /// The flag's text as the TOML that a file would hold: a number where one is wanted, a list where there may be
-    /// several, and a relative path taken from where the daemon was started.
+    /// Converts the flag's text to the TOML value that a file would contain: a number for a numeric setting, an array
+    /// for a list. A relative path is resolved against the daemon's working directory.
     func value(for shape: SettingShape, workingDirectory: String) -> TOMLValue {
         let values = texts.map { Self.value($0, shape, workingDirectory) }
         let nowhere = TOMLPosition(line: 0, column: 0)
         if case .list = shape { return TOMLValue(.array(values), at: nowhere) }
-        // Of a flag given twice the last counts, as with most commands.
+        // The last one counts if a flag was given twice, as in most commands.
         return values.last ?? TOMLValue(.string(""), at: nowhere)
     }
 

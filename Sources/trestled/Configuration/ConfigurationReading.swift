@@ -1,28 +1,28 @@
-// A configuration as far as it is good, with everything that is wrong with it.
+// The valid part of a configuration, with all its problems.
 
-/// What came of reading a configuration.
+/// The result of reading a configuration.
 struct ConfigurationReading: Sendable {
-    /// Settings whose values are wrong are at their defaults.
+    /// The configuration. Settings with invalid values have their defaults.
     var configuration: Configuration
-    /// What is wrong, in the order in which it stands there; empty: nothing.
+    /// The problems, in the order of the file; empty if there are none.
     var problems: [ConfigurationProblem] = []
-    /// The settings whose values are wrong, by key.
+    /// The keys of the settings with invalid values.
     var faulty: Set<String> = []
-    /// Whether the file could be read; also true where there is none.
+    /// Whether the file could be read; also true if there is no file.
     var isOfFile = true
 
-    /// Whether it is known which plugins there are and what their sections say.
+    /// Whether the plugin directories and the plugins' sections are valid.
     var knowsPlugins: Bool { isOfFile && !faulty.contains("plugin_dir") }
 
-    /// The configuration where nothing is wrong with it.
+    /// Returns the configuration if it has no problems.
     ///
-    /// - Throws: everything that is wrong.
+    /// - Throws: All problems.
     func checked() throws(ConfigurationErrors) -> Configuration {
         guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
         return configuration
     }
 
-    /// Reads the rules. Blocks.
+    /// Reads the policy rules. Blocks.
     mutating func readPolicy() {
         do throws(ConfigurationErrors) {
             configuration.policy = try PolicyRules(

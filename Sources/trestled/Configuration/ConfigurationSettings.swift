@@ -1,12 +1,12 @@
 // The declarations of all settings, in the order of the sample file. Everything else about a setting is derived from
-// its declaration: reading it, the sample, the reference, the schema, what a reload does (`make generate` writes the
-// files).
+// its declaration: reading it, the sample, the reference, the schema, the effect of a reload. `make generate` writes
+// the files.
 
 extension Configuration {
-    /// Every setting. What is not declared here is an unknown key.
+    /// Every setting. A key that is not declared here is unknown.
     static let settings = daemonSettings + limitSettings + quotaSettings + dialectSettings + pluginSettings
 
-    /// What the tables are about, by name.
+    /// The descriptions of the tables, by name.
     static let tables: [String: String] = [
         "": "The daemon itself.",
         "limits": "What one session, and all of them together, may take.",
@@ -103,7 +103,7 @@ extension Configuration {
             """),
     ]
 
-    // The ranges keep out what cannot work (a limit of 0) and what must be a slip of the hand.
+    // The ranges exclude values that cannot work (a limit of 0) and values that must be typing errors.
     private static let limitSettings: [Setting<Configuration>] = [
         Declaration(
             "limits.message_bytes", .bytes(in: kibibyte...256 * mebibyte), \.limits.messageBytes, .reload,

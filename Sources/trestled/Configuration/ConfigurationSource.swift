@@ -1,23 +1,23 @@
-// Where the configuration comes from: the same at launch and at each reload.
+// The source of the configuration, the same at launch and at each reload.
 import FileTrust
 import Glibc
 import TOMLDocument
 
-/// A file, flags that beat it, and the surroundings that decide the defaults.
+/// A file, flags that override it, and the environment that determines the defaults.
 struct ConfigurationSource: Sendable {
-    /// The file that was named, which must then exist; nil: the default one, if there is one.
+    /// The file that the user named, which must exist; `nil` for the default file, if it exists.
     var file: String?
-    /// What flags say.
+    /// The values of the flags.
     var overrides = ConfigurationOverrides()
-    /// Who runs the daemon, with which variables.
+    /// The user that runs the daemon, and its environment variables.
     var environment: ConfigurationEnvironment
-    /// The daemon's own file: plugins are looked for beside it.
+    /// The daemon's own file; plugins are searched beside it.
     var executable: String
 
-    /// What holds where nothing is set.
+    /// The configuration without file and flags.
     var defaults: Configuration {
         var defaults = Configuration(environment: environment, executable: executable)
-        // A user who names another file does not mean this machine's own rules.
+        // A user that names another file does not expect the system's own rules.
         if let file {
             let file = file.wholePath(from: environment.workingDirectory)
             defaults.policyDirectory = file.parentFolder.withTrailingSlash + "policy.d"
@@ -27,13 +27,13 @@ struct ConfigurationSource: Sendable {
 
     /// Reads the configuration. Blocks.
     ///
-    /// - Throws: Everything that is wrong, as in ``read()``.
+    /// - Throws: All problems, as in ``read()``.
     func load() throws(ConfigurationErrors) -> Configuration { try read().checked() }
 
-    /// Reads the configuration as far as it is good. Blocks.
+    /// Reads the configuration and its problems. Blocks.
     ///
-    /// Of a file that is not TOML, or that others may write, nothing is used, and the rules are not looked at: where
-    /// they are, the file may say.
+    /// A file that is not TOML or that others may write is not used at all. The rules are then not read, because the
+    /// file may specify their directory.
     func read() -> ConfigurationReading {
         do throws(ConfigurationErrors) {
             var reading = defaults.overlaid(
@@ -54,22 +54,23 @@ struct ConfigurationSource: Sendable {
         return document
     }
 
-    /// Who may write the file may have the daemon run whatever they like, and listen wherever they like.
+    /// Checks that other users cannot write the file. A user that can write it could make the daemon run any program
+    /// and listen anywhere.
     private static func check(_ file: String) throws(ConfigurationErrors) {
         var status = stat()
-        // A pipe is handed over by the program that starts the daemon.
+        // The program that starts the daemon may pass a pipe.
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         do throws(FileTrust.Doubt) { try FileTrust.check(file) } catch {
             throw ConfigurationErrors(problems: [ConfigurationProblem(source: file, reason: error.description)])
         }
     }
 
-    /// What flags alone make of the defaults, whatever the file says.
+    /// Returns the defaults overridden by flags only, without the file.
     func withoutFile() -> ConfigurationReading {
         defaults.overlaid(by: nil, overrides, workingDirectory: environment.workingDirectory)
     }
 
-    /// The file named, or the default one; nil where that does not exist.
+    /// Reads the named file or the default one; returns `nil` if the default file does not exist.
     private func readDocument() throws(TOMLError) -> TOMLDocument? {
         if let file { return try TOMLDocument(contentsOf: file) }
         do {

@@ -1,12 +1,12 @@
-// What is allowed in a configuration and will hardly be meant.
+// Valid settings that are probably mistakes.
 import NetworkAccess
 
 extension Configuration {
-    /// Each with its location.
+    /// Returns the warnings, each with its location.
     ///
     /// - Parameters:
-    ///   - descriptors: How many the process may have at the most.
-    ///   - obstacle: What keeps it from every network; nil: nothing.
+    ///   - descriptors: The maximum number of descriptors of the process.
+    ///   - obstacle: The restriction that keeps the process from every network; `nil` if there is none.
     func warnings(
         descriptors: Int = DescriptorLimit.hard, obstacle: String? = NetworkAccess.obstacle()
     ) -> [ConfigurationProblem] {
@@ -14,10 +14,10 @@ extension Configuration {
             + policy.warnings
     }
 
-    /// The plugin that came with the daemon and needs a network.
+    /// The plugin that is shipped with the daemon and needs a network.
     private static let networkPlugin = "fetch"
 
-    /// A plugin is configured that needs a network, and there is none.
+    /// Returns a warning if the network plugin is configured but there is no network.
     private func closedNetwork(_ obstacle: String?) -> ConfigurationProblem? {
         guard let obstacle, !disabledPlugins.contains(Self.networkPlugin),
             let section = pluginSections.first(where: { $0.name == Self.networkPlugin })
@@ -27,7 +27,7 @@ extension Configuration {
             reason: "its requests go nowhere: \(obstacle); the drop-in trestle-network.conf opens the network")
     }
 
-    /// Plugins that came with the daemon, and that a file leaves out.
+    /// A warning if a file excludes the plugins that are shipped with the daemon.
     private var droppedPlugins: ConfigurationProblem? {
         guard origins["plugin_dir"]?.isFile == true, let shipped = shippedDirectory,
             !pluginSearch.named.contains(where: isShippedDirectory)
@@ -39,7 +39,7 @@ extension Configuration {
     }
 
     private func tooManySessions(_ descriptors: Int) -> ConfigurationProblem? {
-        // No user has chosen the default.
+        // The default was not chosen by a user.
         guard origins["limits.sessions"] != nil else { return nil }
         return DescriptorLimit.warning(limit: descriptors, sessions: limits.sessions).map {
             problem(with: "limits.sessions", $0)

@@ -2,7 +2,7 @@ import Glibc
 
 /// The form of the log.
 enum LogFormat: String, CaseIterable, Sendable {
-    /// ``journal`` where standard error is the journal, else ``text``.
+    /// ``journal`` if standard error is the journal, else ``text``.
     case auto
     /// Lines for people.
     case text
@@ -11,17 +11,16 @@ enum LogFormat: String, CaseIterable, Sendable {
     /// Entries of the systemd journal.
     case journal
 
-    /// The form that ``auto`` stands for.
+    /// Returns the form to use, which is never ``auto``.
     ///
-    /// - Parameter environment: the variables of the process.
+    /// - Parameter environment: The environment of the process.
     func resolved(_ environment: ConfigurationEnvironment) -> LogFormat {
         guard self == .auto else { return self }
         return Self.isJournal(environment.variables["JOURNAL_STREAM"]) ? .journal : .text
     }
 
-    /// Whether standard error is the stream to the journal that systemd names, by device and inode. The variable alone
-    /// says nothing: the program that started this process may have inherited it and have led standard error somewhere
-    /// else.
+    /// Returns whether standard error is the journal stream that systemd names by device and inode. The variable alone
+    /// is not sufficient: the program that started this process may have inherited it and redirected standard error.
     static func isJournal(_ stream: String?, descriptor: Int32 = STDERR_FILENO) -> Bool {
         guard let stream else { return false }
         let parts = stream.split(separator: ":", omittingEmptySubsequences: false).map { UInt64($0) }

@@ -1,12 +1,13 @@
-// Keys that stand in a table that is not theirs: a setting that was appended to a file lands in its last table.
+// Keys in the wrong table: a setting that is appended to a file becomes part of the file's last table.
 
 enum MisplacedKey {
-    /// The end of a message about an unknown key: where it belongs. Nil: nowhere by exactly this name.
+    /// Returns the end of a message about an unknown key: the right place of the key; `nil` if no setting has exactly
+    /// this name.
     ///
     /// - Parameters:
-    ///   - name: The key, as it stands there.
-    ///   - table: The table that it stands in; empty for the top level.
-    ///   - settings: Those that there are.
+    ///   - name: The key, as in the file.
+    ///   - table: The table that contains it; empty for the top level.
+    ///   - settings: All settings.
     static func hint<Target>(_ name: String, in table: String, _ settings: [Setting<Target>]) -> String? {
         if !table.isEmpty, settings.contains(where: { $0.table.isEmpty && $0.name == name || $0.table == name }) {
             return "; `\(name)` belongs above the first table of the file"

@@ -75,13 +75,13 @@ extension Configuration {
     ]
 }
 
-/// What may be bounded of a plugin's or a task's calls.
+/// The settings of a call quota.
 enum CallQuotaKey: String, CaseIterable {
     case callsInFlight = "calls_in_flight"
     case callsPerSecond = "calls_per_second"
     case callsBurst = "calls_burst"
 
-    /// More than any number that is meant as a bound.
+    /// Larger than any useful quota.
     static let maximum = 1_000_000_000
     static let range = 0...maximum
     static let listed = "calls_in_flight, calls_per_second, calls_burst"

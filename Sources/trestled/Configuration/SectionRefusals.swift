@@ -1,14 +1,14 @@
-// Everything that a plugin refuses of its section of the configuration.
+// Everything that a plugin refuses in its section of the configuration.
 import BridgeJSON
 import EventLoop
 import TaskRuntime
 
 extension Configuration {
-    /// Asks a plugin about its section until it has named everything that it refuses. A plugin names one mistake at a
-    /// time: it is asked again without the member that it has refused.
+    /// Lets a plugin check its section until it has reported everything that it refuses. A plugin reports one mistake
+    /// at a time, so it is asked again without the member that it has refused.
     ///
-    /// - Parameter ask: has the plugin check a section.
-    /// - Returns: what is wrong, with its locations; empty: the plugin takes the section.
+    /// - Parameter ask: Lets the plugin check a section.
+    /// - Returns: The problems, with their locations; empty if the plugin accepts the section.
     @LoopActor
     func refusals(
         of plugin: String, _ ask: @LoopActor (JSON) async throws(BridgeError) -> Void
@@ -22,7 +22,7 @@ extension Configuration {
                 return problems
             } catch {
                 let member = error.data?["path"]?.stringValue.flatMap { section(of: plugin)?.member(at: $0) }
-                // What is missing now may be what was left out here.
+                // A member that is missing now may be one that was removed here.
                 if !refused.isEmpty, member.map(refused.contains) ?? true { return problems }
                 problems.append(problem(of: plugin, error))
                 guard error.code == .configurationInvalid, let member, members[member] != nil else { return problems }

@@ -1,35 +1,35 @@
-// The declaration of a setting, from which everything about it comes.
+// The declaration of a setting, from which everything else about it is derived.
 import TOMLDocument
 
-/// When a changed setting holds.
+/// The time when a changed setting takes effect.
 enum SettingEffect: Sendable, Hashable {
-    /// At a reload, and so without a restart.
+    /// At a reload, without a restart.
     case reload
-    /// When the daemon is started again.
+    /// At the next start of the daemon.
     case restart
 }
 
-/// One setting of `Target`, declared once: reading, the messages about it, its default as TOML, what a reload makes of
-/// it, and what the sample, the reference and the schema say about it.
+/// One setting of `Target`, declared once. The declaration determines reading, messages, the default as TOML, the
+/// effect of a reload, and the entries in the sample, the reference and the schema.
 struct Setting<Target>: Sendable {
-    /// The key with its tables, as in `limits.message_bytes`.
+    /// The key with its tables, such as `limits.message_bytes`.
     let key: String
-    /// What its values look like.
+    /// The form of its values.
     let shape: SettingShape
-    /// When a change holds.
+    /// The time when a change takes effect.
     let effect: SettingEffect
-    /// What it is for, in one or more sentences.
+    /// The description, one or more sentences.
     let documentation: String
-    /// What the default is, where it depends on who runs the daemon and from where.
+    /// A description of the default, if it depends on the user and directory of the daemon; otherwise `nil`.
     let defaultNote: String?
-    /// The TOML that the sample shows in place of a default that users do not write.
+    /// The TOML value that the sample shows instead of the default, if users do not write the default; otherwise `nil`.
     let example: String?
     /// Reads the value into the target.
     let read: @Sendable (TOMLValue, inout Target) throws(SettingMismatches) -> Void
-    /// The target's value as TOML. Asked of a target that has not been configured, this is the default. Two targets of
-    /// one text have one value.
+    /// Returns the target's value as TOML. For an unconfigured target, this is the default. Two targets with the same
+    /// text have the same value.
     let write: @Sendable (Target) -> String
-    /// Takes the value over from one target into another.
+    /// Copies the value from one target to another.
     let copy: @Sendable (Target, inout Target) -> Void
 
     init<Value>(
@@ -47,7 +47,7 @@ struct Setting<Target>: Sendable {
         copy = { source, target in target[keyPath: path] = source[keyPath: path] }
     }
 
-    /// The tables that the key stands in: `limits` for `limits.message_bytes`, empty for a top-level key.
+    /// The tables of the key: `limits` for `limits.message_bytes`, empty for a top-level key.
     var table: String {
         key.lastIndex(of: ".").map { String(key[..<$0]) } ?? ""
     }

@@ -1,13 +1,13 @@
-// What a setting's values look like.
+// The form of a setting's values.
 import TOMLDocument
 
-/// The form of a setting's values, as data: messages, documentation and schemas speak from it.
+/// The form of a setting's values, as data, for messages, documentation and schemas.
 indirect enum SettingShape: Sendable, Hashable {
     /// Free text, not empty.
     case text
     /// An absolute path.
     case path
-    /// The scheme of a URL, in small letters.
+    /// The scheme of a URL, in lower case.
     case urlScheme
     /// Permission bits as octal digits in a string.
     case fileMode
@@ -15,18 +15,18 @@ indirect enum SettingShape: Sendable, Hashable {
     case truth
     /// One of these words.
     case choice([String])
-    /// A whole number of something.
+    /// An integer in a range, with the name of its unit.
     case count(ClosedRange<Int>, unit: String)
     /// A size in bytes: a number or text such as "64KiB".
     case bytes(ClosedRange<Int>)
-    /// A time: text such as "5s".
+    /// A duration: text such as "5s".
     case duration(ClosedRange<Duration>)
-    /// Tables by names, each with bounds of calls.
+    /// A table that maps names to call quotas.
     case callQuotas
-    /// Any number of these; a single one may stand without brackets.
+    /// A list of values of this form; a single one may be written without brackets.
     case list(of: SettingShape)
 
-    /// What belongs there, after "expected".
+    /// The description of valid values, to follow the word "expected".
     var expected: String {
         switch self {
         case .text: "a string that is not empty"
@@ -48,23 +48,23 @@ indirect enum SettingShape: Sendable, Hashable {
     }
 }
 
-/// One thing that does not fit a setting.
+/// A value that a setting does not accept.
 struct SettingMismatch: Sendable, Hashable {
-    /// The value that does not fit: in a list, its item.
+    /// The position of the value; in a list, of its item.
     var position: TOMLPosition
-    /// The item's index in a list.
+    /// The item's index in a list; `nil` outside a list.
     var index: Int?
-    /// What was expected, what came, and what was probably meant.
+    /// The expected form, the actual value and, if it can be guessed, the intended one.
     var reason: String
 }
 
-/// Everything that does not fit a setting. Never empty.
+/// All mismatches of a setting. Never empty.
 struct SettingMismatches: Error, Sendable, Hashable {
     var items: [SettingMismatch]
 
     init(_ items: [SettingMismatch]) { self.items = items }
 
-    /// A single one.
+    /// Creates mismatches with a single item.
     init(position: TOMLPosition, reason: String) {
         items = [SettingMismatch(position: position, reason: reason)]
     }

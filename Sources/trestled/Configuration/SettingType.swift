@@ -1,24 +1,24 @@
-// The types of settings: how each is read and written.
+// The types of settings: how each is parsed and written.
 import BridgeJSON
 import TOMLDocument
 
-/// A type of settings: its shape, and the way from TOML to a Swift value and back.
+/// A type of settings: its form and the conversion between TOML and a Swift value.
 struct SettingType<Value: Sendable>: Sendable {
     let shape: SettingShape
-    /// The value that TOML holds.
+    /// Converts a TOML value.
     let read: @Sendable (TOMLValue) throws(SettingMismatches) -> Value
-    /// The value as TOML.
+    /// Returns the value as TOML.
     let write: @Sendable (Value) -> String
 }
 
 extension SettingType {
-    /// A type of single values.
+    /// Creates a type of single values.
     ///
     /// - Parameters:
-    ///   - shape: What values look like.
-    ///   - convert: The value, or nil where it does not fit.
-    ///   - advice: What was probably meant by one that does not fit, as TOML.
-    ///   - write: The value as TOML.
+    ///   - shape: The form of the values.
+    ///   - convert: Returns the value, or `nil` if it is invalid.
+    ///   - advice: Returns the probably intended value as TOML for an invalid one.
+    ///   - write: Returns the value as TOML.
     init(
         _ shape: SettingShape, convert: @escaping @Sendable (TOMLValue) -> Value?,
         advice: @escaping @Sendable (TOMLValue) -> String? = { _ in nil },
@@ -34,7 +34,7 @@ extension SettingType {
         }
     }
 
-    /// A list of these. A single one may stand for a list of one.
+    /// Returns the type of lists of these items. A single item counts as a list with one item.
     static func list<Item>(of item: SettingType<Item>) -> SettingType where Value == [Item] {
         SettingType(
             shape: .list(of: item.shape),
@@ -71,7 +71,7 @@ extension SettingType where Value == String {
 }
 
 extension SettingType where Value == String {
-    /// The scheme of a URL: a letter, then letters, digits, `+`, `-` and `.` (RFC 3986), in small letters.
+    /// The scheme of a URL: a letter, then letters, digits, `+`, `-` and `.` (RFC 3986), in lower case.
     static var urlScheme: SettingType {
         SettingType(
             .urlScheme, convert: { $0.string.flatMap { isScheme($0) ? $0 : nil } },
@@ -88,7 +88,7 @@ extension SettingType where Value == String {
 }
 
 extension SettingType where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-    /// One of an enumeration's words.
+    /// One of the raw values of an enumeration.
     static var choice: SettingType {
         let words = Value.allCases.map(\.rawValue)
         return SettingType(
@@ -125,7 +125,7 @@ extension SettingType where Value == UInt32 {
 }
 
 extension SettingType where Value == Int {
-    /// A whole number of something.
+    /// An integer with a unit, in a range.
     static func count(_ unit: String, in range: ClosedRange<Int>) -> SettingType {
         SettingType(
             .count(range, unit: unit), convert: { integer($0, in: range) },

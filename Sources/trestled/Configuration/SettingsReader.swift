@@ -1,22 +1,23 @@
-// From a document and flags to values, with everything that is wrong on the way.
+// The conversion of a document and flags to values and problems.
 import BridgeJSON
 import TOMLDocument
 import TaskRuntime
 
-/// Reads settings of `Target` from layers, the later beating the earlier, and gathers the problems of all of them.
+/// Reads settings of `Target` from layers and collects the problems of all of them. A later layer overrides an earlier
+/// one.
 struct SettingsReader<Target> {
     let settings: [Setting<Target>]
-    /// A table whose own tables are not settings but belong to others: `plugins`, for `[plugins.NAME]`.
+    /// The table whose subtables are not settings: `plugins`, for `[plugins.NAME]`.
     let sectionsTable: String
-    /// What has been read so far.
+    /// The values that have been read so far.
     private(set) var target: Target
-    /// Everything wrong so far.
+    /// The problems that have been found so far.
     private(set) var problems: [ConfigurationProblem] = []
-    /// The settings whose values are wrong: they are as they were before.
+    /// The settings with invalid values; they keep their previous values.
     private(set) var faulty: Set<String> = []
-    /// The tables that belong to others, in order.
+    /// The subtables of `sectionsTable`, in order.
     private(set) var sections: [TOMLTable.Entry] = []
-    /// Where each setting that was given comes from.
+    /// The origin of each setting that was set.
     private(set) var origins: [String: SettingOrigin] = [:]
 
     init(_ settings: [Setting<Target>], sectionsTable: String, defaults: Target) {
@@ -31,7 +32,7 @@ struct SettingsReader<Target> {
         problems.sort { ($0.position ?? .init(line: 0, column: 0)) < ($1.position ?? .init(line: 0, column: 0)) }
     }
 
-    /// Reads what flags say. After the document: flags beat it.
+    /// Reads the flags. Must be called after the document is read, because flags override it.
     mutating func read(_ overrides: ConfigurationOverrides, workingDirectory: String) {
         for override in overrides.entries {
             guard let setting = settings.first(where: { $0.key == override.key }) else {
@@ -87,7 +88,8 @@ struct SettingsReader<Target> {
         problems.append(ConfigurationProblem(source: source, position: position, key: key, reason: reason))
     }
 
-    /// The names that a table knows and, where one is near, which was meant. Of a key that belongs elsewhere, where.
+    /// Returns a hint for an unknown key: the right table of a misplaced key, or a similar name and the table's known
+    /// names.
     private func hint(for name: String, in table: String) -> String {
         if let hint = MisplacedKey.hint(name, in: table, settings) { return hint }
         var known = settings.filter { $0.table == table }.map(\.name)
@@ -102,7 +104,7 @@ struct SettingsReader<Target> {
         return Suggestion.hint(for: name, among: known)
     }
 
-    /// The top-level tables, in the order in which settings declare them.
+    /// The top-level tables, in the order of the settings' declarations.
     private var tables: [String] {
         var tables: [String] = []
         for setting in settings where !setting.table.isEmpty && !tables.contains(setting.table) {
@@ -112,12 +114,12 @@ struct SettingsReader<Target> {
     }
 }
 
-/// Where the value of a setting comes from, for problems that show only when it is used.
+/// The origin of a setting's value, for problems that appear only when the value is used.
 struct SettingOrigin: Sendable, Hashable {
-    /// The file, or the flag.
+    /// The file or the flag.
     var source: String
-    /// The value as it was given.
+    /// The value, as in the source.
     var value: TOMLValue
-    /// Whether the value's position is one in the file.
+    /// Whether the value's position is in the file.
     var isFile: Bool
 }

@@ -6,7 +6,7 @@ import ServiceManager
 import TaskHosts
 import TaskRuntime
 
-/// Gives the sessions at rest into the service manager's keeping, and goes on with those of the process before.
+/// Stores the sessions at rest in the service manager, and continues the sessions of the previous process.
 @LoopActor
 struct SessionHandover {
     let runtime: TaskRuntime
@@ -15,20 +15,20 @@ struct SessionHandover {
     let service: DaemonService
     let log: Logger
 
-    /// What sessions may have unread and unfinished, together.
+    /// The maximum size in bytes of the table of all sessions.
     let maximumBytes: Int
 
-    /// The name under which the parcel is kept: the table, and the connections behind it. One descriptor for the
-    /// manager, which holds each that it gets against all that it has: 4,000 by themselves took it more than five
-    /// seconds.
+    /// The name under which the parcel is stored: the table and the connections in it. It is a single descriptor,
+    /// because the manager compares each new descriptor with all that it has: 4,000 single descriptors took it more
+    /// than five seconds.
     private static let parcelName = "sessions"
 
-    // MARK: Giving
+    // MARK: Storing
 
-    /// Asks the plugins for what they know. Before they are stopped.
+    /// Collects the plugins' states of the sessions. Must be called before the plugins are stopped.
     func collectShares() async -> KeptSessions { await loader.saveSessions(runtime.sessionsAtRest) }
 
-    /// Gives the connections at rest away. What cannot be given is closed after a message that says why.
+    /// Hands over the connections at rest. Closes those that cannot be handed over, after a message with the reason.
     func give(_ shares: KeptSessions) {
         for lost in shares.lost {
             note(lost.session, "the plugin \(lost.plugin) cannot hand its part over: \(lost.reason)")
@@ -60,7 +60,9 @@ struct SessionHandover {
         "what is unread and unfinished is longer than the \(maximumBytes) bytes for the sessions of all users"
     }
 
-    /// - Returns: The sessions that have no room.
+    /// Stores the sessions.
+    ///
+    /// - Returns: The sessions for which there is no room.
     private func give(_ connections: [HeldConnection], _ shares: KeptSessions) throws -> Set<UInt64> {
         var table = SessionTable()
         table.lastSession = runtime.lastSession
@@ -76,9 +78,9 @@ struct SessionHandover {
         return leftOut
     }
 
-    // MARK: Taking
+    // MARK: Taking over
 
-    /// Goes on with the sessions of the process before, if there are any.
+    /// Continues the sessions of the previous process, if there are any.
     func take() async {
         guard let (file, sockets) = takeParcel() else { return forget() }
         var descriptors = sockets
@@ -93,7 +95,7 @@ struct SessionHandover {
         runtime.retain(table.retained)
         var taken = 0
         for record in table.connections {
-            // One whose client has gone meanwhile is not kept.
+            // A connection whose client has disconnected meanwhile is not continued.
             guard let descriptor = descriptors.removeValue(forKey: record.socket) else { continue }
             do throws(SystemError) {
                 try server.adopt(UnixSocket(adopting: descriptor), record)
@@ -121,11 +123,11 @@ struct SessionHandover {
         log.notice("\(taken) sessions continue, of \(table.connections.count) that were handed over")
     }
 
-    /// The manager's copies are given up before anything that clients have sent is looked at: input that brought the
-    /// daemon down must not do so again and again.
+    /// Removes the manager's copies before any input of clients is processed: input that crashes the daemon must not
+    /// crash it again after each restart.
     private func forget() { service.forgetStored(Self.parcelName) }
 
-    /// The file with the table, and the connections by what socket they are; nil: there are none.
+    /// Returns the file with the table, and the connections by the inodes of their sockets; `nil` if there are none.
     private func takeParcel() -> (file: Int32, connections: [UInt64: Int32])? {
         guard let inherited = service.takeStored(named: Self.parcelName) else { return nil }
         let parcel = DescriptorBundle(adopting: inherited.release())
@@ -138,7 +140,7 @@ struct SessionHandover {
                 } else if let inode = UnixSocket.inode(of: descriptor), connections[inode] == nil {
                     connections[inode] = descriptor
                 } else {
-                    _ = UnixSocket(adopting: descriptor)  // Closed: it is no connection.
+                    _ = UnixSocket(adopting: descriptor)  // Closes it: it is not a connection.
                 }
             }
         } catch {

@@ -1,25 +1,24 @@
-// Handover/: what goes from one process of the daemon to the next when it is restarted or replaced by another version:
-// the descriptors of the connections, and that of a file in memory with the table of what is known of them. All of them
-// lie in the queue of one socket meanwhile, and the service manager keeps that socket.
+// Handover/: the data that one process of the daemon passes to the next when it is restarted or replaced by another
+// version: the descriptors of the connections, and a memory file with the table of their sessions. In between, all of
+// them are in the queue of one socket, and the service manager stores that socket.
 import BridgeJSON
 import BridgeServer
 import TaskRuntime
 
-/// Everything that the next process has to know of the sessions, beside their descriptors.
+/// Everything that the next process needs about the sessions, besides their descriptors.
 ///
-/// As lines of JSON: a line for each plugin's share, for each retained event, and for each connection, and a head.
-/// Processes of other versions read it, older ones too when an upgrade is undone: members and kinds of lines are added
-/// and never change their meaning; what is not known is passed over, and a line that makes no sense costs no more than
-/// itself.
+/// The text consists of JSON lines: one for each plugin's share, for each retained event and for each connection, and a
+/// head. Other versions read it, also older ones after a downgrade. Therefore members and kinds of lines are only added
+/// and never change their meaning. Unknown ones are ignored, and an unreadable line affects only itself.
 struct SessionTable {
     /// The number of the last session that was opened.
     var lastSession: UInt64 = 0
-    /// Who provides what, the newest last.
+    /// The providers of tasks, the newest last.
     var providers: [ProviderRecord] = []
-    /// What plugins know of sessions, by the plugins' names.
+    /// The plugins' states of sessions, by the plugins' names.
     var plugins: [(plugin: String, state: JSON)] = []
     var connections: [ConnectionRecord] = []
-    /// Events that are kept for those who subscribe later.
+    /// Events that are retained for later subscribers.
     var retained: [RetainedEvent] = []
     /// Lines that could not be read, with the reason.
     private(set) var faults: [String] = []
@@ -34,7 +33,7 @@ struct SessionTable {
         var state: JSON
     }
 
-    /// One line: one of the members.
+    /// A line: exactly one member is set.
     private struct Line: Codable {
         var sessions: Head?
         var share: PluginShare?
@@ -46,19 +45,19 @@ struct SessionTable {
 
     // MARK: Text
 
-    /// The longest table, for who writes one and for who reads one: more than thousands of sessions have unread and
-    /// unfinished.
+    /// The maximum size of a table in bytes, for writing and reading. It exceeds the unread and unfinished data of
+    /// thousands of sessions.
     static let maximumBytes = 1 << 30
 
-    /// The text of the table, at most as long as it may be. Sessions that have no room in it are left out, with what
-    /// plugins know of them.
+    /// Returns the text of the table. Sessions for which there is no room are left out, together with the plugins'
+    /// states of them.
     ///
     /// - Parameters:
-    ///   - maximumBytes: The longest text.
-    ///   - user: Whose session it is, by its number.
+    ///   - maximumBytes: The maximum size of the text in bytes.
+    ///   - user: Returns the user of a session, by the session's number.
     /// - Returns: The text, and the numbers of the sessions that are not in it.
-    /// - Throws: ``JSONEncodingError``, which nothing in here gives rise to; ``TooLong``, where there is no room even
-    ///   for what sessions have in common.
+    /// - Throws: ``JSONEncodingError``, which does not occur with these values; ``TooLong`` if there is no room for the
+    ///   common part.
     func text(
         atMost maximumBytes: Int = Self.maximumBytes, user: (UInt64) -> UInt32?
     ) throws -> (text: [UInt8], leftOut: Set<UInt64>) {
@@ -74,7 +73,7 @@ struct SessionTable {
             let start = text.count
             try append(Line(connection: connection), to: &text)
             sizes.append(text.count - start + knownBytes[connection.session.number, default: 0])
-            // Too much already: from here on the sizes alone are wanted.
+            // Over the limit already: from here on only the sizes are needed.
             if text.count - commonBytes > roomBytes { text.removeLast(text.count - commonBytes) }
         }
         let leftOut = leftOut(sizes, roomBytes: roomBytes, user)
@@ -89,7 +88,7 @@ struct SessionTable {
         return (text, leftOut)
     }
 
-    /// How much of the plugins' shares is about each session.
+    /// The size of the plugins' states of each session in bytes.
     private var knownBytes: [UInt64: Int] {
         var bytes: [UInt64: Int] = [:]
         for (_, state) in plugins {
@@ -102,7 +101,7 @@ struct SessionTable {
         return bytes
     }
 
-    /// The plugins' shares as far as they are about these sessions.
+    /// Returns the plugins' shares, restricted to these sessions.
     private func shares(of sessions: Set<UInt64>) throws(JSONEncodingError) -> [UInt8] {
         var text: [UInt8] = []
         for (plugin, state) in plugins {
@@ -117,7 +116,7 @@ struct SessionTable {
         return text
     }
 
-    /// There is no room for what sessions have in common.
+    /// The error that there is no room for the common part.
     struct TooLong: Error, CustomStringConvertible {
         var maximumBytes: Int
 
@@ -131,8 +130,9 @@ struct SessionTable {
         return text
     }
 
-    /// Which sessions have no room. Where not all have, each user has an equal share, and of a user's sessions the
-    /// shortest go first: no user's unread messages cost others their sessions.
+    /// Returns the sessions for which there is no room. If not all fit, each user has an equal share, and a user's
+    /// shortest sessions are taken first. The unread messages of one user therefore do not cost other users their
+    /// sessions.
     private func leftOut(_ sizes: [Int], roomBytes: Int, _ user: (UInt64) -> UInt32?) -> Set<UInt64> {
         guard sizes.reduce(0, +) > roomBytes else { return [] }
         let bySize = zip(connections.map(\.session.number), sizes).sorted { $0.1 < $1.1 }
@@ -154,7 +154,7 @@ struct SessionTable {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Reads what a process of the daemon wrote, whatever its version.
+    /// Parses the text of a daemon process of any version.
     init(reading text: [UInt8]) {
         for (index, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
             do throws(JSONMismatch) {

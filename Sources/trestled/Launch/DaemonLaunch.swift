@@ -5,7 +5,7 @@ import Logging
 import ServiceManager
 import TaskRuntime
 
-// What the daemon itself does at launch, beside what its plugins do.
+// The daemon's own launch workers, in addition to those of its plugins.
 extension Daemon {
     var launchWorkers: [LaunchWorker<LaunchPhase>] {
         [
@@ -19,7 +19,7 @@ extension Daemon {
                 try await lockState()
             },
             LaunchWorker("plugins.load", phase: .plugins) { [unowned self] in try await loadPlugins() },
-            // Before others connect: the sessions of the process before have come first.
+            // The sessions of the previous process come first, before other clients connect.
             LaunchWorker("sessions.take", phase: .listening) { [unowned self] in
                 if service.hasStored { await handover.take() }
             },
@@ -35,14 +35,14 @@ extension Daemon {
 
     private func raiseDescriptorLimit() throws {
         let limit = try DescriptorLimit.raise()
-        // Where the number has been set, the configuration's own warning names its location.
+        // If the setting is set, the configuration's own warning contains its location.
         guard configuration.origins["limits.sessions"] == nil else { return }
         if let warning = DescriptorLimit.warning(limit: limit, sessions: configuration.limits.sessions) {
             log.warning("\(warning)")
         }
     }
 
-    /// Listens at the sockets that were handed over, else at one of its own.
+    /// Listens at the sockets that the service manager passed, else at the daemon's own socket.
     private func listen() async throws {
         while let socket = service.takeSocket() { listeningAt.append(try adopt(socket)) }
         if listeningAt.isEmpty {
@@ -56,7 +56,7 @@ extension Daemon {
         }
     }
 
-    /// What a service manager handed over is used as it is: its path and its permissions are that one's affair.
+    /// Uses the socket of a service manager unchanged: the manager is responsible for its path and permissions.
     private func adopt(_ socket: consuming InheritedDescriptor) throws(SystemError) -> String {
         let name = socket.name
         do throws(SystemError) {
@@ -79,10 +79,10 @@ extension Daemon {
         PluginSet(configuration: configuration, loader: loader, runtime: runtime, log: log)
     }
 
-    /// Loads the plugins and has them check their sections of the configuration; nothing is started or written.
+    /// Loads the plugins and lets them check their sections of the configuration. Starts and writes nothing.
     ///
-    /// - Returns: how many plugins there are.
-    /// - Throws: everything that is wrong.
+    /// - Returns: The number of plugins.
+    /// - Throws: All problems.
     func checkConfiguration() async throws(ConfigurationErrors) -> Int {
         var problems = reading.problems
         var count = 0
@@ -95,7 +95,7 @@ extension Daemon {
         return count
     }
 
-    /// Logs all that is wrong with a configuration of which something is.
+    /// Logs all problems of an invalid configuration.
     func refuseConfiguration() async throws(Misconfiguration) {
         do throws(ConfigurationErrors) { _ = try await checkConfiguration() } catch { throw note(error) }
     }
@@ -106,7 +106,7 @@ extension Daemon {
         return Misconfiguration(problemCount: errors.problems.count)
     }
 
-    /// What the rules say of the tasks that were loaded, and will hardly be meant.
+    /// Returns warnings about rules that probably do not mean what they state about the loaded tasks.
     func taskWarnings() -> [ConfigurationProblem] {
         let tasks =
             runtime.plugins.flatMap(\.manifest.tasks).map { (task: $0.name, permission: $0.permission) }
@@ -115,7 +115,7 @@ extension Daemon {
         return review.unreachable(tasks) + review.misnamed(tasks) + review.administering(tasks)
     }
 
-    /// What the sample, the reference and the schema are written from.
+    /// Returns the source of the sample, the reference and the schema.
     func describeConfiguration() async throws(ConfigurationErrors) -> ConfigurationDocument {
         ConfigurationDocument(plugins: try await pluginSet.manifests())
     }
@@ -132,7 +132,7 @@ extension Daemon {
     }
 }
 
-/// Why plugins are not started: errors of the configuration, which have been reported one by one.
+/// The reason why plugins are not started: errors of the configuration, which were logged individually.
 struct Misconfiguration: Error, CustomStringConvertible {
     let problemCount: Int
 

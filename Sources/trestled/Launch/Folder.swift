@@ -2,10 +2,10 @@ import EventLoop
 import FileTrust
 import Glibc
 
-/// Folders, as the daemon needs them.
+/// Folders that the daemon creates and checks.
 enum Folder {
-    /// Makes a folder and those around it, where they are missing. Those around it are open to others, as far as the
-    /// program that started the daemon lets them be.
+    /// Creates a folder and its missing parents. The parents are accessible to other users, as far as the file mode
+    /// mask of the program that started the daemon allows.
     static func make(_ path: String, mode: mode_t) throws(SystemError) {
         guard mkdir(path, mode) != 0 else { return open(path, mode) }
         switch errno {
@@ -18,15 +18,15 @@ enum Folder {
         }
     }
 
-    /// What the daemon's own file mode mask has taken away; see ``FileModes``.
+    /// Restores the permissions that the daemon's own file mode mask removed; see ``FileModes``.
     private static func open(_ path: String, _ mode: mode_t) {
         if mode & 0o077 != 0 { chmod(path, mode & ~FileModes.inheritedMask) }
     }
 
-    /// Who may write the folder of a socket, or one around it, may put a socket of their own in its place, and be taken
-    /// for the daemon.
+    /// Checks the folder of a socket and its parents. A user that can write one of them could replace the socket and
+    /// impersonate the daemon.
     ///
-    /// - Throws: ``SystemError`` where any user but root and this one may.
+    /// - Throws: ``SystemError`` if any user except root and this one can write them.
     static func check(around socket: String) throws(SystemError) {
         do throws(FileTrust.Doubt) { try FileTrust.checkWay(to: socket) } catch {
             throw SystemError(
@@ -36,39 +36,39 @@ enum Folder {
     }
 }
 
-/// With which permissions files are made.
+/// The permissions of new files.
 enum FileModes {
-    /// The mask of the program that started the daemon. It holds for the folders around the socket alone.
+    /// The mask of the program that started the daemon. It applies only to the folders around the socket.
     static let inheritedMask: mode_t = umask(0o077)
 
-    /// From here on whatever is made in this process, or in those that it starts, is its owner's alone, where no code
-    /// says otherwise. First of all, as long as there is but one thread.
+    /// From now on, new files of this process and its children are accessible only to their owner, unless code sets
+    /// other permissions. Must be called first, while there is only one thread.
     static func restrict() { _ = inheritedMask }
 }
 
 extension String {
-    /// The folder that a path stands in; "." for a bare name.
+    /// The parent folder of a path; "." for a bare name.
     var parentFolder: String {
         guard let slash = lastIndex(of: "/") else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
     }
 
-    /// A path as it is shown: from the root on, without parts that say nothing. `..` stays: behind a symbolic link it
-    /// leads elsewhere than the text says.
+    /// Returns an absolute path for display, without empty and `.` parts. Keeps `..`, because after a symbolic link it
+    /// leads to another folder than the text suggests.
     ///
-    /// - Parameter directory: what a relative one begins from.
+    /// - Parameter directory: The directory to which a relative path refers.
     func wholePath(from directory: String) -> String {
         let path = hasPrefix("/") ? self : "\(directory)/\(self)"
         return "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 
-    /// The path without links; nil: nothing is there. Blocks.
+    /// The path without links; `nil` if it does not exist. Blocks.
     var resolvedPath: String? {
         guard let resolved = realpath(self, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// The path of a folder, ready for the name of what is in it.
+    /// The path of a folder with a slash at the end, so that a name can be appended.
     var withTrailingSlash: String { hasSuffix("/") ? self : self + "/" }
 }

@@ -2,18 +2,18 @@ import EventLoop
 import FileTrust
 import Glibc
 
-/// The state directory, and what lies in it: the daemon's user's alone.
+/// The state directory and its files, accessible only to the daemon's user.
 enum StateDirectory {
-    /// The name of the file that a daemon holds locked.
+    /// The name of the file that a running daemon keeps locked.
     static let lock = "lock"
 
-    /// Makes the directory, where it is missing, with mode 0700; takes away what others may do with it and with the
-    /// files in it, no matter who permitted it. Blocks.
+    /// Creates the directory with mode 0700 if it does not exist. Removes the permissions of other users on it and on
+    /// its files, regardless of how they were set. Blocks.
     ///
-    /// - Throws: ``SystemError`` with a sentence that says what to do, where a link stands in its place or in that of
-    ///   one of its files, where one belongs to another user, or where others may put another directory in its place.
+    /// - Throws: ``SystemError`` with an instruction in each of these cases: the directory or one of its files is a
+    ///   link; one of them belongs to another user; other users can replace the directory.
     static func secure(_ path: String) throws(SystemError) {
-        // A slash at its end would lead through a link.
+        // A trailing slash would follow a link.
         let path = "/" + path.split(separator: "/").joined(separator: "/")
         try Folder.make(path, mode: 0o700)
         let directory = directoryOfServiceManager(path) ?? path
@@ -39,8 +39,8 @@ enum StateDirectory {
         guard status.st_uid == geteuid() else { throw foreign(path, status) }
     }
 
-    /// With DynamicUser= systemd makes the directory /var/lib/trestle as /var/lib/private/trestle, and root's link to
-    /// it.
+    /// Returns the real directory. With DynamicUser=, systemd creates /var/lib/trestle as /var/lib/private/trestle with
+    /// a link of root to it.
     private static func directoryOfServiceManager(_ path: String) -> String? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, status.st_uid == 0,
@@ -52,8 +52,8 @@ enum StateDirectory {
         return String(cString: target) == directory ? directory : nil
     }
 
-    /// Takes the permissions of others away, unless the directory is one for other things: /var, say, would be of no
-    /// use to any user then.
+    /// Removes the permissions of other users, unless the directory also serves other purposes: this would make /var,
+    /// for example, unusable for all other users.
     private static func close(_ path: String, _ names: [String]) throws(SystemError) {
         var status = stat()
         let hasLock =
@@ -68,12 +68,12 @@ enum StateDirectory {
         try change(path, to: 0o700)
     }
 
-    // MARK: What lies in it
+    // MARK: Its contents
 
     private static func secure(file path: String) throws(SystemError) {
         let status: stat
         do throws(SystemError) { status = try self.status(of: path) } catch {
-            // Another daemon's passing file: the lock, which comes next, reports that one.
+            // A temporary file of another daemon. The lock is taken next and reports that daemon.
             if error.code == ENOENT { return }
             throw error
         }

@@ -1,14 +1,13 @@
 import EventLoop
 import Glibc
 
-/// The right to write the state directory, held by one daemon at a time. Given up when this goes, or with the process.
+/// The lock of the state directory, held by one daemon at a time. Released with this object, or when the process ends.
 final class StateLock {
     private let descriptor: Int32
 
-    /// Makes the directory, where it is missing, sees to it that it belongs to no other user, and takes the lock.
+    /// Creates the directory if it does not exist, checks that it belongs to this user, and takes the lock.
     ///
-    /// - Throws: ``SystemError`` where another daemon holds it, or where the directory cannot be used, or not be
-    ///   trusted.
+    /// - Throws: ``SystemError`` if another daemon holds the lock, or if the directory cannot be used or trusted.
     init(directory: String) throws(SystemError) {
         try StateDirectory.secure(directory)
         let path = "\(directory)/\(StateDirectory.lock)"

@@ -1,4 +1,4 @@
-// A daemon that cannot start, and those who wait in the queues of sockets that were handed over to it.
+// Clients that wait in the queues of passed sockets while the daemon cannot start.
 import BridgeJSON
 import BridgeServer
 import EventLoop
@@ -7,13 +7,13 @@ import Logging
 import ServiceManager
 
 extension Daemon {
-    /// How long it goes on where a client waited. A service manager starts the daemon for each further connection, and
-    /// gives up a socket whose service it has to start too often: systemd after 20 times within two seconds
+    /// The minimum time until the exit if a client has waited. A service manager starts the daemon for each further
+    /// connection and gives up a socket whose service it starts too often: systemd after 20 times within two seconds
     /// (`TriggerLimitBurst=`).
     private static let pace = Duration.seconds(1)
 
-    /// Sends the clients that wait the reason why they are not served. Left in the queue, they would start the daemon
-    /// again and again. Later clients are left to the next daemon, which may find a corrected configuration.
+    /// Sends the reason of the failure to the waiting clients. Left in the queue, they would start the daemon again and
+    /// again. Later clients are left to the next daemon, which may find a corrected configuration.
     func turnAwayWaiting() async {
         let end = EventLoop.now + Self.pace
         var descriptors: [Int32] = []

@@ -1,10 +1,10 @@
 import Glibc
 import Logging
 
-/// The daemon's log, behind swift-log: puts entries together and hands them to the output, which all loggers share.
+/// The daemon's log, a swift-log handler. It assembles entries and passes them to the output, which all loggers share.
 struct DaemonLog: LogHandler {
     var metadata: Logger.Metadata = [:]
-    /// The level of this logger alone; nil: that of all.
+    /// The level of this logger only; `nil` for the level of all loggers.
     private var ownLevel: Logger.Level?
     private let threshold: LogThreshold
     private let output: LogOutput
@@ -28,14 +28,14 @@ struct DaemonLog: LogHandler {
         var fields = metadata
         if let more = event.metadata { fields.merge(more) { _, newer in newer } }
         var now = timespec()
-        // Cannot fail: the clock exists and the address is ours.
+        // Cannot fail: the clock exists and the address is valid.
         clock_gettime(CLOCK_REALTIME, &now)
         output.write(LogRecord(event.level, "\(event.message)", fields, time: now))
     }
 }
 
 extension DaemonLog {
-    /// The log as it is configured, on standard error.
+    /// Creates the configured log, on standard error.
     init(_ configuration: Configuration, _ environment: ConfigurationEnvironment, threshold: LogThreshold) {
         let style = TextLine.style(
             isTerminal: isatty(STDERR_FILENO) == 1, noColour: environment.variables["NO_COLOR"])

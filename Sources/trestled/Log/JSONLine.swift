@@ -2,10 +2,9 @@ import BridgeJSON
 import Glibc
 import Logging
 
-/// Writes an entry of the log as a JSON object in a line of its own: `time`, `level`, `message`, and `fields` where it
-/// has any.
+/// Formats a log entry as a JSON object on one line: `time`, `level`, `message`, and `fields` if there are any.
 enum JSONLine {
-    /// The line, with its end.
+    /// Returns the line, with its line feed.
     static func bytes(_ record: LogRecord) -> [UInt8] {
         var line: JSONObject = [
             "time": .string(timestamp(record.time)), "level": .string(record.level.rawValue),
@@ -19,7 +18,7 @@ enum JSONLine {
         return Array((VisibleText.json(JSON.object(line).text) + "\n").utf8)
     }
 
-    /// RFC 3339 in UTC, with microseconds.
+    /// Formats a time by RFC 3339 in UTC, with microseconds.
     static func timestamp(_ time: timespec) -> String {
         var seconds = time.tv_sec
         var parts = tm()

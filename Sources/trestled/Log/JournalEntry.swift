@@ -1,10 +1,10 @@
 import BridgeJSON
 import Logging
 
-/// Writes an entry of the log in the native protocol of the systemd journal: a datagram of fields, each a line, or,
-/// where the value has several lines, its name, its length and its bytes.
+/// Formats a log entry in the native protocol of the systemd journal: a datagram of fields, each on a line. A value of
+/// several lines is written as its name, its length and its bytes.
 enum JournalEntry {
-    /// The datagram.
+    /// Returns the datagram.
     static func bytes(_ record: LogRecord) -> [UInt8] {
         var bytes: [UInt8] = []
         append("PRIORITY", String(record.priority), to: &bytes)
@@ -15,7 +15,7 @@ enum JournalEntry {
     }
 
     private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
-        // Where other control characters are left in, journalctl shows the size of the value instead of it.
+        // If other control characters remain, journalctl shows the size of the value instead of the value.
         let value = VisibleText.escaped(value, keepsLines: true)
         bytes += name.utf8
         if value.utf8.contains(UInt8(ascii: "\n")) {
@@ -28,10 +28,10 @@ enum JournalEntry {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// The journal throws away fields whose names are longer.
+    /// The journal discards fields with longer names.
     private static let maximumNameBytes = 64
 
-    /// A field's name as the journal wants it: `TRESTLE_SESSION` for `session`.
+    /// Returns a field name in the journal's form: `TRESTLE_SESSION` for `session`.
     static func fieldName(_ name: String) -> String {
         let plain = name.unicodeScalars.map { scalar in
             scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)

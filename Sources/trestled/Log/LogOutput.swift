@@ -1,9 +1,9 @@
 import Glibc
 import ServiceManager
 
-/// Where the log goes, in which form: standard error, or the journal's socket. Any thread.
+/// The destination and form of the log: standard error, or the journal's socket. Any thread.
 final class LogOutput: Sendable {
-    /// Where the journal takes entries in its own protocol.
+    /// The socket of the journal's native protocol.
     static let journalPath = "/run/systemd/journal/socket"
 
     private let format: LogFormat
@@ -12,10 +12,10 @@ final class LogOutput: Sendable {
     private let descriptor: Int32
 
     /// - Parameters:
-    ///   - format: the form, none but ``LogFormat/auto``.
-    ///   - style: of lines of text.
-    ///   - descriptor: where lines go. Stays the caller's.
-    ///   - journalPath: the journal's socket.
+    ///   - format: The form, any but ``LogFormat/auto``.
+    ///   - style: The style of text lines.
+    ///   - descriptor: The descriptor for lines. The caller keeps it.
+    ///   - journalPath: The journal's socket.
     init(
         _ format: LogFormat, style: TextLine.Style, descriptor: Int32 = STDERR_FILENO,
         journalPath: String = LogOutput.journalPath
@@ -35,9 +35,9 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// False where the journal does not take the entry: it is not there, does not read, or the entry is too long for a
-    /// datagram. As a line, with its priority in front, it still comes through where standard error leads to the
-    /// journal.
+    /// Sends an entry to the journal. Returns false if the journal does not exist or does not read, or if the entry is
+    /// too long for a datagram. The entry is then written as a line with its priority, which the journal also receives
+    /// if standard error is connected to it.
     private func sendEntry(_ record: LogRecord) -> Bool {
         switch journal {
         case .some(let journal): journal.send(JournalEntry.bytes(record)) == 0
@@ -45,6 +45,6 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// One write for a line, so that lines of several threads do not mix. Where no one reads, nothing is to be done.
+    /// Writes a line with one call, so that lines of several threads do not mix. Ignores errors, such as a closed pipe.
     private func writeLine(_ line: [UInt8]) { _ = Glibc.write(descriptor, line, line.count) }
 }

@@ -1,13 +1,13 @@
 import Glibc
 import Logging
 
-/// An entry of the log, before it takes a form.
+/// A log entry before it is formatted.
 struct LogRecord {
     var level: Logger.Level
     var message: String
-    /// What it is about, by name: `plugin`, `call`, `task`, `session`, `uid`.
+    /// The subjects, by name: `plugin`, `call`, `task`, `session`, `uid`.
     var fields: [(name: String, value: Logger.MetadataValue)]
-    /// Since 1970, UTC.
+    /// The time since 1970, UTC.
     var time: timespec
 
     init(_ level: Logger.Level, _ message: String, _ fields: Logger.Metadata, time: timespec) {
@@ -22,7 +22,7 @@ struct LogRecord {
 }
 
 extension Logger.Level {
-    /// The priorities of syslog, which the journal knows too.
+    /// The priority of syslog, which the journal also uses.
     var priority: Int {
         switch self {
         case .critical: 2

@@ -1,9 +1,9 @@
 import Logging
 import Synchronization
 
-/// How severe a message must be to be logged, for all loggers together. Any thread.
+/// The minimum severity of logged messages, for all loggers. Any thread.
 final class LogThreshold: Sendable {
-    /// The level's index among all of them.
+    /// The level's index in `allCases`.
     private let index: Atomic<Int>
 
     init(_ level: Logger.Level) { index = Atomic(Self.index(of: level)) }
@@ -19,7 +19,7 @@ final class LogThreshold: Sendable {
 }
 
 extension Configuration.LogLevel {
-    /// The logger's own name for it.
+    /// The corresponding level of swift-log.
     var level: Logger.Level {
         switch self {
         case .error: .error

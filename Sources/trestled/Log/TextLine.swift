@@ -2,9 +2,9 @@ import BridgeJSON
 import Glibc
 import Logging
 
-/// Writes an entry of the log as a line for people.
+/// Formats a log entry as a line for people.
 struct TextLine {
-    /// Where lines go, and so what stands in front of them.
+    /// The destination of lines, which determines their prefix.
     enum Style {
         /// The time of day, the level in colour.
         case terminal
@@ -12,19 +12,19 @@ struct TextLine {
         case plainTerminal
         /// The date as well.
         case file
-        /// The priority in angle brackets, as the journal reads it off lines that it gets.
+        /// The priority in angle brackets, as the journal parses it from received lines.
         case priority
     }
 
     let style: Style
 
-    /// The style for standard error. Colours are for terminals, unless the user wants none anywhere.
+    /// Returns the style for standard error. Terminals get colours, unless the user has disabled them (NO_COLOR).
     static func style(isTerminal: Bool, noColour: String?) -> Style {
         guard isTerminal else { return .file }
         return noColour?.isEmpty == false ? .plainTerminal : .terminal
     }
 
-    /// The line, with its end.
+    /// Returns the line, with its line feed.
     func text(_ record: LogRecord) -> String {
         var line = prefix(record) + VisibleText.escaped(record.message)
         for (name, value) in record.fields { line += " \(name)=\(VisibleText.escaped("\(value)"))" }

@@ -1,4 +1,4 @@
-// Plugins that come, go and take each other's places while the daemon serves.
+// Plugins that are loaded, unloaded and replaced while the daemon serves.
 import BridgeJSON
 import EventLoop
 import Logging
@@ -6,7 +6,7 @@ import TaskHosts
 import TaskRuntime
 
 extension Daemon {
-    /// Carries a change out on behalf of a call, after those that are under way.
+    /// Carries out a change for a call, after those in progress.
     func carryOut(_ change: PluginChange, for call: CallHandle) {
         Task {
             let outcome: Result<JSON, BridgeError>
@@ -19,20 +19,22 @@ extension Daemon {
         }
     }
 
-    /// - Throws: why it cannot be done; everything is then as it was.
+    /// Carries out a change.
+    ///
+    /// - Throws: The reason why it is impossible; nothing has changed then.
     func carryOut(_ change: PluginChange) async throws(BridgeError) -> JSON {
-        // While it launches, calls come in already, and plugins are not all there.
+        // Calls arrive already during the launch, when not all plugins are loaded.
         if !isReady { _ = await launchEnd.wait() }
         let change = try await changes.take { () throws(BridgeError) in try await begin(change) }
-        // Other changes do not wait for this: users' streams keep a plugin that is unloaded as long as they move.
+        // Other changes do not wait for this: an unloaded plugin remains as long as its users' streams make progress.
         await change.end?.value
         return change.answer
     }
 
-    /// A change that has been made.
+    /// A change that was carried out.
     private struct Change {
         let answer: JSON
-        /// What is to end before that is answered; nil: nothing.
+        /// A task that must end before the answer is sent; `nil` if there is none.
         var end: Task<Void, Never>?
     }
 
@@ -53,7 +55,7 @@ extension Daemon {
         }
     }
 
-    /// A plugin that a change is about.
+    /// The plugin that a change concerns.
     private enum KnownPlugin {
         case loaded(PluginInstance)
         case refused(RefusedPlugin)
@@ -74,7 +76,7 @@ extension Daemon {
         }
     }
 
-    /// Whether the plugin of a file is there again when the daemon is started again.
+    /// Returns whether the plugin of a file will also be loaded at the next start of the daemon.
     private func isPermanent(_ path: String) async -> Bool {
         let search = configuration.pluginSearch
         return await BlockingWork.run {
@@ -108,7 +110,7 @@ extension Daemon {
         return .object(answer)
     }
 
-    /// A refusal because of a plugin that is there, which also says whether that one outlives the daemon.
+    /// Returns a refusal because of an already loaded plugin, completed with whether that plugin is permanent.
     private func explained(_ error: BridgeError) async -> BridgeError {
         guard var loaded = error.data?["loaded"]?.objectValue, let path = loaded["path"]?.stringValue else {
             return error
@@ -119,8 +121,7 @@ extension Daemon {
         return error
     }
 
-    /// The plugins as the configuration's file has them now: a plugin that comes, or comes again, goes by its section
-    /// there.
+    /// Returns the plugins with the current sections of the configuration file, which a new or reloaded plugin uses.
     private func pluginSetByFile() async throws(BridgeError) -> PluginSet {
         let source = source
         var current = configuration
@@ -141,7 +142,7 @@ extension Daemon {
         throw BridgeError(.configurationInvalid, "\(first)", data: ["problems": .array(problems.map(\.json))])
     }
 
-    /// The plugin is at work, by the section that it has now.
+    /// Records a plugin that is now loaded, and its current section.
     private func note(_ plugin: PluginInstance, _ set: PluginSet, _ what: String) -> JSONObject {
         let isOfOther = { (section: PluginSection) in section.name != plugin.name }
         configuration.pluginSections =
@@ -171,7 +172,7 @@ extension Daemon {
         }
     }
 
-    /// Whether the configuration names a plugin, which has to be there when the daemon starts then.
+    /// Returns whether the configuration names a plugin. Such a plugin must exist when the daemon starts.
     private func isConfigured(_ name: String) -> Bool {
         configuration.section(of: name) != nil || configuration.disabledPlugins.contains(name)
     }

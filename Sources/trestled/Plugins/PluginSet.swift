@@ -4,10 +4,9 @@ import Logging
 import TaskHosts
 import TaskRuntime
 
-/// The plugins of the configured directories: loaded, held against the configuration, started.
+/// The plugins of the configured directories: loading, configuring, starting.
 ///
-/// A library that cannot be used is reported and left out; with a configuration that does not fit, the daemon does
-/// not start.
+/// An unusable library is logged and left out. If the configuration is invalid, the daemon does not start.
 @LoopActor
 struct PluginSet {
     let configuration: Configuration
@@ -15,16 +14,16 @@ struct PluginSet {
     let runtime: TaskRuntime
     let log: Logger
 
-    /// What was found.
+    /// The plugins that were found.
     struct Found {
-        /// Those to be started.
+        /// The plugins to start.
         var enabled: [PluginInstance]
         var installed: InstalledPlugins
     }
 
-    /// Loads and configures all plugins, and starts none.
+    /// Loads and configures all plugins; does not start them.
     ///
-    /// - Throws: everything that is wrong with the configuration, together.
+    /// - Throws: All problems of the configuration together.
     func load() async throws(ConfigurationErrors) -> Found {
         let paths = try configuration.pluginLibraries()
         if paths.isEmpty {
@@ -44,7 +43,7 @@ struct PluginSet {
         return Found(enabled: enabled, installed: installed)
     }
 
-    /// What all plugins that can be loaded say of themselves; none of them is configured.
+    /// Returns the manifests of all plugins that can be loaded; does not configure them.
     func manifests() async throws(ConfigurationErrors) -> [PluginManifest] {
         var manifests: [PluginManifest] = []
         for plugin in await load(try configuration.pluginLibraries()) {
@@ -53,7 +52,7 @@ struct PluginSet {
         return manifests
     }
 
-    /// Starts what was loaded. A plugin that fails is reported and left out.
+    /// Starts the loaded plugins. A plugin that fails is logged and left out.
     func start(_ plugins: [PluginInstance]) async {
         for plugin in plugins {
             do throws(BridgeError) {
@@ -65,8 +64,8 @@ struct PluginSet {
         }
     }
 
-    /// Loads plugins in their order; those that cannot be used are reported. Processes start beside each other, and
-    /// while libraries are loaded: each takes tens of milliseconds.
+    /// Loads plugins in their order and logs those that cannot be used. Processes start concurrently, and while
+    /// libraries are loaded, because each takes tens of milliseconds.
     private func load(_ paths: [String]) async -> [PluginInstance] {
         let beginnings = paths.map { path in
             (path, Result { () throws(BridgeError) in try begin(path) })
@@ -82,7 +81,7 @@ struct PluginSet {
         return loaded
     }
 
-    /// Starts the process of a plugin, where it is to have one; nil: it is a library for this process.
+    /// Starts the process of a plugin that requires one; returns `nil` for a library that the daemon loads.
     private func begin(_ path: String) throws(BridgeError) -> StartingPlugin? {
         if path.hasSuffix(PluginProcessManifest.suffix) {
             return loader.beginLoading(try PluginProcessManifest.command(at: path))
@@ -91,12 +90,12 @@ struct PluginSet {
         return loader.beginLoading(try PluginHostProgram.command(forLibrary: path))
     }
 
-    /// Loads the plugin of a file, and configures nothing.
+    /// Loads the plugin of a file; does not configure it.
     ///
-    /// Where a library is loaded, its section says, else ``Configuration/usualIsolation(ofLibrary:)``. What the section
-    /// is called, the library says: so it is loaded first where it would be without one.
+    /// The section of a library specifies where it is loaded, else ``Configuration/usualIsolation(ofLibrary:)``. Only
+    /// the library itself specifies its name and thereby its section, so it is first loaded in the usual place.
     ///
-    /// - Parameter old: the plugin whose place it is to take.
+    /// - Parameter old: The plugin that it replaces; `nil` if there is none.
     func open(_ path: String, inPlaceOf old: PluginInstance? = nil) async throws(BridgeError) -> PluginInstance {
         guard let old, !path.hasSuffix(PluginProcessManifest.suffix) else {
             return try await open(path, try begin(path), inPlaceOf: old)
@@ -105,7 +104,9 @@ struct PluginSet {
         return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old)
     }
 
-    /// - Parameter starting: its process, if it has one.
+    /// Completes the loading of a plugin.
+    ///
+    /// - Parameter starting: Its process; `nil` for a library that the daemon loads.
     private func open(
         _ path: String, _ starting: StartingPlugin?, inPlaceOf old: PluginInstance? = nil
     ) async throws(BridgeError) -> PluginInstance {
@@ -140,8 +141,8 @@ struct PluginSet {
         loader.refuse(plugin, path: path, reason: reason)
     }
 
-    /// Sections and names of plugins that there are not. Where a library could not be loaded they may be that one's,
-    /// and are no more than a warning.
+    /// Returns problems for sections and names of plugins that do not exist. If a library could not be loaded, the
+    /// names may belong to it, so they are only logged as warnings.
     private func unknownNames(_ loaded: [PluginInstance], ofPaths pathCount: Int) -> [ConfigurationProblem] {
         let problems = configuration.problems(installedPlugins: loaded.map(\.name))
         guard loaded.count < pathCount else { return problems }
@@ -149,7 +150,7 @@ struct PluginSet {
         return []
     }
 
-    /// Has a plugin check and keep its section; what is wrong with it.
+    /// Lets a plugin check and store its section; returns the problems.
     func configure(_ plugin: PluginInstance) async -> [ConfigurationProblem] {
         let problems = [
             configuration.isolationProblem(of: plugin.name),
@@ -163,11 +164,11 @@ struct PluginSet {
     }
 }
 
-/// The plugins that are there, disabled ones too.
+/// The installed plugins, including disabled ones.
 struct InstalledPlugins: Sendable {
     var names: [String] = []
-    /// Whether every library could be loaded, so that there are no other names.
+    /// Whether every library could be loaded, so that all names are known.
     var isComplete = true
-    /// Their files, by their paths.
+    /// The paths of their files.
     var libraries: Set<String> = []
 }

@@ -1,4 +1,4 @@
-// Plugins whose files come, change and go while the daemon serves, where the setting plugin_watch says so.
+// The handling of plugin files that appear, change or disappear while the daemon serves, if plugin_watch is set.
 import BridgeJSON
 import EventLoop
 import Glibc
@@ -6,22 +6,22 @@ import Logging
 import TaskHosts
 import TaskRuntime
 
-/// Watches the plugin directories. What has changed is looked at when nothing more has changed for a moment: a file may
-/// take several writes, and a plugin several files.
+/// Watches the plugin directories. Changes are processed when there were no further changes for a moment, because a
+/// file may take several writes and a plugin several files.
 @LoopActor
 final class PluginWatch {
-    /// Nothing has to change for so long.
+    /// The time without changes after which changes are processed.
     private static let quiet = Duration.milliseconds(300)
 
     private unowned let daemon: Daemon
     private var watchers: [FolderWatcher] = []
     private var changed: Set<String> = []
-    /// Files that are no plugins, and may be what plugin processes run.
+    /// Changed files that are not plugins but may belong to plugin processes.
     private var touched: Set<String> = []
     private var timer: LoopTimer?
     private var isDue = false
 
-    /// Begins to watch. A directory that cannot be watched is reported.
+    /// Begins to watch. Logs directories that cannot be watched.
     init(_ daemon: Daemon) {
         self.daemon = daemon
         for directory in daemon.configuration.pluginSearch.directories {
@@ -29,7 +29,7 @@ final class PluginWatch {
                 watchers.append(
                     try FolderWatcher(directory.path, isDeep: false) { [weak self] in self?.note($0, in: directory) })
             } catch  where error.code == ENOENT && !daemon.configuration.pluginSearch.isNamed {
-                // A candidate that is not there.
+                // A candidate that does not exist.
                 continue
             } catch {
                 daemon.log.error("changes of the plugins in \(directory.path) will not be seen: \(error)")
@@ -48,14 +48,14 @@ final class PluginWatch {
     private func note(_ change: FolderWatcher.Change, in directory: PluginSearch.Directory) {
         guard case .changed(let path) = change else { return }
         if path == directory.path {
-            // So much has happened that it is not known what.
+            // Too many changes: the individual ones are unknown.
             changed.formUnion((try? directory.libraries()) ?? [])
             changed.formUnion(daemon.runtime.plugins.map(\.path).filter { $0.parentFolder == directory.path })
         } else if directory.counts(String(path.dropFirst(directory.path.count + 1))) {
             changed.insert(path)
         } else {
             touched.insert(path)
-            // Who writes all the time does not put off what others have changed.
+            // A file that is written all the time must not delay other changes.
             if isDue { return }
         }
         if timer == nil { timer = LoopTimer { [weak self] in self?.carryOut() } }
@@ -63,7 +63,7 @@ final class PluginWatch {
         isDue = true
     }
 
-    /// The manifests whose command names one of these files.
+    /// Returns the manifests whose command names one of these files.
     private func processes(running files: Set<String>) -> [String] {
         daemon.runtime.plugins.map(\.path).filter { path in
             guard path.hasSuffix(PluginProcessManifest.suffix),
@@ -75,7 +75,7 @@ final class PluginWatch {
 
     private func carryOut() {
         isDue = false
-        // Once for all of them: it reads the manifests.
+        // Once for all files, because it reads the manifests.
         if !touched.isEmpty { changed.formUnion(processes(running: touched)) }
         touched = []
         let paths = changed.sorted()
@@ -85,7 +85,7 @@ final class PluginWatch {
 }
 
 extension Daemon {
-    /// A plugin's file has come, changed or gone.
+    /// Handles the file of a plugin that appeared, changed or disappeared.
     fileprivate func follow(_ path: String) async {
         let plugin = runtime.plugins.first { $0.path == path }
         let isThere = access(path, F_OK) == 0
@@ -97,7 +97,7 @@ extension Daemon {
             case (nil, false): runtime.refusedPlugins.removeAll { $0.path == path }
             }
         } catch {
-            // Of a reload it has been said.
+            // A failed reload was already logged.
             guard plugin == nil else { return }
             log.error("the plugin \(path) is not used: \(error.message)")
             runtime.refusedPlugins.removeAll { $0.path == path }

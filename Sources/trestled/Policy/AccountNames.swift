@@ -1,13 +1,13 @@
 import Glibc
 
-/// Users and groups of this machine by their names. Looking one up may ask a server: it blocks.
+/// Looks up the system's users and groups by name. Blocks, because a lookup may query a server.
 struct AccountNames: Sendable {
-    /// A user's number; nil: there is none.
+    /// Returns a user's number; `nil` if there is no such user.
     var uid: @Sendable (String) -> UInt32?
-    /// A group's number; nil: there is none.
+    /// Returns a group's number; `nil` if there is no such group.
     var gid: @Sendable (String) -> UInt32?
 
-    /// Those of this machine.
+    /// The lookup in the system's databases.
     static let system = AccountNames(
         uid: { name in getpwnam(name)?.pointee.pw_uid }, gid: { name in getgrnam(name)?.pointee.gr_gid })
 }

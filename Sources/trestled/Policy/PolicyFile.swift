@@ -1,4 +1,4 @@
-// policy.d/*.toml: rules about who may do what, read with the locations of what is wrong.
+// policy.d/*.toml: policy rules, parsed with the locations of problems.
 import BridgeJSON
 import TOMLDocument
 import TaskRuntime
@@ -8,15 +8,15 @@ import WebOrigins
 struct PolicyFile {
     /// The rules, in their order.
     private(set) var rules: [PolicyRule] = []
-    /// What is wrong.
+    /// The problems.
     private(set) var problems: [ConfigurationProblem] = []
-    /// What is allowed, and will hardly be meant.
+    /// Valid contents that are probably mistakes.
     private(set) var warnings: [ConfigurationProblem] = []
 
     private let file: String
     private let accounts: AccountNames
 
-    /// - Parameter accounts: looks users and groups up by their names.
+    /// - Parameter accounts: Looks up users and groups by name.
     init(_ document: TOMLDocument, _ accounts: AccountNames) {
         file = document.file
         self.accounts = accounts
@@ -40,7 +40,7 @@ struct PolicyFile {
         }
         let count = problems.count
         let known = effect(of: table, value.position, path)
-        // The rest of a rule that neither allows nor denies anything is looked at, too.
+        // The rest of a rule without a valid effect is checked, too.
         var rule = known ?? PolicyRule(.deny, [], file: file, line: value.position.line)
         for entry in table.entries { read(entry, into: &rule, "\(path).\(TOMLText.key(entry.key))") }
         check(rule, value.position, path)
@@ -95,7 +95,7 @@ struct PolicyFile {
         }
     }
 
-    /// Names in a rule about `reach`.
+    /// Parses the names of a rule about `reach`.
     private mutating func origins(_ value: TOMLValue, _ path: String) -> [PolicyName] {
         texts(value, path).compactMap { text, position in
             do throws(AddressRefusal) {
@@ -113,7 +113,7 @@ struct PolicyFile {
         }
     }
 
-    /// Numbers, and names that are looked up. A name that no one has matches no one.
+    /// Parses numbers and names of users or groups. An unknown name matches no caller.
     private mutating func ids(
         _ value: TOMLValue, _ path: String, _ kind: String, _ find: (String) -> UInt32?
     ) -> [UInt32] {
@@ -131,7 +131,7 @@ struct PolicyFile {
         }
     }
 
-    /// What goes together, and what does not.
+    /// Checks combinations of keys.
     private mutating func check(_ rule: PolicyRule, _ position: TOMLPosition, _ path: String) {
         let isAboutClients =
             rule.uids != nil || rule.gids != nil || rule.origins != nil || rule.users != nil || rule.units != nil
@@ -145,7 +145,7 @@ struct PolicyFile {
         if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
             problem(position, path, "close has no names")
         }
-        // A beginning that ends within a host's name also begins others' names; the same holds of a user's number.
+        // A prefix that ends inside a host name also covers other hosts; the same applies to a user's number.
         let isAboutOrigins = rule.verbs.contains(.origin) || rule.verbs.contains(.store)
         for name in rule.names ?? [] where isAboutOrigins && rule.effect == .allow {
             guard name.text.last == "*", name.text.count > 1, let before = name.text.dropLast().last,
@@ -162,7 +162,7 @@ struct PolicyFile {
 
     private func items(of value: TOMLValue) -> [TOMLValue] { value.array ?? [value] }
 
-    /// One string, or several.
+    /// Parses one string or several.
     private mutating func texts(_ value: TOMLValue, _ path: String) -> [(text: String, position: TOMLPosition)] {
         let items = items(of: value)
         if items.isEmpty { warn(value.position, path, "an empty list matches nothing") }

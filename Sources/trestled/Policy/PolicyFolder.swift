@@ -1,26 +1,26 @@
-// policy.d: all files of rules.
+// policy.d: the folder of all policy files.
 import EventLoop
 import FileTrust
 import Glibc
 import TOMLDocument
 import TaskRuntime
 
-/// The rules in force, and where they come from.
+/// The rules in force and their warnings.
 struct PolicyRules: Sendable, Equatable {
-    /// Of all files, in the order of these.
+    /// The rules of all files, in the order of the files.
     var rules: [PolicyRule] = []
-    /// The group that may use what is public; nil: there is none on this machine.
+    /// The group that may use public tasks; `nil` if it does not exist on this machine.
     var publicGroup: UInt32?
-    /// What is allowed in the files, and will hardly be meant.
+    /// Valid contents of the files that are probably mistakes.
     var warnings: [ConfigurationProblem] = []
 
-    /// No rules, and no group.
+    /// Creates an empty policy without a group.
     init() {}
 
     /// Reads every `*.toml` of a folder, in the order of their names. Blocks.
     ///
-    /// - Parameter isNamed: whether a setting names the folder, which must then exist.
-    /// - Throws: everything that is wrong with any of them.
+    /// - Parameter isNamed: Whether a setting names the folder, which must then exist.
+    /// - Throws: The problems of all files.
     init(
         folder: String, isNamed: Bool, accounts: AccountNames = .system
     ) throws(ConfigurationErrors) {

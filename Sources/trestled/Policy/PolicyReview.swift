@@ -1,14 +1,14 @@
-// What rules say that can never come to anything.
+// The detection of rules that probably do not work as intended.
 import BridgeJSON
 import TaskRuntime
 
-/// Holds rules against each other.
+/// Compares rules with each other.
 struct PolicyReview {
     private let rules: [PolicyRule]
 
     init(_ rules: [PolicyRule]) { self.rules = rules }
 
-    /// Each with the location of the rule.
+    /// The warnings, each with the location of the rule.
     var warnings: [ConfigurationProblem] {
         rules.flatMap { rule in
             [unreachable(rule), shadowed(rule), unnamed(rule), localOnly(rule)].compactMap { reason in
@@ -17,7 +17,7 @@ struct PolicyReview {
         }
     }
 
-    /// A condition without any value holds for no one.
+    /// Checks for a condition without values, which no caller fulfils.
     private func unreachable(_ rule: PolicyRule) -> String? {
         let isEmpty =
             rule.uids?.isEmpty == true || rule.gids?.isEmpty == true || rule.origins?.isEmpty == true
@@ -26,7 +26,7 @@ struct PolicyReview {
         return isEmpty ? "the rule can never match: no caller fulfils one of its conditions" : nil
     }
 
-    /// A rule that allows what another one denies to at least the same.
+    /// Checks for a rule that allows only what another rule denies to at least the same callers.
     private func shadowed(_ rule: PolicyRule) -> String? {
         guard rule.effect == .allow else { return nil }
         let denials = rule.verbs.map { verb in rules.first { $0.effect == .deny && Self.covers($0, rule, verb) } }
@@ -34,7 +34,7 @@ struct PolicyReview {
         return "the rule can never match: \(denial.file):\(denial.line) denies all that it allows"
     }
 
-    /// An origin that only users who need no rule may speak for.
+    /// Checks for an origin that only root and the daemon's user, which need no rule, may represent.
     private func unnamed(_ rule: PolicyRule) -> String? {
         guard rule.effect == .allow, let origins = rule.origins else { return nil }
         let known = rules.filter { $0.effect == .allow && $0.verbs.contains(.origin) }.flatMap {
@@ -51,8 +51,8 @@ struct PolicyReview {
             """
     }
 
-    /// A rule without an origin allows to local sessions only. That is said where its users may speak for an origin,
-    /// and no rule allows anything of the kind to that.
+    /// Checks for a rule without an origin, which applies only to local sessions. Warns if its users may represent an
+    /// origin and no rule allows a similar action to that origin.
     private func localOnly(_ rule: PolicyRule) -> String? {
         let verbs = Set(rule.verbs).subtracting([.origin])
         guard rule.effect == .allow, rule.origins == nil, rule.plugins == nil, !verbs.isEmpty else { return nil }
@@ -73,7 +73,7 @@ struct PolicyReview {
         }
     }
 
-    /// Whether there may be a user whom both rules are about.
+    /// Returns whether both rules may match the same user.
     private static func haveUsersInCommon(_ one: PolicyRule, _ other: PolicyRule) -> Bool {
         intersect(one.uids, other.uids) && intersect(one.gids, other.gids)
     }
@@ -83,7 +83,7 @@ struct PolicyReview {
         return !Set(one).isDisjoint(with: other)
     }
 
-    /// Whether one rule speaks of everything that another one says of a verb.
+    /// Returns whether one rule covers everything that another rule states about a verb.
     private static func covers(_ outer: PolicyRule, _ inner: PolicyRule, _ verb: PolicyVerb) -> Bool {
         guard outer.verbs.contains(verb), (outer.plugins == nil) == (inner.plugins == nil) else { return false }
         if let names = outer.names {
@@ -101,12 +101,12 @@ struct PolicyReview {
         return inner.map { Set($0).isSubset(of: outer) } ?? false
     }
 
-    // `!`: it is a name.
+    // `!`: it is a valid name.
     private static let any = PolicyName("*")!
 
-    /// Rules that name a task where its permission is what counts.
+    /// Returns warnings for rules that name a task instead of its permission.
     ///
-    /// - Parameter permissions: what the tasks take, by their names.
+    /// - Parameter permissions: The tasks with the permissions that they require.
     func misnamed(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {
         let known = Set(permissions.map { ExactText($0.permission) })
         return rules.filter { $0.verbs.contains(.call) }.flatMap { rule in
@@ -126,9 +126,10 @@ struct PolicyReview {
         }
     }
 
-    /// Rules with the beginning of names of tasks that administer the daemon, which one name alone grants.
+    /// Returns warnings for rules with a prefix of the names of administration tasks. Only the exact name of the
+    /// administration permission covers these tasks.
     ///
-    /// - Parameter permissions: what the tasks take, by their names.
+    /// - Parameter permissions: The tasks with the permissions that they require.
     func administering(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {
         let tasks = permissions.filter { $0.permission.isExactly(Policy.administration) }.map(\.task)
         return rules.filter { $0.verbs.contains(.call) }.flatMap { rule in
@@ -148,12 +149,12 @@ struct PolicyReview {
         }
     }
 
-    // `!`: it is a name.
+    // `!`: it is a valid name.
     private static let administration = PolicyName(Policy.administration)!
 
-    /// Tasks that a rule denies to all users, root too.
+    /// Returns warnings for rules that deny tasks to all users, including root.
     ///
-    /// - Parameter permissions: what the tasks take, by their names.
+    /// - Parameter permissions: The tasks with the permissions that they require.
     func unreachable(_ permissions: [(task: String, permission: String)]) -> [ConfigurationProblem] {
         let denials = rules.filter {
             $0.effect == .deny && $0.verbs.contains(.call) && $0.uids == nil && $0.gids == nil && $0.origins == nil

@@ -1,19 +1,20 @@
-// Where things are by default, given who runs the daemon.
+// The default paths, which depend on the user that runs the daemon.
 import Glibc
 
-/// What of the process's surroundings decides defaults. Handed in, so that tests need not change their own.
+/// The part of the process's environment that determines the defaults. A parameter, so that tests need not change their
+/// own environment.
 struct ConfigurationEnvironment: Sendable {
     var variables: [String: String]
     var userID: UInt32
     /// The user's home directory.
     var homeDirectory: String
-    /// Where relative paths of flags begin.
+    /// The directory to which relative paths of flags refer.
     var workingDirectory: String
 
-    /// The surroundings of this process. At launch, before other threads may change them.
+    /// Returns the environment of this process. Must be called at launch, before other threads can change it.
     static func current() -> ConfigurationEnvironment {
         var variables: [String: String] = [:]
-        // `environ` is null-terminated and valid as long as the environment is not changed meanwhile.
+        // `environ` is null-terminated, and valid until the environment changes.
         var next = environ
         while let entry = next.pointee {
             let text = String(cString: entry)
@@ -31,7 +32,7 @@ struct ConfigurationEnvironment: Sendable {
             workingDirectory: directory.map { String(cString: $0) } ?? "/")
     }
 
-    /// `bridge.sock`, in systemd's runtime directory or where this user's sockets belong.
+    /// The path of `bridge.sock`: in systemd's runtime directory, else in the usual directory of this user's sockets.
     var defaultSocketPath: String {
         let directory: String
         if let given = directories("RUNTIME_DIRECTORY") {
@@ -46,14 +47,14 @@ struct ConfigurationEnvironment: Sendable {
         return directory + "/bridge.sock"
     }
 
-    /// systemd's state directory, or where this user's state belongs.
+    /// systemd's state directory, else the usual directory of this user's state.
     var defaultStateDirectory: String {
         if let given = directories("STATE_DIRECTORY") { return given }
         if isRoot { return "/var/lib/trestle" }
         return (base("XDG_STATE_HOME") ?? homeDirectory + "/.local/state") + "/trestle"
     }
 
-    /// The configuration file where none is named.
+    /// The default configuration file.
     var defaultConfigurationFile: String {
         let directory: String
         if let given = directories("CONFIGURATION_DIRECTORY") {
@@ -66,10 +67,10 @@ struct ConfigurationEnvironment: Sendable {
         return directory + "/trestled.toml"
     }
 
-    /// The directory of rules where none is named: beside the configuration file.
+    /// The default directory of policy rules: beside the configuration file.
     var defaultPolicyDirectory: String { defaultConfigurationFile.parentFolder + "/policy.d" }
 
-    /// Where a user installs plugins for that user's own daemon; nil: this is the machine's.
+    /// The directory of plugins that a user installs for their own daemon; `nil` for a system-wide daemon.
     var ownPluginDirectory: String? {
         guard !isRoot, directories("STATE_DIRECTORY") == nil else { return nil }
         return (base("XDG_DATA_HOME") ?? homeDirectory + "/.local/share") + "/trestle/plugins"
@@ -77,12 +78,13 @@ struct ConfigurationEnvironment: Sendable {
 
     private var isRoot: Bool { userID == 0 }
 
-    /// The first of the directories that systemd names in a variable, separated by colons.
+    /// Returns the first of the directories in a variable of systemd, which are separated by colons.
     private func directories(_ variable: String) -> String? {
         variables[variable]?.split(separator: ":").first.map(String.init)
     }
 
-    /// A base directory by its XDG variable; one that is not absolute does not count, as that specification says.
+    /// Returns the base directory of an XDG variable. A path that is not absolute is ignored, as the specification
+    /// requires.
     private func base(_ variable: String) -> String? {
         variables[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }

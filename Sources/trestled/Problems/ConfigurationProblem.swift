@@ -1,15 +1,15 @@
-// What is wrong with a configuration, in lines that a person can act on.
+// Problems of a configuration, as lines that tell a person what to do.
 import TOMLDocument
 
-/// One thing that is wrong, with its location.
+/// A problem with its location.
 struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file, or the flag (`--socket`).
     var source: String
-    /// Where in the file; nil for a flag and for the file as a whole.
+    /// The position in the file; `nil` for a flag and for the file as a whole.
     var position: TOMLPosition?
-    /// The setting, as in `plugins.alert.presenters[1]`; nil where the trouble is no one setting's.
+    /// The setting, such as `plugins.alert.presenters[1]`; `nil` if the problem does not concern one setting.
     var key: String?
-    /// What is wrong and what would be right, for a person. One line.
+    /// The problem and the expected value, as one line of text.
     var reason: String
 
     /// `file:line:column: key: reason`.
@@ -25,7 +25,7 @@ extension ConfigurationProblem {
     }
 }
 
-/// Everything that is wrong with a configuration: file by file, in the order in which it stands there. Never empty.
+/// All problems of a configuration: file by file, in the order of their positions. Never empty.
 struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConvertible {
     let problems: [ConfigurationProblem]
 

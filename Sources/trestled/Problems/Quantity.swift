@@ -1,34 +1,34 @@
-// Durations and byte counts as a configuration writes them: "5s", "1MiB".
+// Durations and sizes in the form of a configuration: "5s", "1MiB".
 
-/// Whole numbers with a unit behind them.
+/// Whole numbers followed by a unit.
 enum Quantity {
-    /// "250ms", "5s", "2m", "1h"; nil for anything else, and for what is too large to count in milliseconds.
+    /// Parses "250ms", "5s", "2m", "1h"; returns `nil` for any other text and for values too large for milliseconds.
     static func duration(_ text: String) -> Duration? {
         parse(text, durationUnits).map { .milliseconds($0) }
     }
 
-    /// "512B", "64KiB", "1MiB", "2GiB"; nil for anything else.
+    /// Parses "512B", "64KiB", "1MiB", "2GiB"; returns `nil` for any other text.
     static func bytes(_ text: String) -> Int? {
         parse(text, byteUnits)
     }
 
-    /// The duration that a user who wrote "5", "5 sec" or "2 minutes" probably meant.
+    /// Returns the probably intended duration of a text such as "5", "5 sec" or "2 minutes".
     static func durationMeant(_ text: String) -> Duration? {
         duration(respelt(text, durationSpellings))
     }
 
-    /// The size that a user who wrote "64K", "1mb" or "1 MiB" probably meant.
+    /// Returns the probably intended size of a text such as "64K", "1mb" or "1 MiB".
     static func bytesMeant(_ text: String) -> Int? {
         bytes(respelt(text, byteSpellings))
     }
 
-    /// A duration of whole milliseconds in the largest unit that divides it.
+    /// Formats a duration of whole milliseconds in the largest unit that divides it.
     static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return write(Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), durationUnits)
     }
 
-    /// A size in the largest unit that divides it.
+    /// Formats a size in the largest unit that divides it.
     static func text(bytes: Int) -> String {
         write(bytes, byteUnits)
     }
@@ -59,7 +59,7 @@ enum Quantity {
         return overflow ? nil : product
     }
 
-    /// The same number with the unit's one right spelling; where the unit is none at all, with it as it is.
+    /// Returns the same number with the correct spelling of the unit; an unknown unit stays unchanged.
     private static func respelt(_ text: String, _ spellings: [String: String]) -> String {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = String(text.dropFirst(digits.count).drop { $0 == " " })

@@ -1,8 +1,8 @@
-// Values as TOML writes them: for messages, for the sample, for documentation.
+// Values in TOML syntax, for messages, the sample and documentation.
 import TOMLDocument
 
 enum TOMLText {
-    /// A basic string in quotes, everything that could break a line escaped.
+    /// Returns a basic string in quotes; every character that could break a line is escaped.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -23,7 +23,7 @@ enum TOMLText {
         return quoted + "\""
     }
 
-    /// A key as it may stand in a dotted path: bare where TOML allows that.
+    /// Returns a key for use in a dotted path: bare if TOML allows that, else quoted.
     static func key(_ key: String) -> String {
         let isBare = key.utf8.allSatisfy { byte in
             switch byte {
@@ -36,12 +36,12 @@ enum TOMLText {
         return isBare && !key.isEmpty ? key : quoted(key)
     }
 
-    /// `prefix.key`, or the key alone at the top.
+    /// Returns `prefix.key`, or only the key at the top level.
     static func path(_ prefix: String, _ key: String) -> String {
         prefix.isEmpty ? self.key(key) : "\(prefix).\(self.key(key))"
     }
 
-    /// What came, in a few words: `the string "abc"`, `the integer 12`, `a table`.
+    /// Describes a value in a few words: `the string "abc"`, `the integer 12`, `a table`.
     static func named(_ value: TOMLValue) -> String {
         switch value.content {
         case .string(let text): "the string \(quoted(shortened(text)))"
@@ -54,7 +54,7 @@ enum TOMLText {
         }
     }
 
-    /// As much of a string as a line of an error message bears.
+    /// Shortens a string to a length that fits into an error message.
     private static func shortened(_ text: String) -> String {
         let longest = 60
         return text.count > longest ? text.prefix(longest) + "…" : text

@@ -1,22 +1,22 @@
-// Which settings another configuration changes, and when the changes hold.
+// The settings that differ in another configuration, and when the changes take effect.
 import BridgeJSON
 
-/// What a reload makes of a configuration. A plain value.
+/// The effect of a reload on a configuration. A plain value.
 struct ConfigurationDifference: Sendable, Equatable {
-    /// Settings whose new values take effect immediately, in the order of the declarations; those of plugins' sections
-    /// behind.
+    /// Settings whose new values take effect immediately, in the order of the declarations, followed by those of
+    /// plugins' sections.
     var applied: [String] = []
-    /// Settings whose new values hold after a restart.
+    /// Settings whose new values take effect after a restart.
     var restart: [String] = []
-    /// The plugins that take their new section immediately.
+    /// The plugins that receive their new section immediately.
     var plugins: [String] = []
 }
 
-/// What of a running daemon decides whether a change can take effect immediately.
+/// The properties of a running daemon that determine whether a change can take effect immediately.
 struct ReloadAbility: Sendable {
-    /// The plugins at work that take a new section.
+    /// The running plugins that accept a new section.
     var plugins: Set<String> = []
-    /// Whether the socket's permissions are the daemon's to change.
+    /// Whether the daemon owns its socket and may change its permissions.
     var ownsSocket = true
 
     func allows(_ setting: Setting<Configuration>) -> Bool {
@@ -25,7 +25,7 @@ struct ReloadAbility: Sendable {
 }
 
 extension Configuration {
-    /// What changes where another configuration takes the place of this one.
+    /// Returns the changes that another configuration causes if it replaces this one.
     func difference(to new: Configuration, _ ability: ReloadAbility) -> ConfigurationDifference {
         var difference = ConfigurationDifference()
         for setting in Self.settings where setting.write(self) != setting.write(new) {
@@ -38,7 +38,7 @@ extension Configuration {
         if policy != new.policy { difference.applied.append(Self.policyChange) }
         for plugin in sectionNames(with: new) {
             var changed = changedKeys(of: plugin, new)
-            // Where a plugin runs, and in how many processes, is decided when it is loaded.
+            // The process and pool of a plugin are fixed when it is loaded.
             for key in [PluginIsolation.key, PluginPool.key].map({ "plugins.\(TOMLText.key(plugin)).\($0)" }) {
                 if let index = changed.firstIndex(of: key) { difference.restart.append(changed.remove(at: index)) }
             }
@@ -53,10 +53,11 @@ extension Configuration {
         return difference
     }
 
-    /// What a change of the rules is called; it always takes effect immediately.
+    /// The name of a change of the rules, which always takes effect immediately.
     static let policyChange = "policy"
 
-    /// The configuration that is in force after a reload: what takes effect immediately is new, the rest as it was.
+    /// Returns the effective configuration after a reload: values that take effect immediately are new, the others
+    /// unchanged.
     func taking(_ difference: ConfigurationDifference, from new: Configuration) -> Configuration {
         var result = self
         result.file = new.file
@@ -70,7 +71,7 @@ extension Configuration {
         return result
     }
 
-    /// The plugins that have a section here or there.
+    /// Returns the names of the plugins with a section in either configuration.
     private func sectionNames(with new: Configuration) -> [String] {
         Set((pluginSections + new.pluginSections).map(\.name)).sorted()
     }

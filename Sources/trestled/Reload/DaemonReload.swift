@@ -6,9 +6,10 @@ import Logging
 import TaskHosts
 import TaskRuntime
 
-// The daemon's side of a reload: who asks for it, and what of the daemon follows the configuration while it serves.
+// The daemon's side of a reload: its triggers, and the parts of the daemon that follow the configuration while it
+// serves.
 extension Daemon {
-    /// From now on SIGHUP and `bridge.reload` have the configuration read again.
+    /// Makes SIGHUP and `bridge.reload` read the configuration again from now on.
     func serveReloads() throws(SystemError) {
         reloader.began = { [service] in service.reloading() }
         reloader.ended = { [service] in service.ready() }
@@ -20,7 +21,7 @@ extension Daemon {
     }
 
     private func reloadOnSignal() {
-        // While it launches, what it was launched with counts: the reload follows.
+        // During the launch, the original configuration counts; the reload follows.
         guard isReady else {
             isReloadDue = true
             return
@@ -35,7 +36,7 @@ extension Daemon {
         }
     }
 
-    /// The daemon serves: a reload that was asked for meanwhile begins.
+    /// Begins to serve, and starts a reload that was requested meanwhile.
     func becomeReady() {
         isReady = true
         launchEnd.resumeAll(())
@@ -43,7 +44,7 @@ extension Daemon {
         if isReloadDue { reloadOnSignal() }
     }
 
-    /// Puts a configuration that was found good in force, as far as that can be done without a restart.
+    /// Applies a valid configuration, as far as that is possible without a restart.
     func apply(_ difference: ConfigurationDifference, _ new: Configuration) {
         configuration = configuration.taking(difference, from: new)
         runtime.apply(configuration.runtimeLimits)
@@ -54,7 +55,7 @@ extension Daemon {
         loader.setStopTimeout(configuration.stopTimeout)
     }
 
-    /// Logs it, at the more talkative of both levels, so that neither the end nor the beginning of silence is missed.
+    /// Logs a reload, at the more verbose of the old and the new level, so that the message appears in either case.
     func noteReload(_ report: ReloadReport, _ occasion: String) {
         threshold.level = min(threshold.level, configuration.logLevel.level)
         log.notice("\(occasion): read \(report.file ?? "no file, the defaults hold"); \(report.sentence)")

@@ -1,15 +1,15 @@
 import BridgeJSON
 import TOMLDocument
 
-/// What came of a reload that was good.
+/// The result of a successful reload.
 struct ReloadReport: Sendable, Equatable {
-    /// The file that was read; nil: there is none, the defaults hold.
+    /// The file that was read; `nil` if there is none and the defaults are used.
     var file: String?
     var difference: ConfigurationDifference
-    /// What is allowed and will hardly be meant.
+    /// Valid settings that are probably mistakes.
     var warnings: [ConfigurationProblem] = []
 
-    /// The answer to the caller that asked.
+    /// The answer to the caller of `bridge.reload`.
     var json: JSON {
         var object = changes.objectValue ?? JSONObject()
         object["file"] = file.map(JSON.string) ?? .null
@@ -17,7 +17,7 @@ struct ReloadReport: Sendable, Equatable {
         return .object(object)
     }
 
-    /// What an event says of it.
+    /// The data of the event.
     var changes: JSON {
         [
             "applied": .array(difference.applied.map(JSON.string)),
@@ -25,7 +25,7 @@ struct ReloadReport: Sendable, Equatable {
         ]
     }
 
-    /// The line of the log, without its beginning.
+    /// The changes, as the end of a log line.
     var sentence: String {
         let applied = difference.applied.joined(separator: ", ")
         let restart = difference.restart.joined(separator: ", ")
@@ -39,7 +39,7 @@ struct ReloadReport: Sendable, Equatable {
 }
 
 extension ConfigurationProblem {
-    /// The problem for programs: `line` and `column` are null for a flag, and for the file as a whole.
+    /// The problem as JSON: `line` and `column` are null for a flag and for the file as a whole.
     var json: JSON {
         [
             "file": .string(source), "line": position.map { .number(JSONNumber($0.line)) } ?? .null,
@@ -50,7 +50,7 @@ extension ConfigurationProblem {
 }
 
 extension ConfigurationErrors {
-    /// The answer to the caller that wanted these to be in force.
+    /// The answer to the caller that requested the invalid configuration.
     var refusal: BridgeError {
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         return BridgeError(

@@ -1,4 +1,4 @@
-// Reading the configuration again while the daemon serves. All or nothing: whatever is wrong is found before anything
+// Reading the configuration again while the daemon serves. A reload is atomic: all problems are found before anything
 // is changed.
 import BridgeJSON
 import BridgeServer
@@ -10,25 +10,25 @@ import TaskRuntime
 /// Reloads the configuration of a daemon, one reload after the other.
 @LoopActor
 final class Reloader {
-    /// Called when a reload begins and when it has ended, good or bad: for a service manager that wants to know. Always
-    /// in pairs.
+    /// Called when a reload begins, and when it has ended, successfully or not; notifies the service manager. Always in
+    /// pairs.
     var began: (@LoopActor () -> Void)?
     var ended: (@LoopActor () -> Void)?
 
-    /// The daemon owns this.
+    /// The owner of this object.
     private unowned let daemon: Daemon
     private var running: Task<Outcome, Never>?
-    /// The reload that begins when the running one has ended.
+    /// The reload that begins after the running one.
     private var next: Task<Outcome, Never>?
 
     typealias Outcome = Result<ReloadReport, BridgeError>
 
     init(_ daemon: Daemon) { self.daemon = daemon }
 
-    /// Reads the configuration and puts it in force. Where a reload is at work, another one follows it, because the
-    /// file may have changed since that one read it; all who ask until then share it.
+    /// Reads and applies the configuration. If a reload is running, another one follows, because the file may have
+    /// changed after it was read. All requests until then share that one.
     ///
-    /// - Parameter occasion: Who asks, for the log.
+    /// - Parameter occasion: The trigger, for the log.
     func reload(_ occasion: String) async -> Outcome {
         if let next { return await next.value }
         let before = running
@@ -70,26 +70,26 @@ final class Reloader {
         let changed = plugins.filter { difference.plugins.contains($0.name) }
         try await reconfigure(changed, new)
         if difference.applied.contains("socket_mode") { try await setSocketMode(new, changed) }
-        // From here to the end nothing else runs on the loop.
+        // From here on, no other code runs on the loop until the end.
         daemon.apply(difference, new)
         return ReloadReport(file: new.file, difference: difference, warnings: reading.warnings)
     }
 
-    /// A daemon that stops no longer changes anything: its plugins are on their way out.
+    /// Checks that the daemon is not stopping, because its plugins are then being stopped.
     private func checkServing() throws(ReloadFailure) {
         if daemon.isStopping { throw .stopping }
     }
 
-    // MARK: Finding what is wrong
+    // MARK: Finding problems
 
-    /// What the file says, before the plugins have been asked.
+    /// The contents of the file, before the plugins have checked their sections.
     fileprivate struct Reading: Sendable {
         var configuration: Configuration
         var problems: [ConfigurationProblem]
         var warnings: [ConfigurationProblem] = []
     }
 
-    /// Reads the file and looks for the plugins' directories, where that blocks no one.
+    /// Reads the file and lists the plugins' directories on a thread that may block.
     private func read() async throws(ReloadFailure) -> Reading {
         let source = daemon.source
         let installed = daemon.installedPlugins
@@ -108,7 +108,8 @@ final class Reloader {
         }
     }
 
-    /// Has every plugin check its section. One that has no process now cannot; what it was started with is good.
+    /// Lets every plugin check its section. A plugin without a process cannot check it; an unchanged section is then
+    /// valid.
     private func check(_ plugins: [PluginInstance], _ new: Configuration) async -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         for plugin in plugins {
@@ -127,9 +128,9 @@ final class Reloader {
         new.json(of: plugin.name) == daemon.configuration.json(of: plugin.name)
     }
 
-    // MARK: Putting it in force
+    // MARK: Applying
 
-    /// Hands the plugins their new sections. Where one refuses, those before it get their old ones back.
+    /// Passes the new sections to the plugins. If one refuses, the plugins before it get their old sections back.
     private func reconfigure(_ plugins: [PluginInstance], _ new: Configuration) async throws(ReloadFailure) {
         for (index, plugin) in plugins.enumerated() {
             do throws(BridgeError) {
@@ -143,7 +144,7 @@ final class Reloader {
         try checkServing()
     }
 
-    /// The last step that can fail.
+    /// Sets the permissions of the socket. The last step that can fail.
     private func setSocketMode(_ new: Configuration, _ changed: [PluginInstance]) async throws(ReloadFailure) {
         do throws(SystemError) {
             try daemon.server.setSocketMode(new.socketMode)
@@ -177,12 +178,12 @@ final class Reloader {
 }
 
 extension Reloader.Reading {
-    /// Adds what the file says of plugins that there are not.
+    /// Adds problems with plugins that are not installed.
     fileprivate mutating func addPluginProblems(_ installed: InstalledPlugins) {
         do throws(ConfigurationErrors) {
             let libraries = try configuration.pluginLibraries()
             let unknown = configuration.problems(installedPlugins: installed.names)
-            // What is not loaded yet may be what bears such a name.
+            // A plugin that is not loaded yet may have this name.
             if installed.isComplete, installed.libraries == Set(libraries) {
                 problems += unknown
             } else {
@@ -195,11 +196,11 @@ extension Reloader.Reading {
 }
 
 extension BridgeError {
-    /// Whether the plugin was not asked, or did not answer, because its process was not there.
+    /// Whether the plugin received no request or sent no answer because its process was not running.
     fileprivate var isOfLostProcess: Bool { code == .pluginUnavailable || code == .pluginCrashed }
 }
 
-/// Why a reload changed nothing.
+/// The reason why a reload changed nothing.
 private enum ReloadFailure: Error {
     case refused(ConfigurationErrors)
     case stopping

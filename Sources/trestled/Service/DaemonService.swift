@@ -1,13 +1,13 @@
-// Service/: the daemon as a service. Under systemd it takes over sockets, says when it is ready, how it is and that it
-// is alive; without a service manager nothing of this happens, nor costs anything.
+// Service/: the daemon as a service. Under systemd it takes over sockets and reports readiness, status and liveness.
+// Without a service manager, none of this happens or costs anything.
 import EventLoop
 import Logging
 import ServiceManager
 
-/// The daemon's side of the service manager: what was handed over, and what the manager is notified of, when.
+/// The daemon's connection to the service manager: passed descriptors, and notifications of the manager.
 @LoopActor
 final class DaemonService {
-    /// The figures of the status line; set before ``ready()``.
+    /// Returns the figures of the status line; set before ``ready()``.
     var sample: @LoopActor () -> ServiceSample = { ServiceSample() }
 
     private var environment: ServiceEnvironment
@@ -15,7 +15,7 @@ final class DaemonService {
     private var watchdog: WatchdogFeed?
     private var status: StatusReporter?
     private var isStopping = false
-    /// Whether the last message could not be sent: that is logged once, not with each of them.
+    /// Whether the last message could not be sent, which is logged only once.
     private var isUnreachable = false
 
     nonisolated init(_ environment: consuming ServiceEnvironment, log: Logger) {
@@ -23,18 +23,18 @@ final class DaemonService {
         self.log = log
     }
 
-    /// Whether there is a manager that listens.
+    /// Whether there is a manager that receives messages.
     var isManaged: Bool { environment.manager != nil }
 
-    /// Logs what the manager said and could not be made sense of.
+    /// Logs invalid variables of the manager.
     func reportProblems() {
         for problem in environment.problems { log.warning("\(problem)") }
     }
 
-    // MARK: How the daemon is
+    // MARK: States of the daemon
 
-    /// The daemon serves: after its launch, and again after each reload. From the first time on the watchdog is fed and
-    /// the status kept up to date.
+    /// Reports that the daemon serves: after its launch, and again after each reload. The first call starts the
+    /// watchdog messages and the status updates.
     func ready() {
         guard isManaged, !isStopping else { return }
         let reporter = status ?? StatusReporter(sample: sample) { [weak self] in self?.notify(.status($0)) }
@@ -45,17 +45,18 @@ final class DaemonService {
         }
     }
 
-    /// The daemon reloads its configuration; ``ready()`` follows, whether that succeeds or not.
+    /// Reports that the daemon reloads its configuration; ``ready()`` follows, whether that succeeds or not.
     func reloading() {
         guard !isStopping else { return }
         status?.pause()
         notify(.reloading, .status("reloading the configuration"))
     }
 
-    /// The daemon cannot start.
+    /// Reports that the daemon cannot start.
     func failed(_ reason: String) { notify(.status("cannot start: \(reason)")) }
 
-    /// The daemon ends, and does now what may take so long. To be said again with each further step.
+    /// Reports that the daemon stops, and the maximum time of the current step. Must be called again for each further
+    /// step.
     func stopping(_ what: String, within duration: Duration) {
         isStopping = true
         status?.close()
@@ -63,7 +64,7 @@ final class DaemonService {
         notify(.stopping, .status(what), .extendTimeout(duration + Self.timeout))
     }
 
-    /// What a step may take longer than its bound says, on a busy machine.
+    /// The extra time for a step on a busy machine.
     private static let timeout = Duration.seconds(5)
 
     private func notify(_ states: ServiceState...) {
@@ -82,26 +83,27 @@ final class DaemonService {
     }
 }
 
-// MARK: What was handed over
+// MARK: Inherited descriptors
 
 extension DaemonService {
-    /// In front of the names of what the daemon itself had stored: everything else that is handed over are sockets.
+    /// The prefix of the names of descriptors that the daemon itself has stored. All other inherited descriptors are
+    /// sockets.
     private static let storedPrefix = "stored."
 
-    /// The next of the sockets that the manager listens at for the daemon; nil: there is none left.
+    /// Returns the next socket at which the manager listens for the daemon; `nil` if none is left.
     func takeSocket() -> InheritedDescriptor? {
         environment.descriptors.take { !$0.hasPrefix(Self.storedPrefix) }
     }
 
-    /// Whether the manager keeps descriptors for the daemon's next process.
+    /// Whether the manager stores descriptors for the daemon's next process.
     var hasDescriptorStore: Bool { isManaged && environment.descriptorStoreLimit > 0 }
 
-    /// How long the manager may take over what it is to keep.
+    /// The maximum time that the manager may take to store a descriptor.
     private static let storingTime = Duration.seconds(5)
 
-    /// Has the manager keep a copy of a descriptor for the daemon's next process, whatever becomes of its other end,
-    /// and waits until it has it: what it had not looked at when this process ends it may no longer take for ours. See
-    /// ``takeStored(named:)``. Blocks the loop: for its very end.
+    /// Stores a copy of a descriptor in the manager for the daemon's next process, even if its other end closes. Waits
+    /// until the manager has it: once this process has ended, the manager may no longer attribute an unread message to
+    /// the daemon. See ``takeStored(named:)``. Blocks the loop, so it must be called only at the end.
     func store(_ descriptor: Int32, named name: String) throws(ServiceManagerError) {
         try environment.withManager { manager throws(ServiceManagerError) in
             try manager.store(descriptor: descriptor, named: Self.storedPrefix + name, outlivesHangUp: true)
@@ -109,17 +111,17 @@ extension DaemonService {
         }
     }
 
-    /// Has the manager forget what was stored by this name.
+    /// Removes the descriptor that was stored under this name from the manager.
     func forgetStored(_ name: String) {
         notify { manager throws(ServiceManagerError) in try manager.removeStored(named: Self.storedPrefix + name) }
     }
 
-    /// Something that an earlier process of the daemon stored by this name; nil: nothing, or nothing more. The manager
-    /// keeps its copy until ``forgetStored(_:)``.
+    /// Returns the descriptor that an earlier process of the daemon stored under this name; `nil` if there is none or
+    /// if it was taken. The manager keeps its copy until ``forgetStored(_:)``.
     func takeStored(named name: String) -> InheritedDescriptor? {
         environment.descriptors.take { $0 == Self.storedPrefix + name }
     }
 
-    /// Whether an earlier process of the daemon stored anything.
+    /// Whether an earlier process of the daemon stored a descriptor.
     var hasStored: Bool { environment.descriptors.names.contains { $0.hasPrefix(Self.storedPrefix) } }
 }

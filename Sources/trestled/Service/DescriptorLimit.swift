@@ -1,23 +1,24 @@
 import EventLoop
 import Glibc
 
-/// How many descriptors the process may have. Every session takes one, and the soft limit that processes start with
-/// (1,024, for the sake of select(2), which nothing here uses) is far below what is configured.
+/// The process's limit of descriptors. Every session takes one, and the default soft limit (1,024, because of
+/// select(2), which is not used here) is far below the configured number of sessions.
 enum DescriptorLimit {
-    /// What the daemon and its plugins need beside sessions, with the 32 that the listener keeps free.
+    /// The number of descriptors that the daemon and its plugins need besides sessions, including the 32 that the
+    /// listener keeps free.
     static let reserve = 100
 
-    /// What the soft limit can be raised to.
+    /// The hard limit, up to which the soft limit can be raised.
     static var hard: Int {
         var limit = rlimit()
-        // Cannot fail: the resource exists and the address is ours.
+        // Cannot fail: the resource exists and the address is valid.
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return Int(clamping: limit.rlim_max)
     }
 
     /// Raises the soft limit to the hard one.
     ///
-    /// - Returns: the limit that now holds.
+    /// - Returns: The new limit.
     static func raise() throws(SystemError) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
@@ -31,7 +32,7 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// A warning where the limit is too low for that many sessions; nil: it is not.
+    /// Returns a warning if the limit is too low for this number of sessions, otherwise `nil`.
     static func warning(limit: Int, sessions: Int) -> String? {
         guard limit < sessions + reserve else { return nil }
         return """

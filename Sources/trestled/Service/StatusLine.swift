@@ -1,13 +1,13 @@
 import EventLoop
 import TaskRuntime
 
-/// The figures of the status line, as they are at one moment.
+/// The figures of the status line at one moment.
 struct ServiceSample: Equatable {
     var sessions = 0
-    /// Calls since the start.
+    /// The number of calls since the start.
     var calls: UInt64 = 0
     var plugins = 0
-    /// Plugins that could not be used.
+    /// The number of plugins that could not be used.
     var refusedPlugins = 0
 }
 
@@ -19,24 +19,24 @@ extension ServiceSample {
     }
 }
 
-/// Makes of figures the line that `systemctl status` shows: "3 sessions, 120 calls/s, 5 plugins".
+/// Formats figures as the line that `systemctl status` shows: "3 sessions, 120 calls/s, 5 plugins".
 struct StatusLine {
     private var sample: ServiceSample
     private var start: MonotonicInstant
 
-    /// Calls per second are counted from here on.
+    /// Calls per second are counted from this moment.
     init(_ sample: ServiceSample, at now: MonotonicInstant) {
         self.sample = sample
         start = now
     }
 
-    /// Whether anything has happened since the last sample.
+    /// Returns whether any figure has changed since the last sample.
     func differs(from newer: ServiceSample) -> Bool { sample != newer }
 
-    /// Nothing happened until now: calls per second are counted from here on.
+    /// Counts calls per second from now on, because nothing has happened until now.
     mutating func restart(at now: MonotonicInstant) { start = now }
 
-    /// The line for what has come since the last sample.
+    /// Returns the line for the changes since the last sample.
     mutating func text(_ newer: ServiceSample, at now: MonotonicInstant) -> String {
         let rate = Self.rate(newer.calls &- sample.calls, within: now - start)
         sample = newer
@@ -47,7 +47,8 @@ struct StatusLine {
             + "\(Self.count(newer.plugins, "plugin"))\(refused)"
     }
 
-    /// To two digits, so that a steady load keeps the line as it is; "<1" is what is not nothing.
+    /// Returns the rate, rounded to two digits so that the line stays the same under a steady load; "<1" for a rate
+    /// between 0 and 1.
     private static func rate(_ calls: UInt64, within duration: Duration) -> String {
         let seconds = duration / .seconds(1)
         guard calls > 0, seconds > 0 else { return "0" }
@@ -61,8 +62,8 @@ struct StatusLine {
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
-/// Keeps the status line up to date while something happens, at most every two seconds, and causes no wake-up while
-/// nothing does: then it looks at the figures only when the loop has had something else to do.
+/// Updates the status line at most every two seconds while figures change. Causes no wake-ups otherwise: it then reads
+/// the figures only when the loop has had other work.
 @LoopActor
 final class StatusReporter {
     private static let interval = Duration.seconds(2)
@@ -70,21 +71,21 @@ final class StatusReporter {
     private let sample: @LoopActor () -> ServiceSample
     private let send: @LoopActor (String) -> Void
     private var line: StatusLine
-    /// As the manager knows it.
+    /// The last line that was sent.
     private var shown = ""
     private var timer: LoopTimer?
     private var hook: TurnEndHook?
 
     /// - Parameters:
-    ///   - sample: the figures, asked for at the end of turns: cheap.
-    ///   - send: takes each new line.
+    ///   - sample: Returns the figures; called at the end of turns, so it must be cheap.
+    ///   - send: Receives each new line.
     init(sample: @escaping @LoopActor () -> ServiceSample, send: @escaping @LoopActor (String) -> Void) {
         self.sample = sample
         self.send = send
         line = StatusLine(sample(), at: EventLoop.now)
     }
 
-    /// Begins, or goes on; the line of the present is the caller's to send.
+    /// Begins or continues; returns the current line, which the caller sends.
     func begin() -> String {
         pause()
         shown = line.text(sample(), at: EventLoop.now)
@@ -92,14 +93,14 @@ final class StatusReporter {
         return shown
     }
 
-    /// Sends nothing until ``begin()``.
+    /// Stops sending until ``begin()``.
     func pause() {
         timer?.cancel()
         hook?.remove()
         hook = nil
     }
 
-    /// Sends nothing more.
+    /// Stops sending.
     func close() {
         pause()
         timer?.close()

@@ -1,12 +1,12 @@
 import EventLoop
 
-/// Notifies the watchdog that the daemon lives, at half of the interval that it expects. From the loop itself: a loop
-/// that stands still does not feed it, and the manager restarts the daemon.
+/// Sends watchdog messages at half of the expected interval. It uses the loop itself: if the loop blocks, the messages
+/// stop and the manager restarts the daemon.
 @LoopActor
 final class WatchdogFeed {
     private var timer: LoopTimer?
 
-    /// - Parameter interval: how long the watchdog waits at most.
+    /// - Parameter interval: The longest interval that the watchdog accepts.
     init(interval: Duration, _ feed: @escaping @LoopActor () -> Void) {
         let timer = LoopTimer { [weak self] in
             feed()
@@ -17,6 +17,6 @@ final class WatchdogFeed {
         schedule(interval)
     }
 
-    /// The timer resolves milliseconds; an interval below them would keep the loop from everything else.
+    /// The timer has a resolution of milliseconds; a shorter interval would occupy the loop completely.
     private func schedule(_ interval: Duration) { timer?.schedule(after: max(interval / 2, .milliseconds(1))) }
 }

@@ -28,7 +28,7 @@ struct MakePackageKeyCommand: AsyncParsableCommand {
         try PackageRun.reporting(form) {
             let key = PackageSecretKey()
             let open = "\(file).pub"
-            // Both are begun before one of them is finished: a key without the other is of no use.
+            // Opens both files before it completes one of them, because one key without the other is useless.
             let secretFile = try OutputFile(file, overwrites: force)
             defer { secretFile.discard() }
             let openFile = try OutputFile(open, overwrites: force, isShared: true)

@@ -19,16 +19,18 @@ struct PackageCommand: AsyncParsableCommand {
         subcommands: [MakePackageCommand.self, CheckPackageCommand.self, MakePackageKeyCommand.self])
 }
 
-/// Errors of commands that work with packages.
+/// Support for commands that work with packages.
 enum PackageRun {
-    /// - Throws: The exit code; what went wrong has been said.
+    /// Runs `body` and reports its error.
+    ///
+    /// - Throws: The exit code; the error was reported.
     static func reporting(_ form: OutputForm, _ body: () throws -> Void) throws {
         do { try body() } catch let code as ExitCode { throw code } catch {
             throw Failure.report(error, asJSON: form.json)
         }
     }
 
-    /// The secret key in a file.
+    /// Reads the secret key in a file.
     ///
     /// - Throws: ``FileFailure``, ``UsageFailure``, `CancellationError`.
     static func key(in path: String) throws -> PackageSecretKey {

@@ -76,7 +76,9 @@ struct CheckPluginCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Returns: how many checks failed.
+    /// Checks the plugin.
+    ///
+    /// - Returns: The number of failed checks.
     @LoopActor
     private func check(_ choice: CheckChoice) async throws -> Int {
         let path = try await plugin.file("cannot be checked")
@@ -86,7 +88,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
         var settings = PrivateDaemon.Settings(daemon: try InstalledDaemon.path())
         settings.configurationPath = config
         let line = ProgressLine()
-        // Between two findings a plugin may be waited for.
+        // Shows activity while a check waits for the plugin.
         let ticker = Task {
             while true {
                 try await Task.sleep(for: .seconds(1))
@@ -106,7 +108,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
             return try await check.run()
         }
         let name = try await run(.isolated)
-        // Elsewhere it would take the daemon with it.
+        // In the daemon's process, a crash of the plugin would end the daemon.
         if let name, path.hasSuffix(".so"), config == nil, report.failed == 0 {
             try folder.configure("[plugins.\(name)]\nisolation = \"none\"\n")
             _ = try await run(.inProcess)

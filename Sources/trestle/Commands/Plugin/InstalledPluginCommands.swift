@@ -105,7 +105,7 @@ struct UninstallPluginCommand: BridgeCommand {
         try await withClient { [plugin] client in
             let plugins = try await LocalPlugins(of: client)
             let installed = try plugins.installed(plugin)
-            // Before anything changes.
+            // Checks this before anything changes.
             guard access(plugins.directory, W_OK) == 0 else {
                 throw FileFailure(plugins.directory, "cannot be written")
             }
@@ -124,9 +124,11 @@ struct UninstallPluginCommand: BridgeCommand {
     }
 }
 
-/// What commands do without a daemon.
+/// Support for commands that run without a daemon.
 private enum Reported {
-    /// - Throws: the exit code; what went wrong has been said.
+    /// Runs `body` and reports its error.
+    ///
+    /// - Throws: The exit code; the error was reported.
     static func run<T>(_ body: () throws -> T) throws -> T {
         do { return try body() } catch let code as ExitCode { throw code } catch { throw Failure.report(error) }
     }

@@ -45,7 +45,7 @@ struct LoadPluginCommand: BridgeCommand {
 
     func run() async throws {
         let path = try await plugin.preparedFile("cannot be loaded")
-        // The daemon has a working directory of its own.
+        // The daemon has another working directory.
         guard let real = realpath(path, nil) else { throw Failure.report(FileFailure(path, "cannot be loaded")) }
         defer { free(real) }
         let named = plugin.path
@@ -98,9 +98,9 @@ struct ReloadPluginCommand: BridgeCommand {
 }
 
 extension BridgeCommand {
-    /// Calls a task that does something with a plugin, and shows what it says.
+    /// Calls a task that changes a plugin, and shows the result.
     ///
-    /// - Parameter then: is called with it, once it is shown.
+    /// - Parameter then: Called with the result after it was shown.
     fileprivate func perform(
         _ task: String, _ options: JSON, then: @escaping @Sendable (JSON) -> Void = { _ in }
     ) async throws {

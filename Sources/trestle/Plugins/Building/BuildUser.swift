@@ -2,14 +2,14 @@ import CThread
 import EventLoop
 import Glibc
 
-/// Whom root builds as: the owner of the project, so that a project's build has no more rights than its author, and
-/// leaves no files of root's there.
+/// The user for builds that root starts: the owner of the project. The build has no more rights than its author and
+/// creates no files of root.
 struct BuildUser {
     let identity: ChildProcess.User
-    /// This process's, with that user's home.
+    /// The environment of this process, with that user's home directory.
     let environment: [String: String]
 
-    /// - Returns: nil where this process builds as it is: it is not root's, or the folder is root's.
+    /// - Returns: `nil` if the build needs no other user: this process is not root's, or the folder is root's.
     init?(ofFolder folder: String) {
         var status = stat()
         guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return nil }
@@ -22,19 +22,20 @@ struct BuildUser {
         environment = variables
     }
 
-    /// Where that user's caches are; nil: there is no home.
+    /// The folder of that user's caches; `nil` if there is no home directory.
     var caches: String? { environment["HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/.cache" : nil } }
 
-    /// Does something with that user's rights to files instead of root's, so that root follows no link of that user's.
+    /// Runs `body` with that user's file access rights instead of root's, so that root does not follow links of that
+    /// user.
     ///
-    /// - Parameter body: ends on the thread on which it begins.
-    /// - Returns: nil where the process cannot have these rights.
+    /// - Parameter body: Must end on the thread on which it begins.
+    /// - Returns: `nil` if the process cannot get these rights.
     func usingFiles<T>(_ body: () -> T?) -> T? {
         var result: T?
         withoutActuallyEscaping(body) { body in
             var work = Work { result = body() }
             withUnsafeMutablePointer(to: &work) { work in
-                // The argument is the pointer.
+                // The argument is a pointer to `work`.
                 let perform: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
                     $0?.assumingMemoryBound(to: Work.self).pointee.body()
                 }
@@ -51,7 +52,7 @@ struct BuildUser {
 private enum ProcessVariables {
     static var all: [String: String] {
         var variables: [String: String] = [:]
-        // `environ` ends with a null pointer, and nothing changes the environment of this program.
+        // `environ` ends with a null pointer, and this program does not change the environment.
         var next = environ
         while let entry = next.pointee {
             let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 import Glibc
 
-/// A plugin as a command line names it: a library, a manifest, or the folder of a project, which is built first.
+/// A plugin on the command line: a library, a manifest, or a project folder, which is built first.
 struct PluginArgument: ParsableArguments {
     @Argument(
         help: "The library, the manifest NAME.plugin.toml, or the folder of a project, which is built.",
@@ -12,12 +12,12 @@ struct PluginArgument: ParsableArguments {
     @Option(help: ArgumentHelp("The library or manifest, where the folder has several.", valueName: "path"))
     var plugin: String?
 
-    /// The path of the library or of the manifest. Builds a project, and shows on standard error how.
+    /// Returns the path of the library or manifest. Builds a project, with output on standard error.
     ///
     /// - Parameters:
-    ///   - purpose: what cannot be done where there is none, such as "cannot be checked".
-    ///   - isRelease: whether a project is built as it is to run in production.
-    /// - Throws: ``FileFailure``, ``ProjectFailure``, the exit code where it is a folder that cannot be built.
+    ///   - purpose: The failed operation for an error, such as "cannot be checked".
+    ///   - isRelease: Whether to build a project for production.
+    /// - Throws: ``FileFailure``, ``ProjectFailure``, the exit code if it is a folder that cannot be built.
     @LoopActor
     func file(_ purpose: String, isRelease: Bool = false) async throws -> String {
         guard access(path, R_OK) == 0 else { throw FileFailure(path, purpose) }
@@ -30,8 +30,7 @@ struct PluginArgument: ParsableArguments {
         return try project.plugin()
     }
 
-    /// As ``file(_:isRelease:)``, for commands that begin with it: a signal ends it, and whatever it throws has been
-    /// reported.
+    /// As ``file(_:isRelease:)``, for commands that begin with it: a signal cancels it, and all errors are reported.
     func preparedFile(_ purpose: String, isRelease: Bool = false) async throws -> String {
         do {
             return try await Interruption.cancelling { [self] in try await file(purpose, isRelease: isRelease) }

@@ -4,12 +4,12 @@ import Glibc
 /// Runs the command that builds a project.
 @LoopActor
 enum ProjectBuild {
-    /// Builds a project. The command ends with the Swift task.
+    /// Builds a project. Cancelling the Swift task ends the command.
     ///
     /// - Parameters:
-    ///   - screen: where the command, and what it prints, is shown.
-    /// - Returns: how the command ended; nil: nothing has to be built.
-    /// - Throws: ``ProjectFailure`` where the command is not there; `CancellationError`.
+    ///   - screen: Receives the command line and the command's output.
+    /// - Returns: The exit status of the command; `nil` if nothing has to be built.
+    /// - Throws: ``ProjectFailure`` if the command does not exist; `CancellationError`.
     static func run(_ project: PluginProject, showingOn screen: Screen) async throws -> ExitStatus? {
         guard let command = project.command else { return nil }
         screen.write(screen.bold("Building: \(command.joined(separator: " "))") + "\n")

@@ -1,16 +1,16 @@
 import ArgumentParser
 import BridgeJSON
 
-/// Which tasks of a plugin may be called, and with what. A call may do anything: none is made that the user did not ask
-/// for, except those that the task's schema refuses.
+/// The tasks of a plugin that may be called, and their options. Because a call may have any effect, only requested
+/// calls are made, and calls that the task's schema refuses.
 struct CheckChoice: Sendable, Equatable {
-    /// Options by task; nil: to be made from the schema.
+    /// Options by task; `nil` for options made from the schema.
     private(set) var calls: [String: JSON?] = [:]
-    /// Every task may be called.
+    /// Whether every task may be called.
     var all = false
 
     /// - Parameter arguments: `TASK`, `TASK=JSON` or `TASK=@FILE`.
-    /// - Throws: what is wrong with one, for the user that typed it.
+    /// - Throws: A message for the user about an invalid argument.
     init(_ arguments: [String], all: Bool = false, read: (String) throws -> [UInt8] = { try InputFile($0).contents() })
         throws
     {
@@ -34,12 +34,12 @@ struct CheckChoice: Sendable, Equatable {
         }
     }
 
-    /// What a task is called with.
+    /// The options of a task's calls.
     enum Options: Equatable {
         case these(JSON)
-        /// Made from its schema.
+        /// Options made from its schema.
         case sample
-        /// It is not called.
+        /// No calls are made.
         case none
     }
 
@@ -48,6 +48,6 @@ struct CheckChoice: Sendable, Equatable {
         return given.map(Options.these) ?? .sample
     }
 
-    /// Tasks that were named and that the plugin does not have.
+    /// Returns the named tasks that the plugin does not have.
     func unknown(among tasks: [String]) -> [String] { calls.keys.filter { !tasks.contains($0) }.sorted() }
 }

@@ -1,7 +1,7 @@
 import BridgeJSON
 import EventLoop
 
-/// What came of one check of a plugin.
+/// The result of one check of a plugin.
 struct CheckFinding: Sendable, Equatable {
     enum Outcome: String, Sendable {
         case passed
@@ -9,25 +9,25 @@ struct CheckFinding: Sendable, Equatable {
         case skipped
     }
 
-    /// Where the plugin ran.
+    /// The process in which the plugin ran.
     enum Isolation: String, Sendable {
-        /// In a process of its own.
+        /// Its own process.
         case isolated
-        /// In the daemon's process.
+        /// The daemon's process.
         case inProcess = "in-process"
     }
 
     var isolation: Isolation
-    /// The task that it is about; nil: the plugin as a whole.
+    /// The task that was checked; `nil` for the plugin as a whole.
     var task: String?
     /// The check's name: `load`, `options`, `call`, `once`, `result`, `progress`, `cancel`, `deadline`, `leak`,
     /// `blocking`, `crash`, `output`, `stop`, `restart`.
     var check: String
     var outcome: Outcome
-    /// One sentence: what was sent, and what came.
+    /// The finding: what was sent and what was received, as one sentence.
     var says: String
 
-    /// A line for programs.
+    /// The finding as a line for programs.
     var json: JSON {
         [
             "isolation": .string(isolation.rawValue), "task": task.map(JSON.string) ?? .null, "check": .string(check),
@@ -35,14 +35,14 @@ struct CheckFinding: Sendable, Equatable {
         ]
     }
 
-    /// A line for people.
+    /// Returns the finding as a line for people.
     func line(bold: (String) -> String) -> String {
         let about = task.map { "\(PlainText.line($0)) " } ?? ""
         return "\(outcome.rawValue)  \(bold(about + check)): \(PlainText.line(says))"
     }
 }
 
-/// Writes findings as they come, and counts them.
+/// Writes findings immediately and counts them.
 @LoopActor
 final class CheckReport {
     let writesJSON: Bool

@@ -3,7 +3,7 @@ import BridgeJSON
 import EventLoop
 import PrivateDaemon
 
-/// A daemon with the plugin that is checked, a client of it, and what its log has said.
+/// A daemon with the checked plugin, a client of it, and the relevant parts of its log.
 @LoopActor
 final class CheckedDaemon {
     private(set) var client: Bridge
@@ -18,11 +18,11 @@ final class CheckedDaemon {
         self.ears = ears
     }
 
-    /// Starts it. The caller that starts it also stops it.
+    /// Starts the daemon. The caller must stop it.
     static func start(_ settings: PrivateDaemon.Settings, in folder: PrivateFolder) async throws -> CheckedDaemon {
         let ears = CheckedLog()
         var settings = settings
-        // Answers that no one waits for are logged at the level debug.
+        // Answers to ended calls are logged at the level debug.
         settings.logLevel = "debug"
         let daemon = try await PrivateDaemon.start(settings, in: folder) { ears.take($0) }
         do {
@@ -37,9 +37,9 @@ final class CheckedDaemon {
         try await Bridge.connectOnce(to: path)
     }
 
-    /// Takes another client, once the session of the one that there was has been closed.
+    /// Connects another client after the session of the previous one was closed.
     ///
-    /// - Returns: whether there is one; there is none where the daemon has ended.
+    /// - Returns: Whether it is connected; false if the daemon has ended.
     func connectAgain() async throws -> Bool {
         await client.close()
         do { client = try await Self.connect(to: socketPath) } catch {
@@ -49,47 +49,48 @@ final class CheckedDaemon {
         return true
     }
 
-    /// Whether its process has not ended.
+    /// Whether its process is running.
     var isRunning: Bool { daemon.isRunning }
-    /// How many answers have come so far for calls of a task that had ended before their work did.
+    /// Returns the number of late answers so far: answers to calls of a task that ended before their work did.
     func lateAnswers(of task: String) -> Int { ears.lateAnswers[task, default: 0] }
-    /// The task whose calls are made at present.
+    /// The task that is currently called.
     var calledTask: String? {
         get { ears.calledTask }
         set { ears.calledTask = newValue }
     }
-    /// How many answers have come so far for calls that had been answered, or that never were.
+    /// The number of surplus answers so far: answers to calls that were already answered or never existed.
     var surplusAnswers: Int { ears.surplusAnswers }
-    /// How many of them belong to a task: the first one to the same call came while it was called.
+    /// Returns the number of surplus answers that belong to a task: the first one to the same call arrived while the
+    /// task was called.
     func surplusAnswers(of task: String) -> Int { ears.surplusAnswersOfTask[task, default: 0] }
-    /// What was written to the daemon's own standard output.
+    /// The lines on the daemon's own standard output.
     var outputLines: [String] { daemon.outputLines }
-    /// Lines of the log that say this.
+    /// Returns the lines of the log that contain a text.
     func lines(saying text: String) -> [String] { ears.lines.filter { $0.contains(text) } }
 
-    /// Waits until so many answers have come late.
+    /// Waits until a number of late answers have arrived.
     ///
-    /// - Returns: whether they have.
+    /// - Returns: Whether they have.
     func hasLateAnswers(_ count: Int, of task: String, within timeout: Duration) async -> Bool {
         await ears.waits(for: { $0.lateAnswers[task, default: 0] >= count }, within: timeout)
     }
 
-    /// Waits until the log, which comes another way than answers do, has said of each answer that was dropped so far.
+    /// Waits until the log, which arrives on another channel than answers, has reported each answer dropped so far.
     func hearDroppedAnswers(within timeout: Duration) async throws {
         let dropped = try await client.callJSON("bridge.status")["droppedReplies"]?.int64Value ?? 0
         _ = await ears.waits(
             for: { $0.surplusAnswers + $0.lateAnswers.values.reduce(0, +) >= Int(dropped) }, within: timeout)
     }
 
-    /// Waits until more answers than those have come that no one is owed.
+    /// Waits until more surplus answers have arrived than `count`.
     func hasSurplusAnswers(beyond count: Int, within timeout: Duration) async -> Bool {
         await ears.waits(for: { $0.surplusAnswers > count }, within: timeout)
     }
 
-    /// Has it end, and does not wait.
+    /// Requests its end without waiting.
     func beginStop() { daemon.beginStop() }
 
-    /// Ends it.
+    /// Stops it and returns its exit status.
     func stop() async -> ExitStatus {
         let status = await daemon.stop()
         await client.close()
@@ -97,7 +98,7 @@ final class CheckedDaemon {
     }
 }
 
-/// What a log has said.
+/// The relevant parts of a log.
 @LoopActor
 private final class CheckedLog {
     private static let maximumLines = 10_000
@@ -106,7 +107,7 @@ private final class CheckedLog {
     var calledTask: String?
     private(set) var surplusAnswers = 0
     private(set) var surplusAnswersOfTask: [String: Int] = [:]
-    /// The tasks of calls that were answered too often, by what the plugin knows the call by.
+    /// The tasks of calls with surplus answers, by the plugin's identifier of the call.
     private var answeredTasks: [String: String] = [:]
     private let waiting = AsyncSignal<Void>()
 
@@ -114,7 +115,7 @@ private final class CheckedLog {
 
     func take(_ line: DaemonLogLine) {
         if line.message.hasPrefix("a reply was dropped") {
-            // The daemon knows the task of a call that it has ended itself. What has been answered it has forgotten.
+            // The daemon knows the task of a call that it has ended itself, but not that of an answered call.
             if let task = line.fields["task"]?.stringValue {
                 lateAnswers[task, default: 0] += 1
             } else {
@@ -125,7 +126,7 @@ private final class CheckedLog {
         if lines.count < Self.maximumLines { lines.append(line.message) }
     }
 
-    /// A plugin that answers a call twice may do so again when another task is called.
+    /// Counts a surplus answer. A plugin that answers a call twice may do so again while another task is called.
     private func noteSurplus(_ call: String?) {
         surplusAnswers += 1
         guard let call, let task = answeredTasks[call] ?? calledTask else { return }

@@ -3,10 +3,10 @@ import BridgeJSON
 import EventLoop
 import PrivateDaemon
 
-/// Checks a plugin as it runs with one isolation: in a process of its own, or in the daemon's.
+/// Checks a plugin with one isolation: in its own process or in the daemon's.
 @LoopActor
 struct PluginCheck {
-    /// Where it is meant to run; once it runs, where it does.
+    /// The requested isolation; after the start, the actual one.
     private(set) var isolation: CheckFinding.Isolation
     let settings: PrivateDaemon.Settings
     let folder: PrivateFolder
@@ -18,7 +18,8 @@ struct PluginCheck {
         report(CheckFinding(isolation: isolation, task: task, check: check, outcome: outcome, says: says))
     }
 
-    /// A call that is as quick has its own answer while a daemon stops, which waits for seconds.
+    /// The maximum duration of a call that must receive its own answer during a stop, because the daemon waits for
+    /// seconds.
     private static let quickCall = Duration.seconds(1)
 
     init(
@@ -33,9 +34,9 @@ struct PluginCheck {
         self.report = report
     }
 
-    /// Checks it; the daemons that it starts have ended when this returns.
+    /// Checks the plugin. The daemons that it starts have ended when this returns.
     ///
-    /// - Returns: the plugin's name; nil: it cannot be used.
+    /// - Returns: The plugin's name; `nil` if it cannot be used.
     mutating func run() async throws -> String? {
         let daemon: CheckedDaemon
         do { daemon = try await CheckedDaemon.start(settings, in: folder) } catch let error as PrivateDaemonError {
@@ -102,7 +103,7 @@ struct PluginCheck {
         }
     }
 
-    /// A second answer may come long after the first.
+    /// Checks for surplus answers, which may arrive long after the first ones.
     private func checkOnce(_ daemon: CheckedDaemon, _ answers: [TaskCheck.Answer]) async {
         guard !answers.isEmpty else { return }
         _ = await daemon.hasSurplusAnswers(
@@ -110,8 +111,8 @@ struct PluginCheck {
         let surplus = { (answer: TaskCheck.Answer) in daemon.surplusAnswers(of: answer.task) }
         let later = daemon.surplusAnswers - answers.reduce(0) { $0 + surplus($1) }
         let law = "every call has one, and only the first counts"
-        // Those of one task that was called are its own, however late they come. Where several were, they are taken for
-        // the one's that has answered too often before, so that one fault is not found twice.
+        // With only one called task, all surplus answers are its own, however late they arrive. With several, later
+        // ones are attributed to the one with earlier surplus answers, so that one fault is not reported twice.
         let suspects = answers.count == 1 ? answers : answers.filter { surplus($0) > 0 }
         let isLater = { (answer: TaskCheck.Answer) in suspects.count == 1 && suspects[0].task == answer.task }
         for answer in answers {
@@ -148,7 +149,7 @@ struct PluginCheck {
         return plugin
     }
 
-    /// Whatever was begun has ended.
+    /// Checks that all calls have ended.
     private func checkLeaks(_ daemon: CheckedDaemon, _ name: String) async throws {
         let status = try await daemon.client.callPages("bridge.status", list: "tasks")
         let left = (status["tasks"]?.arrayValue ?? []).filter {
@@ -173,12 +174,12 @@ struct PluginCheck {
         }
     }
 
-    /// The daemon gets the signal to end, with a call in flight where one may be made.
+    /// Stops the daemon, with a call in flight if calls are allowed.
     private func checkStop(_ daemon: CheckedDaemon, _ name: String, _ answer: TaskCheck.Answer?) async throws {
         var stream: CallProgress<JSON, JSON>?
         if let answer {
             stream = try await daemon.client.callJSONWithProgress(answer.task, answer.options, timeout: timeout)
-            // The call is the plugin's by the time that this is answered, and not refused for coming too late.
+            // Once this is answered, the plugin has received the call, so it is not refused as too late.
             _ = try await daemon.client.callJSON("bridge.ping")
         }
         daemon.beginStop()
@@ -197,7 +198,8 @@ struct PluginCheck {
         checkOutput(daemon, name)
     }
 
-    /// What a call that was in flight ended with. Another answer of the task's than before is none of our business.
+    /// Judges the end of a call that was in flight. An answer that differs from earlier answers of the task is
+    /// accepted.
     private func judgeStop(_ error: BridgeError, _ answer: TaskCheck.Answer) {
         let sent = "the daemon was asked to stop while it worked on a call"
         switch error.code {
@@ -232,7 +234,7 @@ struct PluginCheck {
         }
     }
 
-    /// A second daemon on the same state.
+    /// Starts a second daemon with the same state.
     private func checkSecondStart() async throws {
         let daemon: CheckedDaemon
         do { daemon = try await CheckedDaemon.start(settings, in: folder) } catch let error as PrivateDaemonError {

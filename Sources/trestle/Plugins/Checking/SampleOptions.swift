@@ -1,24 +1,24 @@
 import BridgeJSON
 
-/// Values that a JSON Schema allows, and such as it forbids, made from the schema itself.
+/// Values that a JSON Schema allows or forbids, made from the schema itself.
 struct SampleOptions {
     private let root: JSON
     private let check: SchemaCheck
 
-    /// References within references, and schemas within schemas, that are followed.
+    /// The maximum depth of nested references and schemas.
     private static let deepest = 16
-    /// Strings and arrays are made so long at the most.
+    /// The maximum length of generated strings and arrays.
     private static let longest = 10_000
-    /// As many forbidden values as are shown.
+    /// The maximum number of forbidden values.
     private static let maximumForbidden = 200
 
-    /// - Throws: ``JSONSchemaError`` where it is no schema.
+    /// - Throws: ``JSONSchemaError`` if it is not a valid schema.
     init(_ schema: JSON) throws(JSONSchemaError) {
         root = schema
         check = try SchemaCheck(schema)
     }
 
-    /// Why a value is forbidden; nil: it is allowed.
+    /// Returns the reason why a value is forbidden; `nil` if it is allowed.
     func misfit(_ value: JSON) -> SchemaMisfit? {
         // The check may read some bytes past the end.
         let bytes = value.bytes
@@ -32,7 +32,7 @@ struct SampleOptions {
         }
     }
 
-    /// A value that is allowed; nil: none was found, as where a pattern asks for more than types and bounds.
+    /// An allowed value; `nil` if none was found, for example because of a pattern.
     var allowed: JSON? {
         guard let value = sample(root, Self.deepest), misfit(value) == nil else {
             return nil
@@ -40,10 +40,10 @@ struct SampleOptions {
         return value
     }
 
-    /// Values that are forbidden, with what is wrong with each; none where anything goes.
+    /// Returns forbidden values with their faults; empty if all values are allowed.
     ///
-    /// - Parameter isSubtle: also such as a lenient task may take: a member that is not known, a number or a length
-    ///   just past its bound. Else only wrong kinds, and members that are missing.
+    /// - Parameter isSubtle: Whether to include values that a lenient task may accept: an unknown member, a number or a
+    ///   length just outside its range. Otherwise only values of the wrong type and missing members.
     func forbidden(isSubtle: Bool) -> [(value: JSON, misfit: SchemaMisfit)] {
         var seen: Set<String> = []
         var found: [(value: JSON, misfit: SchemaMisfit)] = []
@@ -55,7 +55,7 @@ struct SampleOptions {
         return found
     }
 
-    // MARK: What is allowed
+    // MARK: Allowed values
 
     private func sample(_ schema: JSON, _ depth: Int) -> JSON? {
         guard depth > 0, schema != false else { return nil }
@@ -81,7 +81,7 @@ struct SampleOptions {
         }
     }
 
-    /// The first of its types; without any the one that its other keywords speak of.
+    /// Returns the first of its types; without any, the one that its other keywords imply.
     private func kind(of schema: JSON) -> String? {
         if let type = schema["type"]?.stringValue { return type }
         if let types = schema["type"]?.arrayValue { return types.compactMap(\.stringValue).first }
@@ -132,17 +132,17 @@ struct SampleOptions {
         return Int64(exactly: value).map { .number(JSONNumber($0)) } ?? 0
     }
 
-    // MARK: What may be forbidden
+    // MARK: Forbidden values
 
-    /// One of each kind.
+    /// Returns a value of each type.
     private static func kinds(_ isSubtle: Bool) -> [JSON] {
         [nil] + kindsBesidesNull + (isSubtle ? [["unexpected": 1]] : [])
     }
 
-    /// For members that may be left out, and for which a null is as good as that everywhere on the bridge.
+    /// For optional members, for which null is equivalent to absence everywhere on the bridge.
     private static let kindsBesidesNull: [JSON] = [true, 12, 1.5, "text", [], [:], [1]]
 
-    /// The value, with one thing another each time.
+    /// Returns copies of the value, each with one change.
     private func variations(of value: JSON, _ schema: JSON, _ isSubtle: Bool) -> [JSON] {
         switch value {
         case .object(let members): return objects(members, schema, isSubtle)

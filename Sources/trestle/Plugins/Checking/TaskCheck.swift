@@ -2,17 +2,17 @@ import BridgeClient
 import BridgeJSON
 import EventLoop
 
-/// Holds one task of a plugin against its description and the law of the bridge.
+/// Checks one task of a plugin against its description and the rules of the bridge.
 @LoopActor
 struct TaskCheck {
     let daemon: CheckedDaemon
-    /// What `bridge.describe` says.
+    /// The description by `bridge.describe`.
     let description: JSON
     let options: CheckChoice.Options
     let timeout: Duration
     let report: (_ task: String, _ check: String, CheckFinding.Outcome, _ says: String) -> Void
 
-    /// An answer too many that comes later than this is not seen.
+    /// The time to wait for surplus answers; later ones are not noticed.
     static let maximumSurplusWait = Duration.seconds(1)
 
     private var name: String { description["name"]?.stringValue ?? "" }
@@ -34,17 +34,17 @@ struct TaskCheck {
     private func fail(_ check: String, _ says: String) { report(name, check, .failed, says) }
     private func skip(_ check: String, _ says: String) { report(name, check, .skipped, says) }
 
-    /// What is known of a task that answers.
+    /// The data of a task that answers.
     struct Answer {
         var task: String
         var options: JSON
-        /// How long one call took.
+        /// The duration of one call.
         var time: Duration
     }
 
-    /// Checks it.
+    /// Checks the task.
     ///
-    /// - Returns: nil: it was not called, or does not answer.
+    /// - Returns: `nil` if it was not called or does not answer.
     func run() async throws -> Answer? {
         let schema = description["options"] ?? true
         let sampler: SampleOptions
@@ -69,7 +69,8 @@ struct TaskCheck {
         return Answer(task: name, options: options, time: time)
     }
 
-    /// Waits for further answers of a task that has answered too often: they are not to be taken for the next task's.
+    /// Waits for further surplus answers of a task that has sent some, so that they are not attributed to the next
+    /// task.
     private func awaitSurplus() async {
         let end = ContinuousClock.now + timeout
         while daemon.surplusAnswers(of: name) > 0, ContinuousClock.now < end,
@@ -103,15 +104,15 @@ struct TaskCheck {
             return .result(try await daemon.client.callJSON(name, options, timeout: limit))
         } catch {
             try Task.checkCancellation()
-            // Also shown by a connection that is gone, which is no answer.
+            // A lost connection, which is not an answer, has this code, too.
             if error.code == .sessionClosed { throw error }
             return .error(error)
         }
     }
 
-    /// Options that the schema forbids must be refused, by the daemon or by the task.
+    /// Checks that the daemon or the task refuses options that the schema forbids.
     private func checkForbidden(_ sampler: SampleOptions) async throws {
-        // What a lenient task might take is sent only to one that may be called.
+        // Values that a lenient task might accept are sent only to a task that may be called.
         let forbidden = sampler.forbidden(isSubtle: options != .none)
         guard !forbidden.isEmpty else {
             return skip("options", "its schema allows any options, so that none can be wrong")
@@ -129,9 +130,9 @@ struct TaskCheck {
             "it was sent \(forbidden.count) options that its schema forbids, and refused each with options.invalid")
     }
 
-    /// One call, with progress.
+    /// Makes one call with progress.
     ///
-    /// - Returns: how long it took; nil: it did not answer as it should.
+    /// - Returns: Its duration; `nil` if it was not answered correctly.
     private func checkCall(_ options: JSON) async throws -> Duration? {
         let late = daemon.lateAnswers(of: name)
         let start = ContinuousClock.now
@@ -195,7 +196,7 @@ struct TaskCheck {
         if !values.isEmpty { pass(what, "what it sent fits its schema") }
     }
 
-    /// A call that has ended must still be answered, so that the daemon knows that the work is over.
+    /// Waits for the late answer of an ended call, which tells the daemon that the work has ended.
     private func settle(_ late: Int) async {
         if await daemon.hasLateAnswers(late + 1, of: name, within: timeout) { return }
         fail(
@@ -205,9 +206,11 @@ struct TaskCheck {
         )
     }
 
-    // MARK: Calls that are ended
+    // MARK: Cancelled calls
 
-    /// - Returns: whether no answer is owed.
+    /// Checks the cancellation of a call.
+    ///
+    /// - Returns: Whether no answer is pending.
     private func checkCancel(_ options: JSON) async throws -> Bool {
         let late = daemon.lateAnswers(of: name)
         let stream = try await daemon.client.callJSONWithProgress(name, options, timeout: timeout)
@@ -254,6 +257,6 @@ struct TaskCheck {
         }
     }
 
-    /// A value as much of it as a sentence bears.
+    /// Returns a value shortened to the length that a sentence allows.
     nonisolated static func short(_ value: JSON) -> String { PlainText.cut(PlainText.line(value.text), to: 120) }
 }

@@ -1,14 +1,14 @@
 import Glibc
 import PrivateDaemon
 
-/// What makes a crash of a plugin's process name file and line.
+/// Settings that make a crash report of a plugin process contain file and line.
 enum CrashReports {
-    /// For SWIFT_BACKTRACE: the thread that crashed and nothing else, without a terminal, short enough for the log.
+    /// For SWIFT_BACKTRACE: only the crashed thread, without a terminal, short enough for the log.
     private static let settings =
         "enable=yes,color=no,interactive=no,threads=crashed,registers=none,images=none,limit=16,output-to=stderr"
 
-    /// Variables for the daemon, which plugins' processes inherit. Swift's runtime reports crashes of C as well. What
-    /// the user has set already stays as it is. Blocks.
+    /// Returns variables for the daemon, which plugin processes inherit. Swift's runtime also reports crashes of C
+    /// code. Variables that the user has set stay unchanged. Blocks.
     static func environment() -> [String: String] {
         var variables: [String: String] = [:]
         if getenv("PYTHONFAULTHANDLER") == nil { variables["PYTHONFAULTHANDLER"] = "1" }
@@ -17,8 +17,8 @@ enum CrashReports {
         return variables
     }
 
-    /// The program that Swift's runtime has write the report: it comes with a toolchain. An installed Trestle has the
-    /// runtime alone.
+    /// The program that writes the report for Swift's runtime; `nil` without a toolchain. An installed Trestle contains
+    /// only the runtime.
     private static var reporter: String? {
         for folder in TrestlePrograms.searchPath {
             guard let compiler = realpath("\(folder)/swift", nil) else { continue }
@@ -31,9 +31,9 @@ enum CrashReports {
     }
 }
 
-/// How a user attaches a debugger to a plugin's process.
+/// The way to attach a debugger to a plugin process.
 enum DebuggerHint {
-    /// A command for the shell. Blocks.
+    /// Returns a command for the shell. Blocks.
     static func command(for pid: Int64) -> String {
         let found = ["gdb", "lldb"].first { name in
             TrestlePrograms.searchPath.contains { access("\($0)/\(name)", X_OK) == 0 }
@@ -41,7 +41,8 @@ enum DebuggerHint {
         return "\(needsRoot ? "sudo " : "")\(found ?? "gdb") -p \(pid)"
     }
 
-    /// Whether the kernel lets only root attach to a process that is no child of the debugger's (the Yama module).
+    /// Whether the kernel allows only root to attach to a process that is not a child of the debugger (the Yama
+    /// module).
     private static var needsRoot: Bool {
         guard getuid() != 0 else { return false }
         let file = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC)

@@ -3,10 +3,10 @@ import BridgeJSON
 import EventLoop
 import PrivateDaemon
 
-/// The daemon in which a plugin runs that is being written: what passes and what the plugin logs is shown.
+/// The daemon for a plugin under development. Shows its traffic and the log of the plugin.
 @LoopActor
 final class DevelopmentDaemon {
-    /// What the plugin says of itself in `bridge.plugins`.
+    /// The plugin's entry in `bridge.plugins`.
     private(set) var plugin: JSON = [:]
     let client: Bridge
     private let daemon: PrivateDaemon
@@ -17,12 +17,12 @@ final class DevelopmentDaemon {
         self.client = client
     }
 
-    /// Starts it, with the plugin that the folder offers. The caller that starts it also stops it.
+    /// Starts the daemon with the plugin in the folder. The caller must stop it.
     ///
     /// - Parameters:
-    ///   - socketPath: where it listens; nil: in the folder.
-    ///   - show: shows a line; nil: nothing is shown.
-    /// - Throws: ``ProjectFailure`` where the daemon cannot use the plugin, with its reason.
+    ///   - socketPath: The path of its socket; `nil` for the folder's.
+    ///   - show: Shows a line; `nil` shows nothing.
+    /// - Throws: ``ProjectFailure`` with the daemon's reason if it cannot use the plugin.
     static func start(
         in folder: PrivateFolder, at socketPath: String? = nil, show: (@LoopActor (String) -> Void)?
     ) async throws -> DevelopmentDaemon {
@@ -30,7 +30,7 @@ final class DevelopmentDaemon {
         do {
             var settings = PrivateDaemon.Settings(daemon: try InstalledDaemon.path())
             settings.socketPath = socketPath
-            // The plugin's lines of any level are shown; of the daemon's own only what is wrong.
+            // Shows lines of the plugin at all levels, but only errors and warnings of the daemon itself.
             settings.logLevel = "debug"
             settings.environment = CrashReports.environment()
             daemon = try await PrivateDaemon.start(settings, in: folder) { line in
@@ -59,11 +59,11 @@ final class DevelopmentDaemon {
     }
 
     private func watch(_ show: @escaping @LoopActor (String) -> Void) async throws {
-        // First, so that no line is missed.
+        // Subscribes first, so that no line is missed.
         let events = try await client.subscribe(to: "bridge.traffic")
         _ = try await client.callJSON("bridge.monitor")
         traffic = Task { @LoopActor in
-            // Ends with the connection, whose end ends the wait for the daemon.
+            // Ends with the connection, which also ends the wait for the daemon.
             do {
                 for try await event in events where event.name == "bridge.traffic" && Self.isOfInterest(event.data) {
                     show(TrafficText.line(event.data, colour: Screen.output.hasColour))
@@ -72,8 +72,8 @@ final class DevelopmentDaemon {
         }
     }
 
-    /// Whether traffic is about the plugin: not what clients ask the daemon, nor what the daemon does with plugins and
-    /// sessions.
+    /// Returns whether traffic concerns the plugin: not calls of the daemon's own tasks, and not the daemon's traffic
+    /// about plugins and sessions.
     nonisolated static func isOfInterest(_ traffic: JSON) -> Bool {
         if let task = traffic["task"]?.stringValue {
             return !task.hasPrefix("plugin.") && (!task.hasPrefix("bridge.") || traffic["plugin"] != nil)
@@ -82,7 +82,7 @@ final class DevelopmentDaemon {
         return !event.hasPrefix("session.") && !event.hasPrefix("plugin.")
     }
 
-    /// A line of the log, where it is about the plugin or something is wrong.
+    /// Returns the text of a log line that concerns the plugin or is a warning or an error; otherwise `nil`.
     nonisolated static func logText(_ line: DaemonLogLine) -> String? {
         if let pid = line.fields["pid"]?.int64Value, line.plugin != nil {
             return "Process \(pid); a debugger: \(DebuggerHint.command(for: pid))"
@@ -96,15 +96,16 @@ final class DevelopmentDaemon {
     /// The plugin's name.
     var name: String { plugin["name"]?.stringValue ?? "" }
 
-    /// Has the plugin start again with what its files say now.
+    /// Restarts the plugin from its current files.
     ///
-    /// - Throws: `BridgeError` where the new one is no good; the old one goes on then.
+    /// - Throws: `BridgeError` if the new version cannot be used; the old one then continues.
     func reload() async throws {
         _ = try await client.callJSON("bridge.plugin.reload", ["name": .string(name)])
         try await look()
     }
 
-    /// A call that the user may try: the first task, with options that its schema allows.
+    /// Returns an example call for the user: the first task, with options that its schema allows; `nil` if there is no
+    /// task.
     func exampleCall() async throws -> String? {
         guard let task = plugin["tasks"]?[0]?.stringValue else { return nil }
         let description = try await client.callJSON("bridge.describe", ["task": .string(task)])
@@ -112,7 +113,7 @@ final class DevelopmentDaemon {
         return "call \(task) '\(options.text.replacing("'", with: "'\\''"))'"
     }
 
-    /// Ends it, and waits for that.
+    /// Stops the daemon and waits for its end.
     func stop() async {
         traffic?.cancel()
         await client.close()

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import PrivateDaemon
 
-/// Builds a plugin and runs it, and does so again with every save, until it is cancelled.
+/// Builds and runs a plugin, again after every save, until it is cancelled.
 @LoopActor
 final class DevelopmentRun {
     private let project: PluginProject
@@ -14,15 +14,15 @@ final class DevelopmentRun {
     private var daemon: DevelopmentDaemon?
     private var debounce = SaveDebounce()
     private var ownWrites = OwnWrites()
-    /// What was saved since the plugin was loaded, and when the first of it was.
+    /// The files saved since the plugin was loaded, and the time of the first save; `nil` if there are none.
     private var saved: (paths: Set<String>, first: MonotonicInstant)?
     private var isDue = false
     private let saves = AsyncSignal<Void>()
     private var timer: LoopTimer?
 
     /// - Parameters:
-    ///   - socketPath: where its daemon listens; nil: in the folder.
-    ///   - program: how to call this program from a shell.
+    ///   - socketPath: The path of the daemon's socket; `nil` for the folder's.
+    ///   - program: The command for this program in a shell.
     init(_ project: PluginProject, in folder: PrivateFolder, at socketPath: String?, program: String) {
         self.project = project
         self.folder = folder
@@ -85,7 +85,7 @@ final class DevelopmentRun {
         } while !Task.isCancelled && !isToBeLoaded()
     }
 
-    /// Whether what was saved is a reason to load the plugin again.
+    /// Returns whether the saved files require the plugin to be loaded again.
     private func isToBeLoaded() -> Bool {
         guard let (paths, first) = saved.take() else { return false }
         switch ownWrites.take(paths, at: first, content: OwnWrites.content) {
@@ -102,7 +102,9 @@ final class DevelopmentRun {
 
     // MARK: Building
 
-    /// - Returns: whether there is something to run.
+    /// Builds the project.
+    ///
+    /// - Returns: Whether there is a plugin to run.
     private func build() async throws -> Bool {
         guard let status = try await ProjectBuild.run(project, showingOn: .output) else { return true }
         guard status.isSuccess else {
@@ -118,7 +120,7 @@ final class DevelopmentRun {
 
     // MARK: Running
 
-    /// Brings what was built into the daemon.
+    /// Loads the built plugin into the daemon.
     private func bring() async throws {
         do {
             try folder.offer(try project.plugin())
@@ -153,8 +155,8 @@ final class DevelopmentRun {
         }
     }
 
-    /// What a reload does not take, such as other tasks, a new daemon does. That it does is tried beside the old one,
-    /// which goes on where it does not.
+    /// Starts a new daemon for changes that a reload cannot apply, such as other tasks. First tries this beside the old
+    /// daemon, which continues if the new one fails.
     private func restart(_ old: DevelopmentDaemon) async throws {
         let trial = try PrivateFolder(for: "dev")
         defer { trial.remove() }

@@ -1,25 +1,24 @@
 import EventLoop
 import Glibc
 
-/// Distinguishes what a user saves from what the plugin itself writes into its folder, which would have it reloaded
-/// without end.
+/// Distinguishes files that the user saves from files that the plugin itself writes into its folder, which would cause
+/// endless reloads.
 ///
-/// A file is a source where its name says so and its content is another than before. Changes of nothing but other
-/// files, soon after the plugin was loaded, may be the plugin's own: they reload it twice in a row, and then these
-/// files no longer count.
+/// A file is a source if its name indicates that and its content has changed. If only other files change soon after the
+/// plugin was loaded, the plugin may have written them: they reload it twice in a row and are then ignored.
 struct OwnWrites {
-    /// What becomes of changes.
+    /// The decision about changes.
     enum Verdict: Equatable {
         case reload
-        /// Nothing: they are the plugin's own.
+        /// No reload: the plugin wrote the files.
         case ignore
-        /// Nothing from now on: this is the plugin's own, which is not reported yet.
+        /// No reload from now on: the plugin wrote these files, which was not reported yet.
         case leaveOut([String])
     }
 
-    /// How long after it was loaded a plugin is suspected of what is written.
+    /// The time after loading in which changes may be the plugin's own.
     static let suspicion = Duration.seconds(5)
-    /// How often in a row it is reloaded by what is perhaps its own.
+    /// The maximum number of consecutive reloads by such changes.
     static let maximum = 2
 
     private static let sourceSuffixes: Set<Substring> = [
@@ -31,17 +30,17 @@ struct OwnWrites {
     private var leftOut: Set<String> = []
     private var loaded: MonotonicInstant?
     private var inRow = 0
-    /// What files held when they were last reported; nil: they were gone.
+    /// Hashes of the files' contents at their last change; `nil` for a removed file.
     private var contents: [String: Int?] = [:]
 
-    /// The plugin has been loaded, or would not be.
+    /// Records that the plugin was loaded or that loading failed.
     mutating func load(at now: MonotonicInstant) { loaded = now }
 
-    /// Files were written, or went.
+    /// Decides about written or removed files.
     ///
     /// - Parameters:
-    ///   - first: when the first of them was.
-    ///   - content: something that is another with each content of a file; nil: there is no such file.
+    ///   - first: The time of the first change.
+    ///   - content: Returns a value that differs for different contents of a file; `nil` if the file does not exist.
     mutating func take(_ paths: Set<String>, at first: MonotonicInstant, content: (String) -> Int?) -> Verdict {
         let paths = paths.subtracting(leftOut)
         guard !paths.isEmpty else { return .ignore }
@@ -68,7 +67,7 @@ struct OwnWrites {
         return sourceSuffixes.contains(suffix)
     }
 
-    /// A number for the content of a file; nil: it cannot be read. Blocks.
+    /// Returns a hash of the content of a file; `nil` if it cannot be read. Blocks.
     static func content(_ path: String) -> Int? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

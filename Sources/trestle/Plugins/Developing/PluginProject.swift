@@ -2,29 +2,29 @@ import EventLoop
 import Glibc
 import PrivateDaemon
 
-/// A folder in which a plugin is written: how it is built, and where the plugin is then.
+/// A folder with a plugin's source: how it is built, and the location of the built plugin.
 struct PluginProject: Sendable, Equatable {
-    /// What builds it.
+    /// The build tool.
     enum Build: Sendable, Equatable {
         case swift
         case make
-        /// Nothing has to be built.
+        /// No build is necessary.
         case none
     }
 
     let folder: String
     let build: Build
-    /// Whether the plugin is a manifest, be its program built or not.
+    /// Whether the plugin is a manifest, with or without a built program.
     private let hasManifest: Bool
-    /// The plugin that was named; nil: the one that there is.
+    /// The named plugin; `nil` for the only one.
     let named: String?
-    /// Whether it is built as it is to run in production.
+    /// Whether it is built for production.
     let isRelease: Bool
-    /// Where a Swift package is built together with other plugins; nil: in its own folder.
+    /// The shared build folder of a Swift package; `nil` if it has its own.
     let shared: SharedScratch?
 
-    /// - Parameter cache: where scratch folders are that plugins of a user share; nil: they share none.
-    /// - Throws: the exit code where it is not known how the folder is built.
+    /// - Parameter cache: Returns the folder of shared build folders; `nil` if none are shared.
+    /// - Throws: The exit code if the build tool cannot be determined.
     init(
         _ folder: String, plugin named: String?, isRelease: Bool = false,
         cache: (BuildUser?) -> String? = SharedScratch.cacheFolder(of:)
@@ -52,7 +52,7 @@ struct PluginProject: Sendable, Equatable {
         }
     }
 
-    /// The scratch folder is made with the rights of the user that builds in it.
+    /// Returns the shared build folder, created with the rights of the user that builds in it.
     private static func shared(
         by package: String, isRelease: Bool, _ cache: (BuildUser?) -> String?
     ) -> SharedScratch? {
@@ -63,7 +63,7 @@ struct PluginProject: Sendable, Equatable {
         return user.usingFiles(make)
     }
 
-    /// The command that builds it, in its folder; nil: none.
+    /// The command that builds it, in its folder; `nil` if none is necessary.
     var command: [String]? {
         switch build {
         case .swift:
@@ -74,9 +74,9 @@ struct PluginProject: Sendable, Equatable {
         }
     }
 
-    /// The path of the plugin. Blocks.
+    /// Returns the path of the plugin. Blocks.
     ///
-    /// - Throws: ``ProjectFailure`` where there is none, or more than one.
+    /// - Throws: ``ProjectFailure`` if there is none or more than one.
     func plugin() throws(ProjectFailure) -> String {
         if let named {
             guard access(named, R_OK) == 0 else { throw ProjectFailure("the plugin \(named) is not there") }
@@ -110,7 +110,7 @@ struct PluginProject: Sendable, Equatable {
         return first
     }
 
-    /// Whether a file or folder of that name is none that a user writes.
+    /// Returns whether a file or folder of this name is not written by a user.
     static func isProduct(_ name: String) -> Bool {
         name.hasPrefix(".") || name.hasSuffix("~") || ["build", "__pycache__", "node_modules"].contains(name)
             || [".so", ".o", ".d", ".swp", ".pyc"].contains { name.hasSuffix($0) }
@@ -119,7 +119,7 @@ struct PluginProject: Sendable, Equatable {
     private static func names(in path: String) -> [String] { (try? FolderContents.names(in: path)) ?? [] }
 }
 
-/// Why there is no plugin to run.
+/// The reason why there is no plugin to run.
 struct ProjectFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,29 +1,29 @@
 import EventLoop
 
-/// When saves are over: an editor, and even more a tool that formats or a change of branches, writes many files at
+/// Detects the end of a series of saves: editors, and even more formatters and branch switches, write many files at
 /// once.
 struct SaveDebounce {
-    /// As long as nothing is saved for that is the end of it.
+    /// A series ends after this time without a save.
     static let quiet = Duration.milliseconds(150)
-    /// Whatever goes on being saved, this long after the first save is the end of it.
+    /// A series ends at the latest this long after its first save.
     static let longest = Duration.seconds(2)
 
     private var first: MonotonicInstant?
     private var last: MonotonicInstant?
 
-    /// The moment at which the saves so far are over; nil: there are none.
+    /// The time when the current series ends; `nil` if there were no saves.
     var due: MonotonicInstant? {
         guard let first, let last else { return nil }
         return min(last + Self.quiet, first + Self.longest)
     }
 
-    /// Something was saved.
+    /// Records a save.
     mutating func save(at now: MonotonicInstant) {
         first = first ?? now
         last = now
     }
 
-    /// Whether there were saves that are over; they are reported once.
+    /// Returns whether a series of saves has ended; each is reported once.
     mutating func take(at now: MonotonicInstant) -> Bool {
         guard let due, due <= now else { return false }
         self = SaveDebounce()

@@ -3,28 +3,28 @@ import Glibc
 import PrivateDaemon
 import Sodium
 
-/// A build folder that Swift plugins share, so that `TaskKit` is built once and not once for each of them.
+/// A build folder that Swift plugins share, so that `TaskKit` is built only once.
 ///
-/// There is one for each toolchain, version of Trestle and path of `TaskKit`, in `~/.cache/trestle/swift`, for debugging
-/// and for release; SwiftPM has builds in it take turns. A plugin has a build folder of its own where it was built in one
-/// before, where it depends on other packages too, which would take turns in the shared one, or where a plugin elsewhere
-/// has the same name, whose library would be overwritten.
+/// There is one for each combination of toolchain, Trestle version and path of `TaskKit`, in `~/.cache/trestle/swift`,
+/// for debugging and release. SwiftPM runs builds in it one after the other. A plugin gets its own build folder in
+/// three cases: it was already built in one; it depends on other packages, which would alternate in the shared one; or
+/// another plugin has the same name and its library would be overwritten.
 struct SharedScratch: Sendable, Equatable {
-    /// One that has not been used for so long is removed.
+    /// The number of days after which an unused one is removed.
     private static let keptDays = 30
 
-    /// The folder, as `swift build --scratch-path` takes it.
+    /// The folder, for `swift build --scratch-path`.
     let path: String
-    /// The library's name, as the package says.
+    /// The library's name in the package.
     private let product: String
     private let isRelease: Bool
 
-    /// The library, once it has been built.
+    /// The path of the built library.
     var library: String { "\(path)/\(isRelease ? "release" : "debug")/lib\(product).so" }
 
-    /// The folder for a package, made where it is missing. Blocks.
+    /// Finds or creates the folder for a package. Blocks.
     ///
-    /// - Returns: nil where the package is built in a folder of its own.
+    /// - Returns: `nil` if the package is built in its own folder.
     init?(
         for package: String, isRelease: Bool = false, cache: String?,
         searchPath: [String] = TrestlePrograms.searchPath
@@ -44,19 +44,21 @@ struct SharedScratch: Sendable, Equatable {
         Self.removeUnused(in: cache, but: path)
     }
 
-    /// Puts the library where a build by hand would have it: `.build/debug`. SwiftPM replaces that folder by its own.
+    /// Links the library to its usual place in a manual build: `.build/debug`. SwiftPM later replaces that folder by
+    /// its own.
     func link(into package: String) {
         let folder = "\(package)/.build/debug"
         let link = "\(folder)/lib\(product).so"
         guard Self.makeFolder(folder), access(library, R_OK) == 0 else { return }
-        // What is no link was not put there by us.
+        // A file that is not a link was not created here.
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard readlink(link, &target, target.count) >= 0 || errno == ENOENT else { return }
         unlink(link)
         symlink(library, link)
     }
 
-    /// `$XDG_CACHE_HOME/trestle/swift`, or the same below `~/.cache`, of the user that builds; nil: there is no home.
+    /// Returns `$XDG_CACHE_HOME/trestle/swift`, or the same below `~/.cache`, of the user that builds; `nil` if there
+    /// is no home directory.
     static func cacheFolder(of user: BuildUser?) -> String? {
         if let user { return user.caches.map { "\($0)/trestle/swift" } }
         func variable(_ name: String) -> String? {
@@ -65,16 +67,16 @@ struct SharedScratch: Sendable, Equatable {
         return (variable("XDG_CACHE_HOME") ?? variable("HOME").map { "\($0)/.cache" }).map { "\($0)/trestle/swift" }
     }
 
-    // MARK: What a manifest says
+    // MARK: The manifest
 
-    /// What stands behind the only `.package(` of a manifest; nil: there are none, or several.
+    /// Returns the text after the only `.package(` of a manifest; `nil` if there is none or more than one.
     private static func onlyDependency(in manifest: String) -> String? {
         let parts = manifest.split(separator: ".package(", omittingEmptySubsequences: false)
         guard parts.count == 2, let end = parts[1].firstIndex(of: "\n") else { return nil }
         return String(parts[1][..<end])
     }
 
-    /// The name of the only library of a manifest.
+    /// Returns the name of the only library of a manifest; `nil` if there is none or more than one.
     private static func library(in manifest: String) -> String? {
         let parts = manifest.split(separator: ".library(name: \"", omittingEmptySubsequences: false)
         guard parts.count == 2, let end = parts[1].firstIndex(of: "\"") else { return nil }
@@ -82,7 +84,7 @@ struct SharedScratch: Sendable, Equatable {
         return name.hasSuffix("Plugin") && !name.contains("/") ? name : nil
     }
 
-    /// The compiler's file, and when it was installed.
+    /// Returns the compiler's file, with its size and modification time.
     private static func toolchain(_ searchPath: [String]) -> String? {
         for folder in searchPath {
             var status = stat()
@@ -96,7 +98,8 @@ struct SharedScratch: Sendable, Equatable {
 
     // MARK: The folder
 
-    /// Notes that the library of this name is this package's. False: it is another's, which is still there.
+    /// Records that the library of this name belongs to this package. Returns false if it belongs to another existing
+    /// package.
     private func claim(for package: String) -> Bool {
         let note = "\(path)/plugins/\(product)"
         if let owner = Self.text(of: note), owner != package, access("\(owner)/Package.swift", F_OK) == 0 {
@@ -109,7 +112,7 @@ struct SharedScratch: Sendable, Equatable {
         return write(descriptor, bytes, bytes.count) == bytes.count
     }
 
-    /// The folder of notes is written at each start, so that its age shows when a scratch was last used.
+    /// Removes unused folders. The folder of records is touched at each start, so its age shows the last use.
     private static func removeUnused(in cache: String, but used: String) {
         utimensat(AT_FDCWD, "\(used)/plugins", nil, 0)
         for name in (try? FolderContents.names(in: cache)) ?? [] where "\(cache)/\(name)" != used {
@@ -130,7 +133,7 @@ struct SharedScratch: Sendable, Equatable {
         return true
     }
 
-    /// A short file; nil: it cannot be read, or is long.
+    /// Reads a short file; returns `nil` if it cannot be read or is too long.
     private static func text(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -2,19 +2,19 @@ import BridgeClient
 import BridgeJSON
 import Glibc
 
-/// The plugins of a daemon, and the directory in which `trestle plugin install` puts more.
+/// The plugins of a daemon, and the directory for plugins of `trestle plugin install`.
 struct LocalPlugins: Sendable {
     let directory: String
-    /// As `bridge.plugins` lists them; none where no daemon was asked.
+    /// The entries of `bridge.plugins`; empty if no daemon was called.
     private let plugins: [JSON]
 
-    /// No daemon is asked: what is installed there is loaded by the next one.
+    /// Uses a directory without calling a daemon; the next daemon loads the plugins in it.
     init(directory: String) {
         self.directory = directory
         plugins = []
     }
 
-    /// - Throws: ``BridgeError``, ``ProjectFailure`` where the daemon has no such directory.
+    /// - Throws: ``BridgeError``, ``ProjectFailure`` if the daemon has no such directory.
     init(of client: Bridge) async throws {
         let answer = try await client.callPages("bridge.plugins", list: "plugins")
         guard let directory = answer["localDirectory"]?.stringValue else {
@@ -26,25 +26,25 @@ struct LocalPlugins: Sendable {
         plugins = answer["plugins"]?.arrayValue ?? []
     }
 
-    /// The plugin that was loaded from a file, and works; nil: there is none.
+    /// Returns the running plugin that was loaded from a file; `nil` if there is none.
     func name(ofLoaded path: String) -> String? {
         plugins.first { $0["path"]?.stringValue == path && $0["state"] != "refused" && $0["state"] != "stopping" }?[
             "name"]?
             .stringValue
     }
 
-    /// Something that can be uninstalled.
+    /// A plugin that can be uninstalled.
     struct Installed: Sendable, Equatable {
-        /// The plugin's name; nil: the daemon has none from there.
+        /// The plugin's name; `nil` if the daemon has loaded none from there.
         var name: String?
-        /// Its folder, or its file where a user has put it there.
+        /// Its folder, or its file if a user put it there.
         var path: String
     }
 
-    /// What a command line means: the name of a plugin, or the path of a project, a library or a manifest that was
-    /// installed. Blocks.
+    /// Finds an installed plugin by its name, or by the path of a project, library or manifest that was installed.
+    /// Blocks.
     ///
-    /// - Throws: ``ProjectFailure`` where nothing of that was installed.
+    /// - Throws: ``ProjectFailure`` if it was not installed.
     func installed(_ text: String) throws -> Installed {
         if let plugin = plugins.first(where: { $0["name"]?.stringValue == text && $0["state"] != "stopping" }) {
             let path = plugin["path"]?.stringValue ?? ""
@@ -72,11 +72,11 @@ struct LocalPlugins: Sendable {
             return PluginInstallation.folderName(of: path)
         }
         let project = try PluginProject(path, plugin: nil, isRelease: true)
-        // What it was built in may have gone since.
+        // The folder in which it was built may have been removed since.
         return PluginInstallation.folderName(of: try project.shared?.library ?? project.plugin())
     }
 
-    /// The folder or file in the directory that a plugin's file belongs to; nil: it lies elsewhere.
+    /// Returns the folder or file in the directory that contains a plugin's file; `nil` if the file is elsewhere.
     private func entryPath(of path: String) -> String? {
         guard path.hasPrefix("\(directory)/") else { return nil }
         return path.dropFirst(directory.count + 1).split(separator: "/").first.map { "\(directory)/\($0)" }
@@ -84,9 +84,9 @@ struct LocalPlugins: Sendable {
 
     // MARK: The daemon
 
-    /// Has the daemon load a plugin that has been swapped in, or put it in place of what it has loaded before.
+    /// Makes the daemon load an installed plugin, or replace the version that it has loaded.
     ///
-    /// - Throws: ``BridgeError`` where it cannot be used; what the daemon had loaded goes on then.
+    /// - Throws: ``BridgeError`` if it cannot be used; the previously loaded version then continues.
     func load(_ installation: PluginInstallation, by client: Bridge) async throws(BridgeError) -> JSON {
         if let name = name(ofLoaded: installation.path) {
             return try await client.callJSON("bridge.plugin.reload", ["name": .string(name)])
@@ -94,7 +94,7 @@ struct LocalPlugins: Sendable {
         do throws(BridgeError) {
             return try await client.callJSON("bridge.plugin.load", ["path": .string(installation.path)])
         } catch {
-            // One that was loaded for now, or another file of the folder that was replaced, makes room.
+            // A temporarily loaded plugin, or another file of the replaced folder, is replaced.
             guard let loaded = error.data?["loaded"], let name = loaded["name"]?.stringValue,
                 loaded["permanent"] == false || entryPath(of: loaded["path"]?.stringValue ?? "") == installation.folder
             else { throw error }

@@ -2,11 +2,11 @@ import EventLoop
 import Glibc
 import PrivateDaemon
 
-/// Copies what a plugin consists of into a folder: of a library the file; of a manifest all that lies beside it, but
-/// hidden files, caches and other plugins' manifests. The copies belong to this process's user, and no other user may
-/// write them.
+/// Copies the files of a plugin into a folder: of a library only the library; of a manifest everything beside it except
+/// hidden files, caches and manifests of other plugins. The copies belong to this process's user, and other users
+/// cannot write them.
 struct PluginCopy {
-    /// Beyond these it is hardly a folder with nothing but a plugin in it.
+    /// The maximum number of files. With more, the folder probably does not contain only a plugin.
     private static let maximumFiles = 20_000
     private static let maximumBytes = 1 << 30
     private static let chunkBytes = 1 << 16
@@ -15,7 +15,7 @@ struct PluginCopy {
     private var files = 0
     private var bytes = 0
 
-    /// Copies the plugin of a file into a folder that is there. Blocks.
+    /// Copies the plugin of a file into an existing folder. Blocks.
     ///
     /// - Throws: ``FileFailure``, ``ProjectFailure``, `CancellationError`.
     static func copy(_ plugin: String, to folder: String) throws {
@@ -38,7 +38,8 @@ struct PluginCopy {
         return !Self.isLeftOut(name)
     }
 
-    /// What is no part of a plugin, wherever in its folder it lies. A virtual environment of Python's is.
+    /// Returns whether a file is not part of a plugin, anywhere in its folder. A Python virtual environment is part of
+    /// it.
     private static func isLeftOut(_ name: String) -> Bool {
         (name.hasPrefix(".") && name != ".venv") || name.hasSuffix("~") || name == "__pycache__"
     }
@@ -57,7 +58,7 @@ struct PluginCopy {
             try Ownership.take(target, mode: 0o755)
         case S_IFLNK: try copyLink(source, to: target)
         case S_IFREG: try copyFile(source, to: target)
-        // A socket or a pipe is something that runs there, and no part of the plugin.
+        // A socket or a pipe belongs to a running process and is not part of the plugin.
         default: break
         }
     }
@@ -81,7 +82,7 @@ struct PluginCopy {
 
     private func realLink(_ path: String) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-            // `!`: the room is not empty.
+            // `!`: the buffer is not empty.
             let count = readlink(path, buffer.baseAddress!, buffer.count)
             guard count >= 0 else { return nil }
             return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -113,9 +114,10 @@ struct PluginCopy {
     }
 }
 
-/// Whose the files of installed plugins are.
+/// The owner of the files of installed plugins.
 enum Ownership {
-    /// Makes a file or a folder this process's user's and group's, whatever the folder and the mask say.
+    /// Sets this process's user and group as the owner of a file or folder, and its mode, regardless of the folder and
+    /// the umask.
     static func take(_ path: String, mode: mode_t) throws(FileFailure) {
         guard chown(path, geteuid(), getegid()) == 0, chmod(path, mode) == 0 else {
             throw FileFailure(path, "cannot be given its permissions")

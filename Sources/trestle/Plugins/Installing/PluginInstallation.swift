@@ -2,21 +2,21 @@ import EventLoop
 import Glibc
 import PrivateDaemon
 
-/// A plugin that comes into a local plugin directory, whole or not at all: in a folder of its own there, which
-/// is filled under a hidden name and renamed. Every method waits for the disk.
+/// The installation of a plugin into a local plugin directory. It is atomic: the plugin's own folder is filled under a
+/// hidden name and renamed. Every method waits for the disk.
 struct PluginInstallation {
-    /// The path of the library or of the manifest, once it has been swapped in.
+    /// The path of the library or manifest after it was swapped in.
     var path: String { "\(folder)/\(file)" }
     /// The plugin's folder.
     let folder: String
     private let file: String
-    /// What is to come; once it has been swapped in, what was there before.
+    /// The new version; after it was swapped in, the previous version.
     private let staged: String
     private let replaces: Bool
 
     /// Copies a plugin into the directory, under a hidden name.
     ///
-    /// - Throws: ``FileFailure``, ``ProjectFailure``, `CancellationError`; nothing is left behind.
+    /// - Throws: ``FileFailure``, ``ProjectFailure``, `CancellationError`; the copy is removed then.
     init(of plugin: String, in directory: String) throws {
         try Self.make(directory)
         let name = Self.folderName(of: plugin)
@@ -33,7 +33,7 @@ struct PluginInstallation {
         }
     }
 
-    /// What the folder of a plugin is called: `greet` for `greet.plugin.toml`, `Greet` for `libGreetPlugin.so`.
+    /// Returns the name of a plugin's folder: `greet` for `greet.plugin.toml`, `Greet` for `libGreetPlugin.so`.
     static func folderName(of plugin: String) -> String {
         var name = Substring(PluginCopy.name(of: plugin))
         if name.hasSuffix(PrivateFolder.manifestSuffix) {
@@ -47,9 +47,9 @@ struct PluginInstallation {
         return String(name)
     }
 
-    /// Swaps it in, in one step; what was there is kept until ``finish()``.
+    /// Swaps the new version in atomically. The previous version is kept until ``finish()``.
     ///
-    /// - Throws: nothing is left behind then.
+    /// - Throws: The new version is removed then.
     func swapIn() throws(SystemError) {
         do throws(SystemError) { try FolderContents.rename(staged, to: folder, exchanging: replaces) } catch {
             FolderContents.remove(staged)
@@ -57,23 +57,23 @@ struct PluginInstallation {
         }
     }
 
-    /// Everything becomes as it was before it was swapped in.
+    /// Restores the state before the swap.
     func undo() {
         guard (try? FolderContents.rename(folder, to: staged, exchanging: replaces)) != nil else { return }
         FolderContents.remove(staged)
     }
 
-    /// Nothing is left of what was there before.
+    /// Removes the previous version.
     func finish() { if replaces { FolderContents.remove(staged) } }
 
-    /// Takes the plugin of a folder or file in a local plugin directory away, in one step.
+    /// Removes the plugin of a folder or file in a local plugin directory atomically.
     static func remove(_ path: String) throws(FileFailure) {
         let parts = path.split(separator: "/")
         let directory = parts.dropLast().reduce(into: "") { $0 += "/\($1)" }
         let hidden = try makeHidden(parts.last.map(String.init) ?? "", in: directory)
         defer { FolderContents.remove(hidden) }
         if rename(path, "\(hidden)/removed") == 0 { return }
-        // A folder of a lower layer of an overlay cannot be renamed.
+        // A folder in a lower layer of an overlay file system cannot be renamed.
         guard errno == EXDEV else { throw FileFailure(path, "cannot be removed") }
         FolderContents.remove(path)
     }
@@ -82,7 +82,7 @@ struct PluginInstallation {
         try SiblingPath.make(beside: "\(directory)/\(name)", naming: directory) { mkdir($0, 0o700) }.path
     }
 
-    /// Makes a directory and those above it, for all users to read.
+    /// Creates a directory and its parents, readable by all users.
     private static func make(_ directory: String) throws(FileFailure) {
         guard access(directory, F_OK) != 0 else { return }
         let parent = directory.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }

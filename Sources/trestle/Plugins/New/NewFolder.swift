@@ -1,21 +1,21 @@
 import ArgumentParser
 import Glibc
 
-/// A folder that is there whole, or not at all: it is filled under another name, and renamed at the end; one that is
-/// there already, and is empty, is filled in place.
+/// A folder that appears complete or not at all: it is filled under another name and renamed at the end. An existing
+/// empty folder is filled in place.
 enum NewFolder {
-    /// Writes files into a folder that is not there yet, or is empty. Blocks.
+    /// Writes files into a folder that does not exist or is empty. Blocks.
     ///
-    /// - Throws: the exit code where something is in it already; ``FileFailure``. Nothing is left behind then.
+    /// - Throws: The exit code if it is not empty; ``FileFailure``. All written files are removed then.
     static func write(_ files: [PluginTemplate.File], to path: String) throws {
         let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         try check(path)
-        // One that a user may be in, such as `.`: another would be made in its place, without the user in it.
+        // A shell may be in an existing folder, such as `.`; it would not be in a folder that replaces it.
         if access(path, F_OK) == 0 { return try fill(path, files) }
         let (folder, _) = try SiblingPath.make(beside: path) { mkdir($0, 0o777) }
         do {
             for file in files { try write(file, in: folder) }
-            // Takes the place of an empty folder that has come meanwhile, and of nothing else.
+            // Replaces an empty folder that was created meanwhile, and nothing else.
             guard rename(folder, path) == 0 else {
                 try check(path)
                 throw FileFailure(path, "cannot be made")
@@ -26,7 +26,7 @@ enum NewFolder {
         }
     }
 
-    /// Fills an empty folder; it is empty again where that fails.
+    /// Fills an empty folder; empties it again on failure.
     private static func fill(_ folder: String, _ files: [PluginTemplate.File]) throws {
         do {
             for file in files { try write(file, in: folder) }
@@ -45,7 +45,7 @@ enum NewFolder {
         guard let stream = opendir(path) else { throw FileFailure(path, "cannot be read") }
         defer { closedir(stream) }
         while let entry = readdir(stream) {
-            // `.` and `..` are in every one.
+            // Every folder contains `.` and `..`.
             let first = entry.pointee.d_name
             let isDots = first.0 == 46 && (first.1 == 0 || (first.1 == 46 && first.2 == 0))
             guard isDots else {
@@ -69,7 +69,7 @@ enum NewFolder {
         }
     }
 
-    /// Only what was made here can be in it.
+    /// Removes the folder with the files that were written here; it contains no others.
     private static func remove(_ folder: String, _ files: [PluginTemplate.File]) {
         empty(folder, files)
         rmdir(folder)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a plugin is written in.
+/// The language of a plugin.
 enum PluginLanguage: String, CaseIterable, ExpressibleByArgument, Sendable {
     case swift
     case c

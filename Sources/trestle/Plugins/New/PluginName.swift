@@ -1,23 +1,23 @@
 import ArgumentParser
 import Glibc
 
-/// The name of a plugin that is to be, in the forms that files and programs want.
+/// The name of a new plugin, in the forms that files and programs require.
 struct PluginName: Sendable, Equatable {
-    /// As the daemon knows it, and as its first task is called.
+    /// The name for the daemon, and for its first task.
     let text: String
 
     private static let maximumBytes = 64
-    /// Names of the daemon's own tasks begin with these.
+    /// The prefixes of the daemon's own tasks.
     private static let reserved = ["bridge", "plugin", "rpc"]
 
-    /// What stands before `Plugin` in the names of targets of Trestle's own package. A package that depends on it can
-    /// have none of the same name.
+    /// The prefixes before `Plugin` in target names of Trestle's own package. A package that depends on it must not
+    /// have targets with the same names.
     static let trestlePlugins: Set<String> = [
         "Alert", "CFixture", "CTask", "CloseWeb", "Cookies", "Counter", "Echo", "Fetch", "Fixture", "Login",
         "Persistence", "Sysinfo",
     ]
 
-    /// - Throws: what is wrong with it, for the user that typed it.
+    /// - Throws: A message for the user about an invalid name.
     init(_ text: String) throws(ValidationError) {
         let rule = "a plugin's name has letters a-z, digits, - and _, and begins with a letter, such as scanner"
         guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isAllowed) else {
@@ -33,7 +33,9 @@ struct PluginName: Sendable, Equatable {
         self.text = text
     }
 
-    /// - Throws: why no plugin of that name can be written in a language.
+    /// Checks the name for a language.
+    ///
+    /// - Throws: The reason why a plugin of this name cannot be written in the language.
     func check(for language: PluginLanguage) throws(ValidationError) {
         guard language == .swift, Self.trestlePlugins.contains(camel) else { return }
         throw ValidationError(
@@ -47,11 +49,11 @@ struct PluginName: Sendable, Equatable {
         isLetter(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
-    /// `qr-scan` as `QrScan`.
+    /// Converts `qr-scan` to `QrScan`.
     var camel: String {
         text.split { $0 == "-" || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// `qr-scan` as `qr_scan`.
+    /// Converts `qr-scan` to `qr_scan`.
     var snake: String { String(text.map { $0 == "-" ? "_" : $0 }) }
 }

@@ -1,8 +1,8 @@
-/// What a new plugin's folder holds.
+/// The contents of a new plugin's folder.
 struct PluginTemplate: Sendable {
     /// A file.
     struct File: Sendable, Equatable {
-        /// Below the folder.
+        /// The path relative to the folder.
         var path: String
         var text: String
         var isExecutable = false
@@ -11,7 +11,7 @@ struct PluginTemplate: Sendable {
     let name: PluginName
     let paths: TrestlePaths
 
-    /// The files for a language.
+    /// Returns the files for a language.
     func files(_ language: PluginLanguage) -> [File] {
         switch language {
         case .swift: swiftFiles
@@ -21,7 +21,7 @@ struct PluginTemplate: Sendable {
         }
     }
 
-    /// The commands that build, test, check and run it, each with what it does. In the plugin's folder.
+    /// Returns the commands that build, test, check and run the plugin in its folder, each with its purpose.
     func commands(_ language: PluginLanguage) -> [(command: String, meaning: String)] {
         let build: [(String, String)] =
             switch language {
@@ -39,10 +39,10 @@ struct PluginTemplate: Sendable {
         ]
     }
 
-    /// Options that the first task takes.
+    /// Valid options for the first task.
     static let sampleOptions = #"{"who": "World"}"#
 
-    /// A path as a shell takes it.
+    /// Returns a path in shell syntax.
     func shell(_ path: String) -> String {
         let plain = path.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/._-+".unicodeScalars.contains($0)
@@ -51,17 +51,17 @@ struct PluginTemplate: Sendable {
             ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
-    /// A path as the value of a variable in a Makefile, quoted for the shell of the recipes that use it.
+    /// Returns a path as the value of a Makefile variable, quoted for the shell of the recipes that use it.
     func make(_ path: String) -> String {
         shell(path).reduce(into: "") { $0 += $1 == "$" ? "$$" : $1 == "#" ? "\\#" : "\($1)" }
     }
 
-    /// A string of TOML or JSON.
+    /// Returns a string literal of TOML or JSON.
     func quoted(_ text: String) -> String {
         "\"" + text.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : "\($1)" } + "\""
     }
 
-    /// The page that explains the folder.
+    /// Returns the page that describes the folder.
     func readme(_ language: PluginLanguage, files: [(name: String, meaning: String)], further: String) -> File {
         let lines = commands(language).map { command, meaning in "# \(meaning)\n\(command)" }
         let table = files.map { "| `\($0.name)` | \($0.meaning) |" }.joined(separator: "\n")

@@ -1,24 +1,24 @@
 import Glibc
 import PrivateDaemon
 
-/// Where the things of Trestle are that a new plugin is built with: in the installation that the running program
-/// belongs to, or in the checkout that it was built in.
+/// The paths of Trestle's files for building a new plugin: in the installation of the running program, or in the
+/// checkout in which it was built.
 struct TrestlePaths: Sendable, Equatable {
-    /// What stands behind `.package(` in a Swift manifest, but for the traits.
+    /// The text after `.package(` in a Swift manifest, without the traits.
     var package: String
-    /// The name by which products of that package are asked for.
+    /// The name of the package in references to its products.
     var packageName: String
     /// The folder of `trestle_plugin.h`.
     var header: String
-    /// The folder that holds the Python package `trestle_bridge`.
+    /// The folder that contains the Python package `trestle_bridge`.
     var python: String
-    /// How to call this program from a shell.
+    /// The command for this program in a shell.
     var program: String
 
-    /// The paths for the running program.
+    /// Returns the paths for the running program.
     ///
-    /// - Parameter package: the path or the URL of Trestle's Swift package; nil: the one that belongs to the program.
-    /// - Throws: ``UsageFailure`` where something is not there.
+    /// - Parameter package: The path or URL of Trestle's Swift package; `nil` for the package of the program.
+    /// - Throws: ``UsageFailure`` if something is missing.
     static func find(package: String?) throws -> TrestlePaths {
         guard let folder = TrestlePrograms.ownFolder else { throw UsageFailure("/proc is not there") }
         return try find(programFolder: folder, package: package)
@@ -26,8 +26,7 @@ struct TrestlePaths: Sendable, Equatable {
 
     static func find(programFolder: String, package: String?) throws -> TrestlePaths {
         let parts = programFolder.split(separator: "/")
-        // .build/TRIPLE/CONFIGURATION/trestle, or .build/NAME/TRIPLE/CONFIGURATION/trestle with a scratch path of its
-        // own.
+        // .build/TRIPLE/CONFIGURATION/trestle, or .build/NAME/TRIPLE/CONFIGURATION/trestle with its own scratch path.
         let checkout = [parts.dropLast(3), parts.dropLast(4)].map(path)
             .first { exists("\($0)/Package.swift") && exists("\($0)/Sources/TaskKit") }
         let prefix = path(parts.dropLast())
@@ -46,7 +45,7 @@ struct TrestlePaths: Sendable, Equatable {
             program: isOnPath("\(programFolder)/trestle") ? "trestle" : "\(programFolder)/trestle")
     }
 
-    /// Says what is missing for a language, if anything is.
+    /// Throws an error if the files for a language are missing.
     func check(for language: PluginLanguage) throws {
         let needed: (file: String, what: String)? =
             switch language {
@@ -64,7 +63,7 @@ struct TrestlePaths: Sendable, Equatable {
         return "name: \"trestle\", path: \(quoted(absolute(package)))"
     }
 
-    /// SwiftPM knows a package from elsewhere by the end of its URL.
+    /// SwiftPM identifies a remote package by the last part of its URL.
     private static func name(of package: String) -> String {
         guard package.contains("://") else { return "trestle" }
         let last = package.split(separator: "/").last.map(String.init) ?? package
@@ -77,7 +76,7 @@ struct TrestlePaths: Sendable, Equatable {
         return String(cString: real)
     }
 
-    /// A literal of Swift.
+    /// Returns a Swift string literal.
     private static func quoted(_ text: String) -> String {
         "\"" + text.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : "\($1)" } + "\""
     }

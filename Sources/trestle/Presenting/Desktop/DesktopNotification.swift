@@ -1,14 +1,14 @@
 import BridgeJSON
 
-/// What a notification service can do: its answer to `GetCapabilities`.
+/// The capabilities of a notification service: its answer to `GetCapabilities`.
 struct NotificationCapabilities: Sendable, Hashable {
-    /// It shows buttons, and reports which was pressed.
+    /// Whether it shows buttons and reports the pressed one.
     var actions = false
-    /// It shows more than the summary.
+    /// Whether it shows more than the summary.
     var body = false
-    /// It takes the body for markup.
+    /// Whether it parses the body as markup.
     var bodyMarkup = false
-    /// It lets a line be written, as KDE's does.
+    /// Whether the user can write a line of text, as in KDE.
     var inlineReply = false
 
     init(_ names: [String]) {
@@ -19,33 +19,33 @@ struct NotificationCapabilities: Sendable, Hashable {
     }
 }
 
-/// An alert as a desktop shows it: what goes into `Notify`, and what the service's signals mean. No bus of its own.
+/// An alert for a desktop: the arguments of `Notify`, and the meaning of the service's signals. Does not use the bus.
 struct DesktopNotification: Sendable {
-    /// What a service says of a notification.
+    /// A signal of the service about a notification.
     enum Event: Sendable, Hashable {
         /// `ActionInvoked`, with the action's key.
         case action(String)
-        /// `NotificationReplied`, with what was written.
+        /// `NotificationReplied`, with the written text.
         case replied(String)
-        /// `NotificationClosed`, with its reason: 1 expired, 2 dismissed, 3 closed by a call, 4 another.
+        /// `NotificationClosed`, with its reason: 1 expired, 2 dismissed, 3 closed by a call, 4 undefined.
         case closed(UInt32)
     }
 
-    /// The action that has a line of text written, by the name that KDE gave it.
+    /// The action for writing a line of text, by KDE's name.
     static let replyAction = "inline-reply"
 
     let alert: PresentedAlert
     let summary: String
     let body: String
     let icon: String
-    /// Key and label of each action, one after the other.
+    /// The key and the label of each action, alternating.
     let actions: [String]
-    /// Whether it is shown through "do not disturb": a caller waits for a decision.
+    /// Whether it is shown despite "do not disturb", because a caller waits for a decision.
     let isUrgent: Bool
-    /// What stands in the field of a prompt as long as nothing is written; nil: there is no field.
+    /// The placeholder in the empty text field of a prompt; `nil` if there is no field.
     let placeholder: String?
 
-    /// - Throws: `presenter.unsupported`, where the service cannot show the alert so that it can be answered.
+    /// - Throws: `presenter.unsupported` if the service cannot show the alert in a way that the user can answer.
     init(_ alert: PresentedAlert, _ capabilities: NotificationCapabilities) throws(BridgeError) {
         if alert.kind == .prompt, !capabilities.inlineReply {
             throw BridgeError(
@@ -59,7 +59,7 @@ struct DesktopNotification: Sendable {
         isUrgent = alert.kind != .alert || alert.buttons.count > 1
         icon = isUrgent ? "dialog-question" : "dialog-information"
         placeholder = alert.kind == .prompt ? PlainText.line(alert.defaultText) : nil
-        // Without actions the one button is pressed by dismissing.
+        // Without actions, dismissing represents the only button.
         actions =
             capabilities.actions
             ? alert.buttons.enumerated().flatMap { index, label in
@@ -67,7 +67,7 @@ struct DesktopNotification: Sendable {
             } : []
     }
 
-    /// A summary is plain text everywhere; it must not be empty.
+    /// Returns summary and body. A summary is always plain text and must not be empty.
     private static func texts(
         _ alert: PresentedAlert, _ capabilities: NotificationCapabilities
     ) -> (summary: String, body: String) {
@@ -80,7 +80,7 @@ struct DesktopNotification: Sendable {
         return (title ?? "Trestle", capabilities.bodyMarkup ? escaped(content) : content)
     }
 
-    /// Text as markup that shows it.
+    /// Escapes text for markup.
     static func escaped(_ text: String) -> String {
         text.reduce(into: "") { result, character in
             switch character {
@@ -92,15 +92,15 @@ struct DesktopNotification: Sendable {
         }
     }
 
-    /// A prompt's first button is the one that sends what was written.
+    /// Returns the key of a button. The first button of a prompt sends the written text.
     private static func key(_ index: Int, of alert: PresentedAlert) -> String {
         alert.kind == .prompt && index == 0 ? replyAction : String(index)
     }
 
     // MARK: The answer
 
-    /// What an event makes of the alert: its answer, or `alert.dismissed` where there will be none; nil where it goes
-    /// on.
+    /// Returns the effect of an event on the alert: its answer, or `alert.dismissed` if no answer is possible; `nil` if
+    /// the alert remains open.
     func outcome(of event: Event) -> Result<JSON, BridgeError>? {
         switch event {
         case .replied(let text):
@@ -108,10 +108,10 @@ struct DesktopNotification: Sendable {
             return answer(0, text: text.isEmpty ? alert.defaultText : text)
         case .action(let key):
             if let index = alert.buttons.indices.first(where: { Self.key($0, of: alert) == key }) {
-                // The text comes by itself, as a reply.
+                // The text arrives separately, as a reply.
                 return key == Self.replyAction ? nil : answer(index)
             }
-            // Some services have a key of their own for a click beside the buttons.
+            // Some services have a separate key for a click outside the buttons.
             return alert.buttons.count == 1 && alert.kind != .prompt ? answer(0) : nil
         case .closed(2): return dismissed
         case .closed(1): return .failure(.dismissed("the notification expired before anybody answered"))
@@ -119,7 +119,7 @@ struct DesktopNotification: Sendable {
         }
     }
 
-    /// Dismissing is an answer where it can only mean one: the only button, or the Cancel that goes with OK.
+    /// The result of dismissing. It is an answer only if its meaning is clear: the only button, or Cancel beside OK.
     private var dismissed: Result<JSON, BridgeError> {
         if alert.hasStandardChoice { return answer(1) }
         if alert.buttons.count == 1, alert.kind != .prompt { return answer(0) }
@@ -127,7 +127,7 @@ struct DesktopNotification: Sendable {
     }
 
     private func answer(_ index: Int, text: String? = nil) -> Result<JSON, BridgeError> {
-        // A field that was left alone holds its default.
+        // An unchanged field contains its default.
         .success(alert.result(button: index, text: alert.kind == .prompt ? text ?? alert.defaultText : nil))
     }
 }

@@ -1,15 +1,15 @@
 import BridgeJSON
 import EventLoop
 
-/// Shows alerts as notifications of the user's desktop, any number in parallel. Each ends once: by what the service
-/// says of its notification, by its caller, or with the presenter.
+/// Shows alerts as notifications of the user's desktop, any number in parallel. Each ends once: by an event of the
+/// service, by its caller, or with the presenter.
 @LoopActor
 final class DesktopPresenter {
-    /// An alert whose answer is waited for.
+    /// An alert without an answer.
     private struct Open {
         let notification: DesktopNotification
         let continuation: CheckedContinuation<Result<JSON, BridgeError>, Never>
-        /// Nil until the service has said which notification it is.
+        /// `nil` until the service has returned the notification's number.
         var id: NotificationService.ID?
     }
 
@@ -17,11 +17,11 @@ final class DesktopPresenter {
     private var alerts: [UInt64: Open] = [:]
     private var lastTicket: UInt64 = 0
     private var tickets: [NotificationService.ID: UInt64] = [:]
-    /// Notifications that the service has not named yet, and what it has said of unknown ones meanwhile: a service may
-    /// close one before it has answered.
+    /// The number of notifications without a number, and early events of unknown notifications: a service may close a
+    /// notification before it returns the number.
     private var unnamedCount = 0
     private var early: [(id: NotificationService.ID, event: DesktopNotification.Event)] = []
-    /// Notifications that are being taken away.
+    /// The number of notifications that are being closed.
     private var closingCount = 0
     private let settled = AsyncSignal<Void>()
     private var isEnding = false
@@ -32,7 +32,7 @@ final class DesktopPresenter {
         service.onLeaving = { [weak self] in self?.lose($0) }
     }
 
-    /// Why no alert could be shown at present; nil: it could.
+    /// Returns the reason why no alert can be shown at present; `nil` if alerts can be shown.
     func trouble() async -> BusError? {
         do throws(BusError) {
             _ = try await service.capabilities()
@@ -43,7 +43,7 @@ final class DesktopPresenter {
     }
 
     /// Shows an alert and returns the answer.
-    /// - Throws: `presenter.unsupported`, `presenter.unavailable`, `alert.dismissed`; `call.cancelled` where the caller
+    /// - Throws: `presenter.unsupported`, `presenter.unavailable`, `alert.dismissed`; `call.cancelled` if the caller
     ///   cancels.
     func show(_ options: JSON) async throws -> JSON {
         let alert = try PresentedAlert(options)
@@ -65,7 +65,7 @@ final class DesktopPresenter {
         return try result.get()
     }
 
-    /// Shows nothing more: takes every notification away, and ends its alert with an error.
+    /// Closes all notifications, ends their alerts with an error, and shows no more.
     func end() async {
         isEnding = true
         for ticket in alerts.keys { end(ticket, .failure(.presenterEnds)) }
@@ -92,9 +92,9 @@ final class DesktopPresenter {
         }
     }
 
-    /// The service has shown it.
+    /// Handles the number of a shown notification.
     private func name(_ ticket: UInt64, _ id: NotificationService.ID) {
-        // Withdrawn meanwhile.
+        // Cancelled meanwhile.
         guard alerts[ticket] != nil else { return close(id) }
         alerts[ticket]?.id = id
         tickets[id] = ticket
@@ -112,7 +112,7 @@ final class DesktopPresenter {
         end(ticket, outcome)
     }
 
-    /// A service is gone, and what it showed with it.
+    /// Handles the end of a service, which also removes its notifications.
     private func lose(_ service: String) {
         for (id, ticket) in tickets where id.service == service {
             tickets[id] = nil
@@ -121,7 +121,7 @@ final class DesktopPresenter {
         }
     }
 
-    /// The alert has its one answer; its notification, where there still is one, goes.
+    /// Ends an alert with its result and closes its notification, if it is still shown.
     private func end(_ ticket: UInt64, _ result: Result<JSON, BridgeError>) {
         guard let alert = alerts.removeValue(forKey: ticket) else { return }
         alert.continuation.resume(returning: result)

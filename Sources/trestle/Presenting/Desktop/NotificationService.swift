@@ -4,9 +4,9 @@ import EventLoop
 /// The notification service of the user's desktop: `org.freedesktop.Notifications` on the session bus.
 @LoopActor
 final class NotificationService {
-    /// One notification. A number is its service's own: the next service counts from the beginning.
+    /// A notification. The number is specific to its service: the next service starts again.
     struct ID: Sendable, Hashable {
-        /// The unique bus name of who shows it.
+        /// The unique bus name of the service that shows it.
         var service: String
         var number: UInt32
     }
@@ -14,13 +14,13 @@ final class NotificationService {
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
 
-    /// Gets what the service says of a notification, also of others' notifications.
+    /// Called with each event of a notification, including those of other programs.
     var onEvent: (@LoopActor (ID, DesktopNotification.Event) -> Void)?
-    /// Gets the unique bus name of a service that has left the bus. Its notifications are gone.
+    /// Called with the unique bus name of a service that has left the bus. Its notifications no longer exist.
     var onLeaving: (@LoopActor (String) -> Void)?
 
     private let bus: BusConnection
-    /// What the present service can do; nil: it is to be asked.
+    /// The capabilities of the current service; `nil` if they must be requested.
     private var known: NotificationCapabilities?
 
     init(_ bus: BusConnection) throws(BusError) {
@@ -38,7 +38,7 @@ final class NotificationService {
         }
     }
 
-    /// Signals about notifications have two values, the first of which is the notification's number.
+    /// Receives a signal about notifications. Its first value is the notification's number; it has at least two values.
     private func listen(
         _ member: String, _ event: @escaping @LoopActor ([BusValue]) -> DesktopNotification.Event?
     ) throws(BusError) {
@@ -51,7 +51,7 @@ final class NotificationService {
         }
     }
 
-    /// What the service can do. Starts it, where the bus knows how to.
+    /// Returns the capabilities of the service. Starts the service if the bus can start it.
     func capabilities() async throws(BusError) -> NotificationCapabilities {
         if let known { return known }
         let reply = try await bus.call(method("GetCapabilities"))
@@ -60,7 +60,8 @@ final class NotificationService {
         return capabilities
     }
 
-    /// Shows a notification until it is answered or closed. `completion` hears of it ahead of every signal behind it.
+    /// Shows a notification until it is answered or closed. Calls `completion` before any signal that follows the
+    /// reply.
     func show(
         _ notification: DesktopNotification, completion: @escaping @LoopActor (Result<ID, BusError>) -> Void
     ) {
@@ -72,7 +73,7 @@ final class NotificationService {
         let arguments: [BusValue] = [
             .string("Trestle"), .uint32(0), .string(notification.icon), .string(notification.summary),
             .string(notification.body), .strings(notification.actions), .properties(hints),
-            // It does not expire: the caller that asked waits, and says when it no longer does.
+            // No expiry: the caller waits, and cancels the alert when it stops waiting.
             .int32(0),
         ]
         bus.call(method("Notify"), arguments) { result in
@@ -86,7 +87,8 @@ final class NotificationService {
         }
     }
 
-    /// Takes a notification away, if it is still there. To that one service: another has other notifications.
+    /// Closes a notification if it still exists. The call goes to the service that shows it, because other services
+    /// have other notifications.
     func close(_ id: ID, completion: @escaping @LoopActor () -> Void = {}) {
         var close = method("CloseNotification")
         close.destination = id.service

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// An alert as a terminal shows it: what is printed, and what an answer means. No input or output of its own.
+/// An alert for a terminal: the printed text, and the meaning of an answer. Does no input or output itself.
 struct TerminalAlert: Sendable {
     let alert: PresentedAlert
 
@@ -9,7 +9,7 @@ struct TerminalAlert: Sendable {
     var buttons: [String] { alert.buttons }
     var isPrompt: Bool { alert.kind == .prompt }
 
-    /// The alert itself.
+    /// Returns the text of the alert.
     func text(bold: (String) -> String) -> String {
         var result = "\n"
         if let title = alert.title, !title.isEmpty { result += bold(PlainText.line(title)) + "\n" }
@@ -17,22 +17,23 @@ struct TerminalAlert: Sendable {
         return result
     }
 
-    /// What is asked for the text of a prompt.
+    /// The question for the text of a prompt.
     var textQuestion: String {
         alert.defaultText.isEmpty ? "Text: " : "Text [\(PlainText.line(alert.defaultText))]: "
     }
 
-    /// What was written: the default text where nothing was.
+    /// Returns the text of a prompt: the typed line, or the default text for an empty line.
     func text(of line: String) -> String { line.isEmpty ? alert.defaultText : line }
 
-    /// What is asked for the button.
+    /// The question for the button.
     var buttonQuestion: String {
         if buttons.count == 1 { return "[\(PlainText.line(buttons[0]))] " }
         let list = buttons.enumerated().map { "\($0 + 1) \(PlainText.line($1))" }.joined(separator: "   ")
         return "\(list)   [1]: "
     }
 
-    /// Which button was chosen, from 0: by its number, by its label, or the first by an empty line. Nil: none of them.
+    /// Returns the index of the chosen button: by its number, by its label, or the first for an empty line; `nil` for
+    /// any other line.
     func button(of line: String) -> Int? {
         let answer = line.drop { $0 == " " }
         if answer.isEmpty || buttons.count == 1 { return 0 }
@@ -41,6 +42,6 @@ struct TerminalAlert: Sendable {
             ?? buttons.firstIndex { $0.lowercased() == answer.lowercased() }
     }
 
-    /// The result of `ui.alert`.
+    /// Returns the result of `ui.alert`.
     func result(button: Int, text: String?) -> JSON { alert.result(button: button, text: text) }
 }

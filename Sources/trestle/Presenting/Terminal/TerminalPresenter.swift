@@ -1,7 +1,7 @@
 import BridgeJSON
 import EventLoop
 
-/// Shows alerts, one after another, and reads the answers as lines.
+/// Shows alerts one after the other and reads the answers as lines.
 @LoopActor
 final class TerminalPresenter {
     private let lines: LineReader
@@ -9,13 +9,13 @@ final class TerminalPresenter {
     private let bold: @Sendable (String) -> String
     private var isShowing = false
     private let turn = AsyncSignal<Void>()
-    /// What was typed before a question was asked is no answer to it.
+    /// Whether lines that were typed before the question are discarded.
     private let forgetsEarlierLines: Bool
 
     /// - Parameters:
-    ///   - lines: what the person answers.
-    ///   - forgetsEarlierLines: whether a line counts only if it was typed after the question: for terminals.
-    ///   - print: shows text to the person.
+    ///   - lines: The lines of the user.
+    ///   - forgetsEarlierLines: Whether a line counts only if it was typed after the question; used for terminals.
+    ///   - print: Shows text to the user.
     init(
         lines: LineReader, forgetsEarlierLines: Bool, print: @escaping @LoopActor (String) -> Void,
         bold: @escaping @Sendable (String) -> String = { $0 }
@@ -26,14 +26,14 @@ final class TerminalPresenter {
         self.bold = bold
     }
 
-    /// Waits until no further answer can come: the end of input was reached, and no alert is being shown.
+    /// Waits until no further answer is possible: the input has ended and no alert is shown.
     func ended() async {
         await lines.ended()
         while isShowing, await turn.wait() != nil {}
     }
 
-    /// Shows an alert and returns the answer, when its turn has come.
-    /// - Throws: `alert.dismissed` where the input ends; `CancellationError` where the caller cancels.
+    /// Waits for its turn, shows an alert and returns the answer.
+    /// - Throws: `alert.dismissed` if the input ends; `CancellationError` if the caller cancels.
     func show(_ options: JSON) async throws -> JSON {
         let alert = try TerminalAlert(options)
         while isShowing {

@@ -22,7 +22,7 @@ struct ConfigurationReference {
         return "| " + cells.map(Self.escaped).joined(separator: " | ") + " |"
     }
 
-    /// What would end a cell, or be taken for emphasis or a tag.
+    /// Escapes characters that would end a cell or begin emphasis or a tag.
     private static func escaped(_ text: String) -> String {
         var isCode = false
         return text.reduce(into: "") { output, character in

@@ -1,4 +1,4 @@
-/// The sample file: every setting at its default, behind a `#`, with its documentation above.
+/// The sample file: every setting with its default, commented out, and its documentation above it.
 struct ConfigurationSample {
     let document: ConfigurationDocument
 
@@ -6,7 +6,7 @@ struct ConfigurationSample {
         var lines = Self.beginning
         for table in document.tables {
             if !table.name.isEmpty { lines += [""] + comment(table.about) }
-            // Behind a header that is in force, a setting that is appended to the file would belong to that table.
+            // Headers are commented out, too: a setting appended to the file would belong to the last active table.
             if !table.name.isEmpty { lines.append("#[\(table.name)]") }
             for setting in table.settings { lines += [""] + show(setting) }
         }
@@ -37,7 +37,7 @@ struct ConfigurationSample {
         # Durations are text with a unit: "250ms", "5s", "2m", "1h". Sizes are "64KiB", "1MiB", or a number of bytes.
         """.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
-    /// A comment of lines that are not too long.
+    /// Returns the text as comment lines of limited length.
     private func comment(_ text: String) -> [String] {
         var lines: [String] = []
         var line = "#"

@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// The JSON Schema of the file, for editors that complete and check TOML by one.
+/// The JSON Schema of the file, for editors that use it to complete and check TOML.
 struct ConfigurationSchema {
     let document: ConfigurationDocument
 
@@ -43,7 +43,7 @@ struct ConfigurationSchema {
         return .object(schema)
     }
 
-    /// `[plugins]` with the sections of the plugins; those of others are anything.
+    /// Returns `[plugins]` with the sections of the described plugins; sections of other plugins may contain anything.
     private func adding(_ sections: JSONObject, to plugins: JSON) -> JSON {
         guard case .object(var table) = plugins else { return plugins }
         var properties = table["properties"]?.objectValue ?? JSONObject()

@@ -1,26 +1,26 @@
-// What the sample, the reference and the schema are written from: the daemon's own settings and those of its plugins,
-// in one form.
+// The source of the sample, the reference and the schema: the daemon's own settings and those of its plugins, in one
+// form.
 import BridgeJSON
 import TOMLDocument
 import TaskRuntime
 
 /// A setting, as it is shown to operators.
 struct DocumentedSetting: Sendable {
-    /// Its name within its table.
+    /// The name within its table.
     var name: String
-    /// What its values look like, in a few words.
+    /// The form of its values, in a few words.
     var type: String
-    /// The default as TOML; nil where there is none that could be written.
+    /// The default as TOML; `nil` if it cannot be written.
     var value: String?
-    /// What the default is, where it depends on who runs the daemon and from where.
+    /// A description of the default, if it depends on the user and directory of the daemon; otherwise `nil`.
     var defaultNote: String?
     var effect: SettingEffect
-    /// What it is for.
+    /// The description.
     var documentation: String
-    /// What its values look like, as JSON Schema.
+    /// The JSON Schema of its values.
     var schema: JSON
 
-    /// The default as JSON.
+    /// The default as JSON; `nil` if there is none.
     var defaultJSON: JSON? {
         let document = value.flatMap { try? TOMLDocument(parsing: "value = \($0)", file: "") }
         return document.flatMap { JSON($0.root)["value"] }
@@ -29,20 +29,20 @@ struct DocumentedSetting: Sendable {
 
 /// A table of the configuration: the settings at the top level, `[limits]`, `[plugins.NAME]`.
 struct DocumentedTable: Sendable {
-    /// With dots, as in `plugins.alert`; empty for the top level.
+    /// The name, with dots as in `plugins.alert`; empty for the top level.
     var name: String
-    /// What it is about, in a sentence.
+    /// The description, one sentence.
     var about: String
     var settings: [DocumentedSetting]
-    /// Whether it is a plugin's own.
+    /// Whether it is a plugin's own table.
     var isPlugins = false
 }
 
-/// All of it, in the order in which it is shown.
+/// All tables, in the order in which they are shown.
 struct ConfigurationDocument: Sendable {
     private(set) var tables: [DocumentedTable] = []
 
-    /// - Parameter plugins: The plugins whose sections are shown: those that describe theirs.
+    /// - Parameter plugins: The plugins with a section to show: those whose manifest describes it.
     init(plugins: [PluginManifest]) {
         let defaults = Self.shownDefaults
         for setting in Configuration.settings {
@@ -57,8 +57,7 @@ struct ConfigurationDocument: Sendable {
         }
     }
 
-    /// The defaults of an installation for the whole machine: those that depend on who runs the daemon differ
-    /// elsewhere.
+    /// The defaults of a system-wide installation. Defaults that depend on the user differ elsewhere.
     private static var shownDefaults: Configuration {
         let root = ConfigurationEnvironment(
             variables: [:], userID: 0, homeDirectory: "/root", workingDirectory: "/")
@@ -75,7 +74,7 @@ extension DocumentedSetting {
             schema: setting.shape.schema(description: setting.documentation))
     }
 
-    /// A plugin's setting, from the schema in its manifest. TOML has no null, so that one is allowed says nothing.
+    /// Creates a plugin's setting from the schema in its manifest. TOML has no null, so a permitted null is ignored.
     init(_ name: String, _ schema: JSON, effect: SettingEffect) {
         let schema = schema.withoutNull
         self.init(
@@ -85,7 +84,7 @@ extension DocumentedSetting {
 }
 
 extension DocumentedTable {
-    /// The section of a plugin; nil where it has none, or its manifest does not describe it.
+    /// Creates the section of a plugin; `nil` if it has none or its manifest does not describe it.
     fileprivate init?(_ plugin: PluginManifest) {
         guard let properties = plugin.configuration?["properties"]?.objectValue, !properties.isEmpty else { return nil }
         let effect: SettingEffect = plugin.isReloadable ? .reload : .restart

@@ -2,9 +2,9 @@ import BridgeJSON
 import TOMLDocument
 import TaskRuntime
 
-/// The settings in force, as a file that would set the same, with where each comes from. Defaults stand behind a `#`:
-/// some of them, such as folders that need not exist, are refused where a file sets them. Values whose names say that
-/// they are secret are left out.
+/// The effective settings with their origins, as a file that would set the same values. Defaults are commented out,
+/// because some of them are refused in a file, such as folders that need not exist. Values with names of secrets are
+/// left out.
 struct EffectiveConfiguration {
     private let configuration: Configuration
 
@@ -39,7 +39,7 @@ struct EffectiveConfiguration {
         return ["", "[plugins.\(TOMLText.key(section.name))]"] + entries
     }
 
-    /// The value as TOML; nil where a part of it is secret.
+    /// Returns the value as TOML; `nil` if a part of it is secret.
     private func shown(_ value: JSON) -> String? { hasSecrets(value) ? nil : PluginSchema.toml(value) }
 
     private func hasSecrets(_ value: JSON) -> Bool {

@@ -1,8 +1,8 @@
 import BridgeJSON
 
-/// How documents speak of what a plugin's schema says.
+/// Descriptions of a plugin's schema for documents.
 enum PluginSchema {
-    /// What values of a schema look like, in a few words.
+    /// Returns the form of a schema's values, in a few words.
     static func described(_ schema: JSON) -> String {
         if let words = schema["enum"]?.arrayValue { return words.map { toml($0) ?? $0.text }.joined(separator: ", ") }
         let type = schema["type"]?.stringValue
@@ -28,7 +28,7 @@ enum PluginSchema {
         }
     }
 
-    /// A JSON value as TOML on one line; nil for null, which TOML has none of.
+    /// Returns a JSON value as TOML on one line; `nil` for null, which TOML does not have.
     static func toml(_ value: JSON) -> String? {
         switch value {
         case .null: nil
@@ -44,7 +44,7 @@ enum PluginSchema {
 }
 
 extension JSON {
-    /// A schema without the null that optional members may be in JSON.
+    /// The schema without null, which optional members may be in JSON.
     var withoutNull: JSON {
         switch self {
         case .object(let members):
@@ -55,7 +55,7 @@ extension JSON {
                     let others = types.filter { $0 != "null" }
                     object[key] = others.count == 1 ? others[0] : .array(others)
                 case ("enum", .array(let values)): object[key] = .array(values.filter { $0 != .null })
-                // What may stand there is taken as it is, should it look like a schema or not.
+                // These values are kept unchanged, even if they look like a schema.
                 case ("default", _), ("const", _), ("examples", _): object[key] = value
                 default: object[key] = value.withoutNull
                 }

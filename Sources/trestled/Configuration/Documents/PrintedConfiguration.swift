@@ -8,7 +8,7 @@ enum PrintedConfiguration: String, CaseIterable, ExpressibleByArgument, Sendable
     case reference
     /// A JSON Schema.
     case schema
-    /// The values in force, and where they come from.
+    /// The effective values and their origins.
     case effective
 
     /// Whether it depends on the configuration file.

@@ -1,8 +1,8 @@
 import BridgeJSON
 
-// How documents speak of a setting's values.
+// Descriptions of a setting's values for documents.
 extension SettingShape {
-    /// What its values look like, in a few words.
+    /// The form of the values, in a few words.
     var described: String {
         switch self {
         case .text: "text"
@@ -20,7 +20,7 @@ extension SettingShape {
         }
     }
 
-    /// The JSON Schema of a setting. Ranges of quantities that are written as text are only in its description.
+    /// Returns the JSON Schema of a setting. For quantities written as text, only the description contains the range.
     func schema(description: String) -> JSON {
         var schema: JSONObject = ["description": .string("\(description) (\(described))")]
         for (keyword, value) in keywords { schema[keyword] = value }

@@ -1,33 +1,34 @@
-// Which plugins run in processes of their own.
+// The choice of plugins that run in their own processes.
 import BridgeJSON
 import Glibc
 import PluginInterface
 import TaskHosts
 
-/// Where a plugin's library is loaded.
+/// The process that loads a plugin's library.
 enum PluginIsolation: String, CaseIterable, Sendable {
-    /// By the daemon itself.
+    /// The daemon itself.
     case none
-    /// By a process of its own.
+    /// A separate process.
     case process
 
-    /// The key in a plugin's section that says so; the plugin is not handed it.
+    /// The key in a plugin's section that sets it. The daemon does not pass it to the plugin.
     static let key = "isolation"
 }
 
 extension Configuration {
-    /// What a plugin's section says; nil: nothing, or what is wrong (``isolationProblem(of:)``).
+    /// Returns the isolation in a plugin's section; `nil` if it is missing or invalid (``isolationProblem(of:)``).
     func isolation(of plugin: String) -> PluginIsolation? {
         section(of: plugin)?.json[PluginIsolation.key]?.stringValue.flatMap(PluginIsolation.init)
     }
 
-    /// Where a library is loaded whose section does not say it: by the daemon if it came with it and exports nothing
-    /// that asks for a process, else by a process of its own. Blocks.
+    /// Returns the isolation of a library whose section does not specify one. The daemon itself loads a library that is
+    /// shipped with it and does not export the symbol that requests a process. Any other library gets its own process.
+    /// Blocks.
     func usualIsolation(ofLibrary path: String) -> PluginIsolation {
         isShipped(path) && !ExportedSymbol.isExported(ExportedSymbol.wantsProcess, by: path) ? .none : .process
     }
 
-    /// What is wrong with what it says.
+    /// Returns the problem with the isolation in a plugin's section; `nil` if it is missing or valid.
     func isolationProblem(of plugin: String) -> ConfigurationProblem? {
         guard let section = section(of: plugin), let written = section.json[PluginIsolation.key],
             isolation(of: plugin) == nil
@@ -37,19 +38,19 @@ extension Configuration {
             BridgeError(JSONMismatch(path: "$.\(PluginIsolation.key)", expected: known, got: written.text)))
     }
 
-    /// Whether a file lies in a directory that came with the daemon.
+    /// Returns whether a file is in a directory that is shipped with the daemon.
     func isShipped(_ path: String) -> Bool {
         isShippedDirectory(path.parentFolder)
             && !pluginSearch.localInForce.contains { LocalPluginDirectory(path: $0).holds(path) }
     }
 
-    /// Whether a directory came with the daemon.
+    /// Returns whether a directory is shipped with the daemon.
     func isShippedDirectory(_ path: String) -> Bool {
         let resolved = path.resolvedPath
         return PluginSearch.beside(executable: Self.executable).named.contains { $0.resolvedPath == resolved }
     }
 
-    /// The directory that holds the plugins that came with the daemon; nil: there are none. Blocks.
+    /// The directory of the plugins that are shipped with the daemon; `nil` if there are none. Blocks.
     var shippedDirectory: String? {
         let search = PluginSearch.beside(executable: Self.executable)
         return search.directories.first { (try? $0.libraries())?.isEmpty == false }.map {
@@ -60,15 +61,15 @@ extension Configuration {
     private static var executable: String { "/proc/self/exe".resolvedPath ?? CommandLine.arguments[0] }
 }
 
-/// The program that loads a library in a process of its own.
+/// The program that loads a library in a separate process.
 enum PluginHostProgram {
     private static let name = "trestle-plugin-host"
 
-    /// What to start for a library.
+    /// Returns the command for a library.
     ///
-    /// - Throws: `plugin.unavailable` where the program is not there, or others may change the library.
+    /// - Throws: `plugin.unavailable` if the program does not exist or if other users can change the library.
     static func command(forLibrary path: String) throws(BridgeError) -> PluginProcessCommand {
-        // The link by which it was found, too: the process sees only where that leads.
+        // Checks the original path, including links, because the process receives only the resolved path.
         do throws(PluginLoadError) { try PluginFile.check(path) } catch {
             throw BridgeError(.pluginUnavailable, error.description)
         }

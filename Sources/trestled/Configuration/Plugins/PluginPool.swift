@@ -1,15 +1,17 @@
-// How many processes a plugin has.
+// The number of processes of a plugin.
 import BridgeJSON
 import TaskHosts
 
-/// What a plugin's section says of its processes, or a plugin process's manifest: `pool = { min = 1, max = 4 }`.
+/// The pool of a plugin's processes, from its section or a plugin process's manifest: `pool = { min = 1, max = 4 }`.
 enum PluginPool {
-    /// The key that says so; the plugin is not handed it.
+    /// The key that sets it. The daemon does not pass it to the plugin.
     static let key = "pool"
-    /// What may stand behind it.
+    /// The keys of the table.
     static let keys = ["growth", "idle", "max", "min", "per", "uses"]
 
-    /// - Parameter path: where it stands, for errors.
+    /// Parses the settings.
+    ///
+    /// - Parameter path: The path of the value, for errors.
     static func settings(_ json: JSON, path: String) throws(JSONMismatch) -> PoolSettings {
         guard let object = json.objectValue else {
             throw JSONMismatch(path: path, expected: "a table with min and max", got: json.text)
@@ -61,14 +63,14 @@ enum PluginPool {
 }
 
 extension Configuration {
-    /// What a plugin's section says of its processes; nil: nothing, or what is wrong (``poolProblem(of:)``).
+    /// Returns the pool in a plugin's section; `nil` if it is missing or invalid (``poolProblem(of:)``).
     func pool(of plugin: String) -> PoolSettings? {
         section(of: plugin)?.json[PluginPool.key].flatMap { try? PluginPool.settings($0, path: "") }
     }
 
-    /// What is wrong with what it says.
+    /// Returns the problem with the pool in a plugin's section; `nil` if it is missing or valid.
     ///
-    /// - Parameter isolation: where the plugin runs.
+    /// - Parameter isolation: The isolation of the plugin.
     func poolProblem(of plugin: String, _ isolation: String) -> ConfigurationProblem? {
         guard let section = section(of: plugin), let written = section.json[PluginPool.key] else { return nil }
         guard isolation == PluginIsolation.process.rawValue else {

@@ -6,9 +6,9 @@ import TaskRuntime
 import Glibc
 import TOMLDocument
 
-/// Reads a plugin process's manifest; docs/plugin-processes.md says what stands in it.
+/// Reads a plugin process's manifest; docs/plugin-processes.md describes its contents.
 enum PluginProcessManifest {
-    /// What the names of such files end with.
+    /// The suffix of the file names.
     static let suffix = ".plugin.toml"
 
     private struct Text: Decodable {
@@ -47,9 +47,9 @@ enum PluginProcessManifest {
         ],
     ]
 
-    /// The command of the manifest at a path. Blocks.
+    /// Returns the command of the manifest at a path. Blocks.
     ///
-    /// - Throws: `plugin.unavailable` with a sentence that names the location of what is wrong.
+    /// - Throws: `plugin.unavailable` with a sentence that contains the location of the problem.
     static func command(at path: String) throws(BridgeError) -> PluginProcessCommand {
         try check(path)
         let document: TOMLDocument
@@ -59,7 +59,7 @@ enum PluginProcessManifest {
         return try command(of: document, at: path)
     }
 
-    /// The command of the manifest at a path that was read. Blocks: looks at the files that it names.
+    /// Returns the command of a parsed manifest. Blocks: checks the files that it names.
     static func command(of document: TOMLDocument, at path: String) throws(BridgeError) -> PluginProcessCommand {
         if let problem = unknownKey(document) { throw refusal("\(problem)") }
         let text: Text
@@ -88,21 +88,21 @@ enum PluginProcessManifest {
             manifest: .object(manifest))
     }
 
-    /// The plugin's name: the file's, without what all of them end with.
+    /// Returns the plugin's name: the file name without the suffix.
     static func name(of path: String) -> String {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         return String(file.dropLast(suffix.count))
     }
 
-    /// Where the manifest is, in which its command starts. Where the path is a link, that is the folder of the file
-    /// that it leads to: so the process runs from its own files, and its tracebacks name them.
+    /// Returns the folder of the manifest, in which its command starts. For a link, this is the folder of the link's
+    /// target, so that the process and its tracebacks use the paths of the original files.
     private static func folder(ofManifest path: String) -> String {
         guard let real = realpath(path, nil) else { return path.parentFolder }
         defer { free(real) }
         return String(cString: real).parentFolder
     }
 
-    /// What a command may name of files.
+    /// Returns the arguments of a command that may be files, as paths.
     static func files(of arguments: [String], in directory: String) -> [String] {
         arguments.filter { $0.contains("/") || $0.contains(".") }.map { part in
             if part.hasPrefix("/") { return part }
@@ -110,8 +110,8 @@ enum PluginProcessManifest {
         }
     }
 
-    /// The file of a program that is looked for in the directories that PATH names, as the process will have it; nil:
-    /// its path is given, or it is in none of them.
+    /// Returns the path of a program that the process will find through PATH; `nil` if the program is a path itself or
+    /// is in none of the directories.
     private static func searched(_ program: String, _ path: String?) -> String? {
         guard !program.contains("/"), let directories = path ?? getenv("PATH").map({ String(cString: $0) }) else {
             return nil
@@ -136,7 +136,7 @@ enum PluginProcessManifest {
             memoryBytes: memory, descriptors: limits.descriptors ?? 256, processes: limits.processes)
     }
 
-    // MARK: What is wrong
+    // MARK: Problems
 
     private static func check(_ path: String) throws(BridgeError) {
         do throws(PluginLoadError) { try PluginFile.check(path) } catch { throw refusal("\(path): \(error)") }

@@ -1,32 +1,33 @@
-// Which files are plugins: libraries, and manifests of executables.
+// The files that are plugins: libraries, and manifests of executables.
 import EventLoop
 import Glibc
 
-/// Where plugins are looked for.
+/// The directories that are searched for plugins.
 struct PluginSearch: Sendable, Equatable {
     /// A directory, and which of its files count.
     struct Directory: Sendable, Equatable {
         var path: String
-        /// Only `lib*Plugin.so` counts, as in a build folder that holds other libraries too.
+        /// Whether only `lib*Plugin.so` counts, as in a build folder that also contains other libraries.
         var onlyPluginNames = false
     }
 
-    /// The directories that a setting names: all of them count, and must be there.
+    /// Whether a setting names the directories. Then all of them count and must exist.
     private(set) var isNamed: Bool
-    /// Those named; else the candidates, of which the first that holds a plugin counts.
+    /// The named directories, or candidates, of which the first that contains a plugin counts.
     private(set) var directories: [Directory]
-    /// The directories of plugins that were installed beside those that came with the daemon; they need not be there.
+    /// The directories of locally installed plugins, in addition to those shipped with the daemon. They need not exist.
     private var localDirectories: [String]
-    /// Whether a setting names those.
+    /// Whether a setting names the local directories.
     private var isLocalNamed = false
 
-    /// The directories beside the daemon's own file: an unpacked release, an installation, a build folder.
+    /// Returns the directories relative to the daemon's own file: of an unpacked release, an installation, or a build
+    /// folder.
     ///
-    /// - Parameter ownLocal: the directory of plugins that a user has installed for that user's own daemon.
+    /// - Parameter ownLocal: The directory of plugins that a user has installed for their own daemon.
     static func beside(executable: String, ownLocal: String? = nil) -> PluginSearch {
         let slash = executable.lastIndex(of: "/")
         let directory = slash.map { String(executable[..<$0]) } ?? "."
-        // What the machine's administrator adds to /usr belongs below /usr/local.
+        // Additions of the administrator to /usr belong below /usr/local.
         let prefix = directory == "/usr/bin" ? "/usr/local" : directory.parentFolder
         return PluginSearch(
             isNamed: false,
@@ -36,7 +37,7 @@ struct PluginSearch: Sendable, Equatable {
             ], localDirectories: [ownLocal, prefix.withTrailingSlash + "lib/trestle/local-plugins"].compactMap { $0 })
     }
 
-    /// The setting of the directories of installed plugins, whether they count or not.
+    /// The setting of the local directories, whether they are used or not.
     var local: [String] {
         get { localDirectories }
         set {
@@ -45,11 +46,10 @@ struct PluginSearch: Sendable, Equatable {
         }
     }
 
-    /// The directories of plugins that were installed beside those that came with the daemon. Where `plugin_dir` is
-    /// set, there are none but those that a setting names.
+    /// The local directories that are used. If `plugin_dir` is set, only directories that a setting names are used.
     var localInForce: [String] { isNamed && !isLocalNamed ? [] : localDirectories }
 
-    /// The directories by their paths. Set, these and no others count.
+    /// The paths of the directories. Once set, only these count.
     var named: [String] {
         get { directories.map(\.path) }
         set {
@@ -58,19 +58,19 @@ struct PluginSearch: Sendable, Equatable {
         }
     }
 
-    /// A directory that cannot be looked through.
+    /// A directory that cannot be read.
     struct Failure: Error, Sendable, Equatable {
         /// The setting that names it.
         var key = "plugin_dir"
         /// Its index in `directories`, or `localInForce`.
         var index: Int
-        /// Why not, for a person.
+        /// The reason, as text for people.
         var reason: String
     }
 
-    /// The paths of the libraries to load, directory by directory, each in the order of the names. Blocks.
+    /// Returns the paths of the libraries to load, one directory after the other, in the order of their names. Blocks.
     ///
-    /// - Throws: A named directory that cannot be read; `Configuration.problem(with:_:)` gives it its location.
+    /// - Throws: A named directory that cannot be read; `Configuration.problem(with:_:)` adds its location.
     func libraries() throws(Failure) -> [String] { try shippedLibraries() + localLibraries() }
 
     private func shippedLibraries() throws(Failure) -> [String] {
@@ -82,7 +82,7 @@ struct PluginSearch: Sendable, Equatable {
                 let reason = String(cString: strerror(error.code))
                 throw Failure(index: index, reason: "the directory \(directory.path) cannot be read: \(reason)")
             } catch {
-                // A candidate that is not there is as good as an empty one.
+                // A candidate that does not exist counts as empty.
                 continue
             }
             if !isNamed, !libraries.isEmpty { break }
@@ -96,7 +96,7 @@ struct PluginSearch: Sendable, Equatable {
             do {
                 libraries += try LocalPluginDirectory(path: path).libraries()
             } catch  where error.code == ENOENT {
-                // It comes with the first plugin that is installed.
+                // It is created with the first installed plugin.
                 continue
             } catch {
                 let reason = String(cString: strerror(error.code))
@@ -108,31 +108,33 @@ struct PluginSearch: Sendable, Equatable {
     }
 }
 
-/// A directory into which `trestle plugin install` puts plugins: each has a folder of its own there.
+/// A directory into which `trestle plugin install` puts plugins, each into its own folder.
 struct LocalPluginDirectory {
     let path: String
 
-    /// The plugins in it and in its folders, in the order of the names. Blocks.
+    /// Returns the plugins in it and in its folders, in the order of their names. Blocks.
     func libraries() throws(SystemError) -> [String] {
         let directory = PluginSearch.Directory(path: path)
         var libraries = try directory.libraries()
         for name in try FolderContents.names(in: path).sorted() where !name.hasPrefix(".") {
             let folder = PluginSearch.Directory(path: "\(path)/\(name)")
-            // Files, and what this process may not read: the user who installs a plugin sees to that.
+            // Skips files, and folders that this process cannot read; the user that installs a plugin is responsible
+            // for them.
             guard let found = try? folder.libraries() else { continue }
-            // A plugin process may have libraries that are no plugins.
+            // A plugin process may have libraries that are not plugins.
             let manifests = found.filter { $0.hasSuffix(PluginProcessManifest.suffix) }
             libraries += manifests.isEmpty ? found : manifests
         }
         return libraries
     }
 
-    /// Whether a plugin lies in it.
+    /// Returns whether a plugin is in this directory.
     func holds(_ plugin: String) -> Bool { plugin.hasPrefix(path.hasSuffix("/") ? path : "\(path)/") }
 }
 
 extension Configuration {
-    /// As ``PluginSearch/libraries()``; a directory that cannot be read with its location. Blocks.
+    /// Returns the libraries as ``PluginSearch/libraries()`` does; reports an unreadable directory with its location.
+    /// Blocks.
     func pluginLibraries() throws(ConfigurationErrors) -> [String] {
         do throws(PluginSearch.Failure) {
             return try pluginSearch.libraries()
@@ -147,7 +149,7 @@ extension PluginSearch.Directory {
         try FolderContents.names(in: path).filter(counts).sorted().map { "\(path)/\($0)" }
     }
 
-    /// Whether a file of that name is a plugin.
+    /// Returns whether a file of this name is a plugin.
     func counts(_ name: String) -> Bool {
         guard !name.hasPrefix(".") else { return false }
         if name.hasSuffix(PluginProcessManifest.suffix) { return true }

@@ -1,16 +1,16 @@
-// A plugin's own part of the configuration.
+// A plugin's section of the configuration.
 import BridgeJSON
 import TOMLDocument
 
-/// A `[plugins.NAME]` table: the daemon hands it to the plugin, and gives the plugin's objections their locations.
+/// A `[plugins.NAME]` table. The daemon passes it to the plugin and adds the locations to the plugin's objections.
 struct PluginSection: Sendable, Equatable {
     /// The plugin's name.
     let name: String
-    /// The file it stands in.
+    /// The file that contains it.
     let file: String
-    /// Where the name stands.
+    /// The position of the name.
     let position: TOMLPosition
-    /// What the plugin is to be given.
+    /// The contents.
     let table: TOMLTable
 
     init(_ entry: TOMLTable.Entry, file: String) {
@@ -20,7 +20,7 @@ struct PluginSection: Sendable, Equatable {
         table = entry.value.table ?? TOMLTable()
     }
 
-    /// A whole file as if it were a section.
+    /// Creates a section from a whole file.
     init(root: TOMLTable, file: String) {
         name = file
         self.file = file
@@ -31,9 +31,9 @@ struct PluginSection: Sendable, Equatable {
     /// The table as JSON.
     var json: JSON { JSON(table) }
 
-    /// What a plugin refused (`configuration.invalid`), with its location.
+    /// Returns the problem that a plugin reported (`configuration.invalid`), with its location.
     ///
-    /// - Parameter refusal: The error; its data's `path`, `expected`, `got` and `known` say where and why.
+    /// - Parameter refusal: The error; its data's `path`, `expected`, `got` and `known` contain place and reason.
     func problem(_ refusal: BridgeError) -> ConfigurationProblem {
         let path = refusal.data?["path"]?.stringValue ?? "$"
         let known = refusal.data?["known"]?.arrayValue?.compactMap(\.stringValue)
@@ -49,13 +49,13 @@ struct PluginSection: Sendable, Equatable {
         return problem(at: path, reason, isUnknownKey: known != nil)
     }
 
-    /// An objection to what stands at a JSON path (`$.presenters[1]`), with its location.
+    /// Returns a problem with the value at a JSON path (`$.presenters[1]`), with its location.
     ///
     /// - Parameters:
-    ///   - path: The path in the JSON that the plugin was given. One that leads to nothing (a key that is missing) is
-    ///     located at the last part that exists.
-    ///   - reason: What is wrong. One line.
-    ///   - isUnknownKey: Whether the objection is to the key itself, not to its value.
+    ///   - path: The path in the JSON that the plugin received. If it leads to no value (a missing key), the location
+    ///     is that of the last part that exists.
+    ///   - reason: The problem, in one line.
+    ///   - isUnknownKey: Whether the problem concerns the key itself and not its value.
     func problem(at path: String, _ reason: String, isUnknownKey: Bool = false) -> ConfigurationProblem {
         let last = steps(along: path).last
         let stepPosition = isUnknownKey ? last?.keyPosition : last?.value.position
@@ -63,7 +63,7 @@ struct PluginSection: Sendable, Equatable {
         return ConfigurationProblem(source: file, position: stepPosition ?? position, key: key, reason: reason)
     }
 
-    /// The member of the section that a path begins with; nil: it leads to none.
+    /// Returns the first member of the section on a path; `nil` if the path leads to none.
     func member(at path: String) -> String? { steps(along: path).first?.key }
 
     private func hint(for path: String, among known: [String]) -> String {
@@ -72,14 +72,14 @@ struct PluginSection: Sendable, Equatable {
             ?? Suggestion.hint(for: key, among: known)
     }
 
-    /// One part of a path: a table's key or an array's item.
+    /// A step of a path: a table's key or an array's item.
     private struct Step {
         var key: String?
         var keyPosition: TOMLPosition
         var value: TOMLValue
     }
 
-    /// The values along a path, as far as it leads to any.
+    /// Returns the values along a path, as far as they exist.
     private func steps(along path: String) -> [Step] {
         var rest = path.hasPrefix("$") ? path.dropFirst() : path[...]
         var steps: [Step] = []
@@ -89,14 +89,14 @@ struct PluginSection: Sendable, Equatable {
         return steps
     }
 
-    /// Takes one part off the path: `.key`, `["a key"]` or `[1]`.
+    /// Removes the first step from the path: `.key`, `["a key"]` or `[1]`.
     private static func step(into value: TOMLValue, _ path: inout Substring) -> Step? {
         if let table = value.table {
             for entry in table.entries {
                 let spellings = [".\(entry.key)", "[\(JSON.string(entry.key).text)]"]
                 guard let spelling = spellings.first(where: path.hasPrefix) else { continue }
                 let rest = path.dropFirst(spelling.count)
-                // `.a` is not the beginning of `.ab`.
+                // `.a` must not match the beginning of `.ab`.
                 guard rest.isEmpty || rest.hasPrefix(".") || rest.hasPrefix("[") else { continue }
                 path = rest
                 return Step(key: entry.key, keyPosition: entry.keyPosition, value: entry.value)
@@ -112,7 +112,8 @@ struct PluginSection: Sendable, Equatable {
 }
 
 extension JSON {
-    /// A table as an object. Dates become strings, and so do the floats that JSON has none of: `inf` and `nan`.
+    /// Converts a table to an object. Dates become strings, and so do the floats that JSON does not have: `inf` and
+    /// `nan`.
     init(_ table: TOMLTable) {
         var object = JSONObject()
         for entry in table.entries { object[entry.key] = JSON(entry.value) }
@@ -132,12 +133,12 @@ extension JSON {
 }
 
 extension Configuration {
-    /// The section of a plugin.
+    /// Returns the section of a plugin; `nil` if there is none.
     func section(of plugin: String) -> PluginSection? {
         pluginSections.first { $0.name == plugin }
     }
 
-    /// What a plugin is to be given: its section without what is the daemon's affair.
+    /// Returns the part of a plugin's section that the plugin receives: without the daemon's own keys.
     func json(of plugin: String) -> JSON {
         var section = section(of: plugin)?.json.objectValue ?? [:]
         section[PluginIsolation.key] = nil
@@ -145,7 +146,7 @@ extension Configuration {
         return .object(section)
     }
 
-    /// What a plugin refused, with its location, or with the name of the section that is missing.
+    /// Returns the problem that a plugin reported, with its location or with the name of the missing section.
     func problem(of plugin: String, _ refusal: BridgeError) -> ConfigurationProblem {
         section(of: plugin)?.problem(refusal)
             ?? ConfigurationProblem(
@@ -153,10 +154,10 @@ extension Configuration {
                 reason: refusal.message)
     }
 
-    /// What the file says about plugins that are not installed: a mistyped name must not go unnoticed, least of all
-    /// one that was to be disabled.
+    /// Returns problems for plugins that the file names and that are not installed. A misspelt name must be noticed,
+    /// above all in the list of disabled plugins.
     ///
-    /// - Parameter installed: The names of all plugins found, disabled ones too.
+    /// - Parameter installed: The names of all plugins found, including disabled ones.
     func problems(installedPlugins installed: [String]) -> [ConfigurationProblem] {
         func reason(_ name: String) -> String {
             "no plugin of this name is installed\(Suggestion.hint(for: name, among: installed.sorted()))"

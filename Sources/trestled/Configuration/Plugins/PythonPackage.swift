@@ -1,11 +1,11 @@
 import Glibc
 
-/// The Python package `trestle_bridge` that came with the daemon. Plugin processes find it without further ado.
+/// The Python package `trestle_bridge` that is shipped with the daemon. Plugin processes find it without configuration.
 enum PythonPackage {
-    /// The directory that holds it; nil: it did not come with this daemon.
+    /// The directory that contains it; `nil` if it was not shipped with this daemon.
     static let folder = "/proc/self/exe".resolvedPath.flatMap { folder(executable: $0) }
 
-    /// The environment of a plugin process, with that directory behind those that it names itself.
+    /// Returns the environment of a plugin process, with that directory added to the end of its PYTHONPATH.
     static func added(to environment: [String: String]) -> [String: String] {
         guard let folder else { return environment }
         var environment = environment
@@ -14,8 +14,8 @@ enum PythonPackage {
         return environment
     }
 
-    /// Of an installation, else of the checkout that the daemon was built in, with a scratch path of its own or
-    /// without.
+    /// Returns the directory of an installation, else of the checkout in which the daemon was built, with or without a
+    /// scratch path of its own.
     static func folder(executable: String) -> String? {
         let programFolder = executable.parentFolder
         return ["/../share/trestle/python", "/../../../Clients/Python", "/../../../../Clients/Python"]
