@@ -1,9 +1,9 @@
-// Alert: shows something to a person and returns what was answered. The daemon has no screen; so the task asks the
-// presenters that the configuration names, one after the other, until one of them was able to (Presenters/).
+// Alert: shows a message to a person and returns the answer. The daemon has no screen. The task asks the presenters in
+// the configured order until one of them shows the alert (Presenters/).
 public import TaskKit
 
 extension Plugin {
-    /// The plugin whose one task is `Alert`.
+    /// Creates the plugin with the task `Alert`.
     public static func alert() -> Plugin {
         let order = PresenterOrder()
         return Plugin("alert", version: "1.0.0") { AlertTask(order: order) }
@@ -13,11 +13,11 @@ extension Plugin {
     }
 }
 
-/// `Alert`: the options, and which button was chosen, by way of which presenter.
+/// `Alert`: returns the options, the chosen button and the presenter that showed the alert.
 struct AlertTask: BridgeTask {
     static let name = "Alert"
     static let summary = "Shows a message, a question or a prompt to a person and returns the choice."
-    /// A person takes the time that a person takes: only the option `timeout` bounds it.
+    /// No time limit, because a person answers: only the option `timeout` limits the wait.
     static let settings = TaskSettings(isPublic: true, timeout: .unlimited)
     static let optionsSchema: JSON? = AlertRequest.schema
     static let resultSchema: JSON? = AlertChoice.schema
@@ -31,7 +31,7 @@ struct AlertTask: BridgeTask {
                 let choice = try await name.presenter.present(request, for: call)
                 return choice.result(of: request, by: name)
             } catch {
-                // Who withdraws the alert wants it gone, not shown by another presenter.
+                // The caller has withdrawn the alert: no other presenter may show it.
                 if call.isCancelled { throw CancellationError() }
                 note(error, of: name, call.log)
                 failures.append((name, error))
@@ -43,14 +43,14 @@ struct AlertTask: BridgeTask {
     private func note(_ error: BridgeError, of name: PresenterName, _ log: PluginLog) {
         let line = "the presenter \(name) did not show the alert: \(error)"
         switch error.code {
-        // No client has registered as one: usual where there is no desktop.
+        // No client has registered as a presenter. This is usual without a desktop.
         case .taskNotFound: log.debug(line)
         case .replyInvalid, .resultInvalid: log.warning(line)
         default: log.notice(line)
         }
     }
 
-    /// The error where no presenter was able to: `presenter.unavailable`, with each one's reason.
+    /// Returns the error if no presenter showed the alert: `presenter.unavailable`, with the reason of each presenter.
     private func unpresented(_ failures: [(presenter: PresenterName, error: BridgeError)]) -> BridgeError {
         let reasons = failures.map { "\($0.presenter): \($0.error)" }.joined(separator: "; ")
         let data = failures.map { failure -> JSON in

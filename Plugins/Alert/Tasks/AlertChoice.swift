@@ -1,30 +1,30 @@
 import TaskKit
 
-/// What was answered to an alert.
+/// The answer to an alert.
 struct AlertChoice: Sendable, Hashable {
-    /// Which of the request's buttons was chosen, from 0.
+    /// The index of the chosen button in the request, from 0.
     var index: Int
-    /// What was written; only of a prompt.
+    /// The entered text; `nil` if the alert is not a prompt.
     var text: String?
 
-    /// A choice for a request.
+    /// Creates a choice.
     init(index: Int, text: String? = nil) {
         self.index = index
         self.text = text
     }
 
-    /// What a client answers to `ui.alert`: `{button, index, text?}`. Nothing else of it is kept: it may be as long as
-    /// a message.
+    /// A client's answer to `ui.alert`: `{button, index, text?}`. Other members are dropped: the answer may be as long
+    /// as a message.
     struct Answer: Decodable, Sendable {
         var button: String?
         var index: Int?
         var text: String?
     }
 
-    /// The choice that an answer says. Of `button` and `index` one is enough, but
-    /// where there are both they must agree; of equal labels `button` means the first.
+    /// Creates the choice that an answer states. Either `button` or `index` is enough; both must agree. If several
+    /// labels are equal, `button` means the first.
     ///
-    /// - Throws: `JSONMismatch`, where it is no answer to this request.
+    /// - Throws: `JSONMismatch` if it is not an answer to this request.
     init(answer: Answer, to request: AlertRequest) throws(JSONMismatch) {
         let labels = request.buttons.map { JSON.string($0).text }.joined(separator: ", ")
         switch (answer.index, answer.button) {
@@ -50,12 +50,12 @@ struct AlertChoice: Sendable, Hashable {
         text = request.kind == .prompt ? answer.text : nil
     }
 
-    /// The result of `Alert`: the options as they came, and what was chosen.
+    /// Returns the result of `Alert`: the received options and the choice.
     func result(of request: AlertRequest, by presenter: PresenterName) -> JSON {
         var result = request.options.objectValue ?? JSONObject()
         result["button"] = .string(request.buttons[index])
         result["index"] = .number(JSONNumber(index))
-        // Removed where there is none: an option of that name is no answer.
+        // Removed if there is no text: an option with that name is not an answer.
         result["text"] = text.map { .string($0) }
         result["presenter"] = .string(presenter.rawValue)
         return .object(result)

@@ -3,10 +3,10 @@ import TaskKit
 
 /// The plugin's section of the configuration.
 struct AlertConfiguration: Codable, Sendable {
-    /// Who is asked to show an alert, in this order; `["client", "log"]` unless said otherwise.
+    /// The presenters of alerts, in the order of asking; `nil` for `["client", "log"]`.
     var presenters: [PresenterName]?
 
-    /// What operators read about the settings.
+    /// The description of the settings for operators.
     static let settings: [String: JSON] = [
         "presenters": [
             "description": "The presenters of alerts, in the order of asking.", "default": ["client", "log"],
@@ -14,7 +14,7 @@ struct AlertConfiguration: Codable, Sendable {
         ]
     ]
 
-    /// - Throws: `JSONMismatch`, where it names no presenter, or one twice.
+    /// - Throws: `JSONMismatch` if it names no presenter, or one presenter twice.
     func check() throws(JSONMismatch) {
         guard let presenters else { return }
         let known = PresenterName.allCases.map(\.rawValue).joined(separator: ", ")
@@ -29,7 +29,7 @@ struct AlertConfiguration: Codable, Sendable {
     }
 }
 
-/// The presenters that there are.
+/// The available presenters.
 enum PresenterName: String, Codable, Sendable, CaseIterable, CustomStringConvertible {
     case client
     case log
@@ -49,10 +49,10 @@ final class PresenterOrder: Sendable {
     private static let standard: [PresenterName] = [.client, .log]
     private let names = Mutex<[PresenterName]>(standard)
 
-    /// Who is asked, first to last; at least one.
+    /// The presenters in the order of asking; at least one.
     var presenters: [PresenterName] { names.withLock { $0 } }
 
-    /// Takes over a configuration that has been checked. Alerts that are being shown go on in the old order.
+    /// Applies a checked configuration. Alerts that are being shown continue in the old order.
     func apply(_ configuration: AlertConfiguration) {
         names.withLock { $0 = configuration.presenters ?? Self.standard }
     }

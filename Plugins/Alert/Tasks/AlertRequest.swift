@@ -1,28 +1,29 @@
 import TaskKit
 
-/// What is to be shown: the options of `Alert`.
+/// The options of `Alert`.
 struct AlertRequest: Decodable, Sendable {
-    /// What is asked of the person.
+    /// The kind of answer that the alert requests.
     enum Kind: String, Codable, Sendable, CaseIterable {
-        /// To take note.
+        /// The person only takes note.
         case alert
-        /// To choose.
+        /// The person chooses a button.
         case confirm
-        /// To write a line, and choose.
+        /// The person enters a line and chooses a button.
         case prompt
     }
 
-    /// The options as they came, including those that are unknown here, with numbers as they were written.
+    /// The received options, including unknown ones. Numbers keep their notation.
     let options: JSON
     let title: String?
     let content: String
     let kind: Kind
-    /// What can be chosen; at least one, none of them empty.
+    /// The labels of the buttons; at least one, none of them empty.
     ///
-    /// `buttons` where it is given, else `btn` alone, else `OK`, and `Cancel` where there is something to choose.
+    /// The option `buttons` if it is given, else `btn` alone. The default is `OK`, and also `Cancel` unless the kind is
+    /// `alert`.
     let buttons: [String]
     let defaultText: String?
-    /// How long the presenters that wait for a person may wait; nil: as long as the call lives.
+    /// The time limit for a presenter that waits for a person; `nil` for no limit but the end of the call.
     let timeout: Duration?
 
     private struct Fields: Decodable {

@@ -2,7 +2,7 @@
 import CloseWebTasks
 import TaskKit
 
-/// Called by the daemon, once.
+/// Returns the plugin's table. The daemon calls this once.
 @c public func trestle_plugin_entry() -> PluginTable {
     Plugin.closeWeb().export()
 }

@@ -1,8 +1,8 @@
-// CloseWeb: ends the session of a page, its own or another.
+// CloseWeb: closes the caller's own session or another session.
 public import TaskKit
 
 extension Plugin {
-    /// The plugin whose one task is `closeWeb`.
+    /// Creates the plugin with the task `closeWeb`.
     public static func closeWeb() -> Plugin {
         Plugin("closeweb", version: "1.0.0") { CloseWeb() }
     }
@@ -12,18 +12,18 @@ extension Plugin {
 struct CloseWeb: BridgeTask {
     static let name = "closeWeb"
     static let summary = "Closes the caller's own session, or another one that the policy lets it close."
-    /// Of other sessions the daemon asks the policy once more.
+    /// For other sessions the daemon checks the policy once more.
     static let settings = TaskSettings(isPublic: true)
 
     struct Options: Codable, Sendable {
-        /// The session to close; nil: the caller's own.
+        /// The session to close; `nil` for the caller's own.
         var session: SessionID?
-        /// Handed to the session with the event `web.close`.
+        /// The value that the event `web.close` carries to the session.
         var info: JSON?
     }
 
     struct Result: Codable, Sendable {
-        /// The session that is closed.
+        /// The closed session.
         var session: SessionID
     }
 
@@ -31,13 +31,13 @@ struct CloseWeb: BridgeTask {
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         let session = options.session ?? call.caller.session
-        // The daemon itself, and a plugin in its own name, have no session.
+        // The daemon itself has no session, and neither has a plugin that calls in its own name.
         if session == 0 { throw noSession }
         let request: JSON = ["session": session.json, "info": options.info ?? .null]
         if session == call.caller.session {
             closeLater(request, call)
         } else {
-            // On behalf of the caller: the daemon decides whether they may.
+            // On behalf of the caller: the daemon decides whether the caller may do it.
             let _: Done = try await call.call("bridge.session.close", request)
         }
         return Result(session: session)
@@ -45,15 +45,15 @@ struct CloseWeb: BridgeTask {
 
     /// Closes the caller's own session after the call has been answered.
     ///
-    /// The order is certain: this function's caller returns without a suspension, so its answer is given before the
-    /// loop turns to the task that is made here. By then the call has ended; hence the plugin's own name.
+    /// The order is certain: `run` returns without a suspension, so the call is answered before the loop runs the task
+    /// that is created here. The call has ended by then; therefore the plugin calls in its own name.
     private func closeLater(_ request: JSON, _ call: Call) {
         let plugin = call.plugin
         Task(executorPreference: plugin.executor) {
             do throws(BridgeError) {
                 let _: Done = try await plugin.call("bridge.session.close", request)
             } catch {
-                // A session that is gone already is what was wanted.
+                // A session that is closed already is no error.
                 if error.code != .sessionNotFound { plugin.log.error("a session was not closed: \(error)") }
             }
         }

@@ -1,17 +1,18 @@
-// Cookies: the cookies of users, for pages, programs and containers, under the rules that browsers have (HTTPRules).
+// Cookies: the cookies of users, for pages, programs and containers, with the rules of browsers (HTTPRules).
 //
-// The way of a call: a task (Tasks/) puts it into the queue of the store's thread (Sync/CookieLane). That takes what has
-// come together, changes the jars in memory (Store/), writes all changes in one commit, and then answers, each call in
-// its turn, and sends events to those who watch (Sync/CookieEngine). Formats/ has the forms of cookies outside.
+// The steps of a call: a task (Tasks/) puts it into the queue of the store's thread (Sync/CookieLane). That thread
+// takes the waiting calls, changes the jars in memory (Store/) and writes all changes in one commit. Then it sends
+// events to the watching sessions and answers the calls in their order (Sync/CookieEngine). Formats/ contains the
+// external forms of cookies.
 //
-// The folders lie in an order, each above those that it uses: Store, Formats, Sync, Tasks.
+// The folders are layers, and each uses only the ones before it: Store, Formats, Sync, Tasks.
 
 import HTTPRules
 import Synchronization
 public import TaskKit
 
 extension Plugin {
-    /// The plugin of `cookies.…`.
+    /// Creates the plugin of `cookies.…`.
     public static func cookies() -> Plugin { cookies(CookieClocks()) }
 
     static func cookies(_ clocks: CookieClocks, limits: CookieSettings = CookieSettings()) -> Plugin {
@@ -56,7 +57,7 @@ extension Plugin {
 extension CookieService {
     /// Opens the store in the plugin's directory.
     ///
-    /// - Throws: `configuration.invalid`, `storage.full`, `storage.failed`, with a sentence for the operator.
+    /// - Throws: `configuration.invalid`, `storage.full`, `storage.failed`, with a message for the operator.
     fileprivate func open(
         _ settings: CookieSettings, _ clocks: CookieClocks, _ context: PluginContext
     ) async throws {
@@ -74,9 +75,9 @@ extension CookieService {
     }
 }
 
-/// Hands events to the daemon, and wakes the store.
+/// Passes events to the daemon, and calls the store after delays.
 private final class DaemonSink: CookieSink {
-    /// How long the times of use wait to be written.
+    /// The delay before the times of use are written.
     private static let tidying = Duration.seconds(30)
 
     private let context: PluginContext
@@ -89,7 +90,7 @@ private final class DaemonSink: CookieSink {
     }
 
     func endLingering(after delay: Duration) {
-        // The clock of timers may be a hair ahead of the one that is compared with.
+        // The clock of timers may be slightly ahead of the clock that the store compares.
         context.timer(after: delay + .milliseconds(10)) { [lane] in lane.perform { $0.endLingering() } }
     }
 

@@ -3,15 +3,15 @@ import TaskKit
 
 /// The plugin's section of the configuration.
 struct CookiesConfiguration: Codable, Sendable, Equatable {
-    /// Seconds that cookies of a session stay after the profile's last container has gone.
+    /// The seconds that session cookies are kept after the profile's last container was detached.
     var sessionLinger: Int?
-    /// Whether this machine's own addresses are as good as a secure connection.
+    /// Whether connections to this machine's own addresses count as secure.
     var secureLocalhost: Bool?
     /// The file of a newer list of public suffixes.
     var publicSuffixFile: String?
-    /// Profiles of a uid.
+    /// The maximum number of profiles of a uid.
     var uidProfiles: Int?
-    /// Bytes of the cookies of a uid.
+    /// The maximum number of bytes of a uid's cookies.
     var uidBytes: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -22,7 +22,7 @@ struct CookiesConfiguration: Codable, Sendable, Equatable {
         case uidBytes = "uid_bytes"
     }
 
-    /// What operators read about the settings.
+    /// The descriptions of the settings for operators.
     static let settings: [String: JSON] = [
         "session_linger": [
             "description": """
@@ -53,6 +53,8 @@ struct CookiesConfiguration: Codable, Sendable, Equatable {
         ],
     ]
 
+    /// Checks the values.
+    ///
     /// - Throws: `JSONMismatch`.
     func check() throws {
         try Self.check(sessionLinger, 0...CookieSettings.maximumLinger, "$.session_linger")
@@ -66,7 +68,7 @@ struct CookiesConfiguration: Codable, Sendable, Equatable {
             path: path, expected: "an integer from \(range.lowerBound) to \(range.upperBound)", got: "number \(number)")
     }
 
-    /// What the store goes by.
+    /// Returns the settings of the store with the values of this section.
     func apply(to settings: CookieSettings) -> CookieSettings {
         var settings = settings
         if let sessionLinger { settings.sessionLinger = .seconds(sessionLinger) }

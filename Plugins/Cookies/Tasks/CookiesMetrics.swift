@@ -1,15 +1,15 @@
 import TaskKit
 
-/// The plugin's figures, as operators see them. Any thread.
+/// The plugin's metrics for operators. Any thread.
 struct CookiesMetrics: Sendable {
-    /// Cookies of the profiles in memory.
+    /// The number of cookies of the profiles in memory.
     var cookies = Gauge()
     var watches = Gauge()
     var commits = Counter()
-    /// Cookies that were set, changed or removed.
+    /// The number of cookies that were set, changed or removed.
     var changes = Counter()
 
-    /// Figures that no one sees.
+    /// Creates metrics that are not published.
     init() {}
 
     init(_ context: PluginContext) {

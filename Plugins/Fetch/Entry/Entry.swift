@@ -7,5 +7,5 @@ import TaskKit
     Plugin.fetch().export()
 }
 
-/// It reads what strangers send: by default it runs in a process of its own.
+/// Requests a process of its own for the plugin by default, because the plugin parses untrusted data.
 @c public func trestle_plugin_wants_process() {}

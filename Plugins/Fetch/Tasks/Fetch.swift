@@ -1,17 +1,17 @@
 // Fetch: HTTP requests for callers, by rules that an operator sets.
 //
-// The way of a fetch: the task (Tasks/) reads the options and waits for a turn. The loader (Loading/) follows
+// The steps of a fetch: the task (Tasks/) reads the options and waits for a turn. The loader (Loading/) follows
 // redirects; each hop passes the stages of `FetchService.way`. The last stage starts a transfer (Transport/), which
-// runs on the thread of its user. libcurl does HTTP and TLS there and nothing else. The body is decoded on that thread
-// (Bodies/) and waits for its reader in a bounded channel. Responses that may be stored take another way: they go into
-// the store as they came, and their readers follow them there (Cache/).
+// runs on the thread of its user. libcurl does only HTTP and TLS there. The body is decoded on that thread (Bodies/)
+// and waits for its reader in a bounded channel. Responses that may be stored take another path: they are written into
+// the store as received, and their readers read them from there (Cache/).
 //
-// The folders lie in an order, each above those that it uses: Data, Bodies, Transport, Loading, Cache, Packages,
+// The folders are layers, and each uses only the ones before it: Data, Bodies, Transport, Loading, Cache, Packages,
 // Replay, Files, Tasks.
 public import TaskKit
 
 extension Plugin {
-    /// The plugin of `http.fetch`.
+    /// Creates the plugin of `http.fetch`.
     public static func fetch() -> Plugin { fetch(FetchService()) }
 
     static func fetch(_ service: FetchService) -> Plugin {

@@ -4,40 +4,42 @@ import TaskKit
 
 /// The plugin's section of the configuration.
 struct FetchConfiguration: Codable, Sendable {
-    /// `private_networks`: networks that requests may go to although they are not public.
+    /// `private_networks`: networks that requests may reach although they are not public.
     var privateNetworks: [String]?
-    /// `ca_file`: certificates that are trusted in place of the system's.
+    /// `ca_file`: certificates that are trusted instead of the system's.
     var caFile: String?
     /// `user_agent`, `user_agent_append`: the field `User-Agent` of requests that have none.
     var userAgent: String?
     var userAgentAppend: String?
-    /// `inline_bytes`: how long a body in a result may be.
+    /// `inline_bytes`: the maximum length of a body in a result.
     var inlineBytes: Int?
-    /// `body_bytes`: how long a body may be where the caller does not say.
+    /// `body_bytes`: the maximum length of a body if the caller does not specify one.
     var bodyBytes: Int64?
-    /// `transfers`, `queue`: fetches of a user that run, and that wait.
+    /// `transfers`, `queue`: the maximum numbers of a user's running and waiting fetches.
     var transfers: Int?
     var queue: Int?
-    /// `connect_ms`, `idle_ms`: timeouts where the caller does not give them.
+    /// `connect_ms`, `idle_ms`: timeouts if the caller does not specify them.
     var connectMs: Int?
     var idleMs: Int?
     /// `downgrade`: whether redirects may lead from https to http.
     var downgrade: Bool?
-    /// `cache_bytes`, `cache_user_bytes`, `cache_origin_bytes`, `cache_memory_bytes`: how much of responses is stored.
+    /// `cache_bytes`, `cache_user_bytes`, `cache_origin_bytes`, `cache_memory_bytes`: the size limits of the response
+    /// store.
     var cacheBytes: Int64?
     var cacheUserBytes: Int64?
     var cacheOriginBytes: Int64?
     var cacheMemoryBytes: Int64?
-    /// `package_keys`, `package_bytes`: whose offline packages are installed, and how much of them.
+    /// `package_keys`, `package_bytes`: the public keys whose offline packages are installed, and the size limit of the
+    /// packages.
     var packageKeys: [String]?
     var packageBytes: Int64?
-    /// `parameters`: what is added to requests for some origins.
+    /// `parameters`: parameters that are added to requests for some origins.
     var parameters: [ParameterSection]?
     /// `pins`: the keys that certificates of hosts may have.
     var pins: [PinSection]?
-    /// `download_dirs`: folders whose files are bodies.
+    /// `download_dirs`: folders whose files may be bodies.
     var downloadDirs: [String]?
-    /// `proxy`: what all requests go by.
+    /// `proxy`: the proxy for all requests.
     var proxy: String?
 
     enum CodingKeys: String, CodingKey {
@@ -64,7 +66,7 @@ struct FetchConfiguration: Codable, Sendable {
         case proxy
     }
 
-    /// What operators read about the settings.
+    /// The descriptions of the settings for operators.
     static let settings: [String: JSON] = [
         "private_networks": [
             "description": """
@@ -157,23 +159,23 @@ struct FetchConfiguration: Codable, Sendable {
     ]
 }
 
-/// What fetches go by. The defaults are those of an empty configuration.
+/// The settings of fetches. The defaults are those of an empty configuration.
 struct FetchSettings: Sendable {
     static let standardUserAgent = "Trestle"
     /// The plugin's version.
     static let version = "1.0.0"
-    /// In base 64 it fits into a message of the standard length.
+    /// A body of the maximum length, in base 64, fits into a message of the default length.
     static let inlineRange = 0...(700 << 10)
     static let bodyRange: ClosedRange<Int64> = 0...(4 << 30)
     static let transferRange = 1...256
     static let queueRange = 0...65_536
-    /// A file of a package may be as long as its store.
+    /// The range of `package_bytes`. A file of a package may be as long as the whole store.
     static let packageRange: ClosedRange<Int64> = 0...(4 << 30)
-    /// More keys have no use that is known.
+    /// The maximum number of keys. No use for more is known.
     static let maximumPackageKeys = 64
-    /// More folders have no use that is known.
+    /// The maximum number of folders. No use for more is known.
     static let maximumDownloadFolders = 64
-    /// In milliseconds: a day.
+    /// The range of timeouts in milliseconds, up to a day.
     static let timeRange = 1...86_400_000
 
     var gate = AddressGate()
@@ -195,9 +197,9 @@ struct FetchSettings: Sendable {
 
     init() {}
 
-    /// What a configuration says.
+    /// Reads the settings from a configuration.
     ///
-    /// - Throws: Where it says nothing sensible.
+    /// - Throws: If the configuration is invalid.
     init(_ section: FetchConfiguration) throws(JSONMismatch) {
         for (index, text) in (section.privateNetworks ?? []).enumerated() {
             guard let network = IPNetwork(text) else {
@@ -274,7 +276,9 @@ struct FetchSettings: Sendable {
         return text
     }
 
-    /// - Throws: Where the number is out of its range.
+    /// Returns the number.
+    ///
+    /// - Throws: If the number is out of its range.
     static func checked<T: BinaryInteger>(
         _ number: T?, in range: ClosedRange<T>, _ key: String
     ) throws(JSONMismatch) -> T? {

@@ -19,11 +19,11 @@ extension ErrorCode {
     static let storageFailed: ErrorCode = "storage.failed"
 }
 
-/// Why a request does not go where it should.
+/// The reason why a request is refused.
 enum Refusal: String, Sendable {
     /// The address is not public, and no setting opens its network.
     case privateAddress = "private_address"
-    /// The port is one that no request goes to.
+    /// The port is closed to all requests.
     case port
     /// The scheme is neither http nor https.
     case scheme
@@ -33,7 +33,7 @@ enum Refusal: String, Sendable {
     case noNetwork = "no_network"
 }
 
-/// Which bound was passed.
+/// The limit that was exceeded.
 enum SizeBound: String, Sendable {
     case headers
     case body
@@ -41,7 +41,7 @@ enum SizeBound: String, Sendable {
 }
 
 extension BridgeError {
-    /// `http.refused`.
+    /// Returns `http.refused`.
     static func refused(_ reason: Refusal, _ message: String, host: Host?, address: IPAddress? = nil) -> BridgeError {
         var data: JSONObject = ["reason": .string(reason.rawValue)]
         data["host"] = host.map { .string($0.text) }
@@ -49,31 +49,31 @@ extension BridgeError {
         return BridgeError(.httpRefused, message, data: .object(data))
     }
 
-    /// `http.refused`, where nothing can be sent to anyone.
+    /// Returns `http.refused` for a daemon without network access.
     static func noNetwork(_ obstacle: String, host: Host?) -> BridgeError {
         .refused(
             .noNetwork, "no request can be sent: \(obstacle); the drop-in trestle-network.conf opens the network",
             host: host)
     }
 
-    /// `http.too_large`.
+    /// Returns `http.too_large`.
     static func tooLarge(_ what: SizeBound, limit: Int64, _ message: String) -> BridgeError {
         BridgeError(
             .httpTooLarge, message, data: ["what": .string(what.rawValue), "limit": .number(JSONNumber(limit))])
     }
 
-    /// `http.protocol`.
+    /// Returns `http.protocol`.
     static func brokenProtocol(_ message: String) -> BridgeError { BridgeError(.httpProtocol, message) }
 
-    /// `http.decoding`.
+    /// Returns `http.decoding`.
     static func undecodable(_ message: String) -> BridgeError { BridgeError(.httpDecoding, message) }
 
-    /// `options.invalid` about one option.
+    /// Returns `options.invalid` for one option.
     static func invalidOption(_ path: String, expected: String, got: String) -> BridgeError {
         BridgeError(JSONMismatch(path: path, expected: expected, got: got))
     }
 
-    /// The error of a URL that is none.
+    /// Returns the error for an invalid URL.
     static func invalidURL(_ refusal: AddressRefusal) -> BridgeError {
         if refusal.reason == .scheme {
             return .refused(.scheme, "the URL cannot be fetched: \(refusal.description)", host: nil)
@@ -85,6 +85,6 @@ extension BridgeError {
     static let integrityMismatch = BridgeError(
         .httpIntegrity, "the body does not have the hash that the option integrity names")
 
-    /// A fetch that was given up.
+    /// The error of a cancelled fetch.
     static let fetchCancelled = BridgeError(.callCancelled, "the fetch was cancelled")
 }

@@ -1,21 +1,21 @@
 import TaskKit
 
-/// The plugin's figures, as operators see them. Any thread.
+/// The plugin's metrics for operators. Any thread.
 struct FetchMetrics: Sendable {
-    /// Fetches that run, and that wait for their turn.
+    /// The numbers of running fetches and of fetches that wait for their turn.
     var running = Gauge()
     var queued = Gauge()
-    /// Users at work.
+    /// The number of users whose transfers have a thread.
     var threads = Gauge()
     var fetches = Counter()
     var failures = Counter()
     var refusals = Counter()
     var received = Counter()
-    /// Of the cache.
+    /// Metrics of the cache.
     var hits = Counter()
     var evictions = Counter()
 
-    /// Figures that no one sees.
+    /// Creates metrics that are not published.
     init() {}
 
     init(_ context: PluginContext) {

@@ -3,15 +3,15 @@ import TaskKit
 
 /// One table of the setting `parameters`.
 struct ParameterSection: Codable, Sendable {
-    /// Origins, or all below a domain: `https://api.example`, `https://*.example.org`.
+    /// The origins, or patterns for all origins below a domain: `https://api.example`, `https://*.example.org`.
     var origins: [String]
     /// Names and values for the query of URLs.
     var query: [String: String]?
     /// Names and values for headers.
     var headers: [String: String]?
-    /// Whether they take the place of what is there.
+    /// Whether the parameters replace existing ones with the same name.
     var override: Bool?
-    /// Whether the cache distinguishes URLs by them.
+    /// Whether the query parameters are part of the cache key.
     var inKey: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -22,7 +22,7 @@ struct ParameterSection: Codable, Sendable {
         case inKey = "in_key"
     }
 
-    /// What operators read about the setting.
+    /// The description of the setting for operators.
     static let setting: JSON = [
         "description": """
         What is added to requests for some origins: tables with origins, query, headers, override and in_key. Values \
@@ -31,8 +31,10 @@ struct ParameterSection: Codable, Sendable {
         "default": [],
     ]
 
-    /// - Parameter path: Where the table is.
-    /// - Throws: Where it says nothing sensible.
+    /// Returns the rule of this table.
+    ///
+    /// - Parameter path: The path of the table in the configuration.
+    /// - Throws: If the table is invalid.
     func rule(at path: String, _ suffixes: PublicSuffixList?) throws(JSONMismatch) -> PublicParameters.Rule {
         var patterns: [OriginPattern] = []
         for (index, text) in origins.enumerated() {

@@ -3,12 +3,12 @@ import TaskKit
 
 /// One table of the setting `pins`: the keys that a host's certificate may have.
 struct PinSection: Codable, Sendable {
-    /// The host, or all below a domain: `*.example.org`.
+    /// The host, or a pattern for all hosts below a domain: `*.example.org`.
     var host: String
-    /// SHA-256 of public keys, in base 64: two at least, so that one can be replaced.
+    /// The SHA-256 hashes of at least two public keys, in base 64, so that one key can be replaced.
     var sha256: [String]
 
-    /// What operators read about the setting.
+    /// The description of the setting for operators.
     static let setting: JSON = [
         "description": """
         The keys that certificates of a host may have: tables with host and sha256, which are hashes of the public keys \
@@ -16,11 +16,13 @@ struct PinSection: Codable, Sendable {
         """,
         "default": [],
     ]
-    /// With one alone, the host could not change its key.
+    /// With only one key, the host could not change its key.
     private static let minimumKeys = 2
 
-    /// - Parameter path: Where the table is.
-    /// - Throws: Where it says nothing sensible.
+    /// Returns the pin of this table.
+    ///
+    /// - Parameter path: The path of the table in the configuration.
+    /// - Throws: If the table is invalid.
     func pin(at path: String) throws(JSONMismatch) -> TLSSettings.Pin {
         let isBelow = host.hasPrefix("*.")
         guard let name = try? Host(isBelow ? String(host.dropFirst(2)) : host), !isBelow || name.isName else {
@@ -45,7 +47,7 @@ struct PinSection: Codable, Sendable {
 
 /// The setting `proxy`.
 enum ProxySetting {
-    /// What operators read about it.
+    /// The description of the setting for operators.
     static let setting: JSON = [
         "description": """
         A proxy for all requests, such as http://proxy.example:3128 or socks5h://proxy.example:1080. It resolves the \
@@ -56,12 +58,14 @@ enum ProxySetting {
 
     private static let schemes = ["http", "https", "socks5h"]
 
-    /// - Throws: Where the text is no proxy.
+    /// Returns the proxy without its path.
+    ///
+    /// - Throws: If the text is not a proxy.
     static func check(_ text: String) throws(JSONMismatch) -> String {
         let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         let authority = parts.count == 3 ? parts[2].prefix { $0 != "/" } : ""
         guard parts.count == 3, parts[1].isEmpty, schemes.contains(where: { parts[0] == "\($0):" }),
-            // Its host and port are written as those of a URL.
+            // Its host and port have the syntax of a URL's.
             let url = try? WebURL("http://\(authority)/"), url.origin.host.text.utf8.count > 0, !authority.contains("@")
         else {
             throw JSONMismatch(

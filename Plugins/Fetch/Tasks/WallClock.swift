@@ -1,7 +1,7 @@
 import Glibc
 import HTTPRules
 
-/// The time of the machine.
+/// The system's wall clock.
 enum WallClock {
     static var now: UnixTime {
         var time = timespec()

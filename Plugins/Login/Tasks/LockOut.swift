@@ -1,39 +1,39 @@
-/// Slows down who guesses passwords: a pure state machine, one entry per (user name, uid of the peer).
+/// Slows down clients that guess passwords. A pure state machine with one entry per (user name, uid of the peer).
 ///
-/// The first `Rules.freeFailures` failures cost nothing. From then on each failure closes the entry for a while: at
-/// first for `Rules.firstDelay`, after each further failure for twice as long, at most for `Rules.maximumDelay`. An
-/// attempt that comes in that time is refused immediately, checks no password and changes nothing. A success forgets
-/// the failures.
+/// The first `Rules.freeFailures - 1` failures have no effect. From then on each failure closes the entry for a time:
+/// first `Rules.firstDelay`, doubled after each further failure, at most `Rules.maximumDelay`. An attempt during that
+/// time is refused immediately, checks no password and changes nothing. A success clears the failures.
 ///
-/// Because the peer's uid is part of the key, no user can lock another out. Attempts that are under way count as if
-/// they had failed, so that guesses made side by side get no further than guesses made one after the other. Names that
-/// no account bears are counted like the others: an answer must not show which is which.
+/// Because the peer's uid is part of the key, no user can lock out another. Running attempts count as failed, so
+/// parallel guesses gain nothing over guesses one after the other. Names without an account are counted like the
+/// others: an answer must not show whether an account exists.
 ///
 /// Times are readings of one monotonic clock, given by the caller.
 struct LockOut: Sendable {
-    /// How patient it is.
+    /// The limits and times.
     struct Rules: Sendable {
-        /// Failures before the first delay: what a person who has several passwords in mind needs.
+        /// The failure with this number is the first one that causes a delay. It allows a person to try several
+        /// passwords.
         var freeFailures = 5
-        /// The delay after the first failure that costs something.
+        /// The first delay.
         var firstDelay = Duration.seconds(1)
-        /// No delay is longer: 96 guesses a day are hopeless, and who comes back after a break gets in.
+        /// The maximum delay: it allows only 96 guesses a day, and a user who returns after a break can log in.
         var maximumDelay = Duration.seconds(15 * 60)
-        /// How long after its last failure an entry is forgotten.
+        /// The time after its last failure after which an entry is removed.
         var memory = Duration.seconds(24 * 60 * 60)
-        /// The most entries at a time: with names of the longest kind about 5 MB.
+        /// The maximum number of entries: about 5 MB with the longest names.
         var maximumEntries = 10_000
     }
 
-    /// An attempt that may go on. Ends with exactly one of `succeeded`, `failed` and `abandoned`.
+    /// An attempt that may continue. It ends with exactly one of `succeeded`, `failed` and `abandoned`.
     struct Attempt: Sendable, Hashable {
         fileprivate var key: Key
     }
 
-    /// What is said to who wants to attempt a password.
+    /// The answer to a request to attempt a password.
     enum Verdict: Sendable, Equatable {
         case allowed(Attempt)
-        /// Refused; trying again makes sense after this time, which is more than zero.
+        /// The attempt is refused. The caller may try again after this time, which is more than zero.
         case locked(retryAfter: Duration)
     }
 
@@ -45,11 +45,11 @@ struct LockOut: Sendable {
     private struct Entry {
         var failures = 0
         var underWay = 0
-        /// Attempts are refused before this time; nil: they are not.
+        /// Attempts are refused before this time; `nil` if they are not refused.
         var closedUntil: Duration?
         var lastFailure = Duration.zero
 
-        /// What there is to lose by forgetting it.
+        /// The importance of keeping the entry.
         var weight: (Int, Duration) { (failures, lastFailure) }
     }
 
@@ -60,16 +60,16 @@ struct LockOut: Sendable {
         self.rules = rules
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int { entries.count }
 
-    /// Asks to attempt a password for `user` from `uid`.
+    /// Begins an attempt for `user` from `uid`, if it is allowed.
     mutating func begin(user: UserName, uid: UInt32, now: Duration) -> Verdict {
         let key = Key(user: user, uid: uid)
         forget(key, ifPast: now)
         var entry = entries[key] ?? Entry()
         if let closedUntil = entry.closedUntil, closedUntil > now { return .locked(retryAfter: closedUntil - now) }
-        // Past the free ones, one at a time: each failure must have its delay before the next guess.
+        // After the free failures, one at a time: the delay of each failure must pass before the next guess.
         let allowed = max(1, rules.freeFailures - entry.failures)
         if entry.underWay >= allowed { return .locked(retryAfter: rules.firstDelay) }
         if entries[key] == nil, !makeRoom(for: uid, now: now) { return .locked(retryAfter: rules.firstDelay) }
@@ -78,7 +78,7 @@ struct LockOut: Sendable {
         return .allowed(Attempt(key: key))
     }
 
-    /// The password was right.
+    /// Ends an attempt whose password was right.
     mutating func succeeded(_ attempt: Attempt) {
         end(attempt) { entry in
             entry.failures = 0
@@ -86,7 +86,7 @@ struct LockOut: Sendable {
         }
     }
 
-    /// The password was wrong, or there is no such user.
+    /// Ends an attempt whose password was wrong or whose user does not exist.
     mutating func failed(_ attempt: Attempt, now: Duration) {
         end(attempt) { [rules] entry in
             entry.failures += 1
@@ -95,12 +95,12 @@ struct LockOut: Sendable {
         }
     }
 
-    /// No password was checked.
+    /// Ends an attempt that checked no password.
     mutating func abandoned(_ attempt: Attempt) {
         end(attempt) { _ in }
     }
 
-    /// Forgets the failures for `user` from every uid: the account has a new password, or is gone.
+    /// Clears the failures for `user` from every uid: the account has a new password, or was removed.
     mutating func forget(user: UserName) {
         for key in entries.keys where key.user == user {
             if let underWay = entries[key]?.underWay, underWay > 0 {
@@ -127,11 +127,11 @@ struct LockOut: Sendable {
         (entry.closedUntil ?? now) <= now && entry.lastFailure + rules.memory <= now
     }
 
-    /// Makes sure that one more entry fits; false: every entry is in use.
+    /// Ensures that one more entry fits. Returns false if every entry is in use.
     ///
-    /// Where nothing is past, an entry of the same uid has to go before those of others: a user that tries many names
-    /// must not make the daemon forget what others, or they themselves, did. Of a uid's entries the one with the fewest
-    /// failures goes, of equal ones the oldest.
+    /// An expired entry is removed first, then an entry of the same uid before those of others: a user that tries many
+    /// names must not erase the failures of other users. Of a uid's entries the one with the fewest failures is
+    /// removed; of equal ones, the oldest.
     private mutating func makeRoom(for uid: UInt32, now: Duration) -> Bool {
         if entries.count < rules.maximumEntries { return true }
         // One pass and no copies: this runs on the loop, at most as often as a password is hashed.
@@ -155,7 +155,7 @@ struct LockOut: Sendable {
 }
 
 extension LockOut.Rules {
-    /// The delay after the failure number `failures`.
+    /// Returns the delay after the failure number `failures`.
     fileprivate func delay(after failures: Int) -> Duration {
         var delay = firstDelay
         for _ in 0..<(failures - freeFailures) {

@@ -1,12 +1,12 @@
-// Login: who uses a session. A local store of accounts (Accounts/), passwords hashed by libsodium (Hashing/), random
-// tokens for logging in again, a lock-out for who guesses, and the tasks (Tasks/) that put a user's name on a session.
+// Login: sets the user of a session. It has a local store of accounts (Accounts/), passwords hashed by libsodium
+// (Hashing/), random tokens for logging in again, a lock-out against guessing, and the tasks (Tasks/).
 //
-// What is decided here (`LockOut`, `Token`, `PasswordHasher`, `AccountStore`) knows neither threads nor calls;
-// `LoginService` puts it together on two lanes; the tasks are thin.
+// `LockOut`, `Token`, `PasswordHasher` and `AccountStore` do not depend on threads or calls. `LoginService` combines
+// them on two lanes. The tasks are thin.
 public import TaskKit
 
 extension Plugin {
-    /// The plugin of `login`, `logout`, `login.status` and `login.users.…`.
+    /// Creates the plugin of `login`, `logout`, `login.status` and `login.users.…`.
     public static func login() -> Plugin {
         login(LoginService(), SessionTokens())
     }
@@ -39,7 +39,7 @@ extension Plugin {
             tokens.restore($0)
         }
         .onStop {
-            // What was acknowledged is on the disk already: a file that does not close in order loses nothing.
+            // Acknowledged changes are on the disk already: a failure to close the file loses nothing.
             try? await service.database.close()
         }
         .event(

@@ -1,20 +1,21 @@
 import TaskKit
 
-/// Bounds how often a session, and the sessions of one uid, attempt to log in, by whatever name: a pure state machine.
-/// The lock-out bounds guesses for one name; this bounds those for many.
+/// Limits the login attempts of a session, and of the sessions of one uid, under any names. A pure state machine. The
+/// lock-out limits guesses for one name; this limits guesses for many names.
 ///
-/// Each has a bucket that holds the attempts of a minute, and fills in a minute. An attempt that is refused takes
+/// Each subject has a bucket that holds the attempts of a minute and fills in a minute. A refused attempt takes
 /// nothing. Times are readings of one monotonic clock, given by the caller.
 struct LoginAttempts: Sendable {
-    /// Attempts in a minute; 0: any number.
+    /// The attempts per minute; 0 for no limit.
     struct Rules: Sendable, Equatable {
-        /// Those of one session: no user types so fast, and a page that logs in again with each load does not either.
+        /// The attempts of one session. No user types so fast; a page that logs in again with each load needs fewer,
+        /// too.
         var session = 120
-        /// Those of one uid's sessions.
+        /// The attempts of all sessions of one uid.
         var uid = 600
     }
 
-    /// Whose attempts they are.
+    /// The session or the uid that makes the attempts.
     enum Subject: Hashable, Sendable, CustomStringConvertible {
         case session(SessionID)
         case uid(UInt32)
@@ -27,25 +28,25 @@ struct LoginAttempts: Sendable {
         }
     }
 
-    /// An attempt that is refused: whose bucket is empty, and for how long.
+    /// The refusal of an attempt: the subject whose bucket is empty, and the time until the next attempt.
     struct Refusal: Error, Equatable {
         var subject: Subject
         var limit: Int
         var retryAfter: Duration
     }
 
-    /// Changed for later attempts; buckets are full again then.
+    /// The rules for later attempts. A change refills all buckets.
     var rules: Rules {
         didSet { if rules != oldValue { fullAt = [:] } }
     }
-    /// When each bucket will be full; one that is missing is.
+    /// The time at which each bucket will be full; a missing bucket is full.
     private var fullAt: [Subject: Duration] = [:]
-    /// From so many buckets on those that are full are forgotten.
+    /// The number of buckets from which full ones are removed.
     private static let crowd = 1_024
 
     init(rules: Rules = Rules()) { self.rules = rules }
 
-    /// How many buckets there are that may not be full.
+    /// The number of stored buckets.
     var count: Int { fullAt.count }
 
     /// Takes an attempt from both buckets.

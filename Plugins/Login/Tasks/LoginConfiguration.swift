@@ -3,15 +3,15 @@ import TaskKit
 
 /// The plugin's section of the configuration.
 struct LoginConfiguration: Codable, Sendable {
-    /// `password_cost`: how much work it is to check a password; `interactive` unless said otherwise. Passwords that
-    /// were hashed at another cost stay valid and are hashed again at the next login.
+    /// `password_cost`: the cost of checking a password; `nil` for `interactive`. Passwords that were hashed at another
+    /// cost stay valid and are hashed again at the next login.
     var passwordCost: CostName?
 
-    /// `token_days`: for how many days a token is good for logging in again, 1 to 3,650; 30 unless said otherwise.
+    /// `token_days`: the number of days for which a token is valid, 1 to 3,650; `nil` for 30.
     var tokenDays: Int?
 
-    /// `session_attempts`, `uid_attempts`: attempts to log in of one session, and of one uid, in a minute; 0: any
-    /// number.
+    /// `session_attempts`, `uid_attempts`: the login attempts per minute of one session, and of one uid; 0 for no
+    /// limit, `nil` for the default.
     var sessionAttempts: Int?
     var uidAttempts: Int?
 
@@ -27,7 +27,7 @@ struct LoginConfiguration: Codable, Sendable {
         case uidAttempts = "uid_attempts"
     }
 
-    /// What operators read about the settings.
+    /// The description of the settings for operators.
     static let settings: [String: JSON] = [
         "password_cost": [
             "description": """
@@ -53,27 +53,27 @@ struct LoginConfiguration: Codable, Sendable {
     ]
 }
 
-/// What the login service goes by. The defaults are those of an empty configuration.
+/// The settings of the login service. The defaults are those of an empty configuration.
 struct LoginSettings: Sendable {
     var cost = PasswordCost.interactive
 
-    /// The life of a token. It is counted from the login by password and not prolonged by use: a token that leaks is
-    /// worth something for this long and no longer.
+    /// The lifetime of a token. It begins at the login by password and is not extended by use, which limits the time
+    /// for which a leaked token is usable.
     var tokenLifetime = Duration.seconds(30 * 86_400)
 
     var lockOut = LockOut.Rules()
 
     var attempts = LoginAttempts.Rules()
 
-    /// Ten years: beyond it a number of days is a slip of the pen.
+    /// Ten years: a larger number is a typing error.
     static let maximumTokenDays = 3650
 
     /// More than a machine hashes in a minute.
     static let maximumAttempts = 1_000_000
 
-    /// Takes over what the configuration says.
+    /// Applies the configuration.
     ///
-    /// - Throws: `JSONMismatch`, where it says nothing sensible.
+    /// - Throws: `JSONMismatch` if a value is out of range.
     mutating func apply(_ configuration: LoginConfiguration) throws {
         switch configuration.passwordCost {
         case .interactive: cost = .interactive
@@ -103,10 +103,11 @@ struct LoginSettings: Sendable {
 
 /// The clocks that the login service reads.
 struct LoginClocks: Sendable {
-    /// When tokens expire and accounts are made.
+    /// The clock for the expiry of tokens and the creation of accounts.
     var wall: @Sendable () -> WallTime = { .now() }
 
-    /// For the lock-out, which must not follow a clock that is being set: the time since some moment in the past.
+    /// The clock for the lock-out, which changes of the system clock must not affect: the time since a moment in the
+    /// past.
     var monotonic: @Sendable () -> Duration = {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

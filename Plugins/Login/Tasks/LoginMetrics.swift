@@ -1,15 +1,15 @@
 import TaskKit
 
-/// The plugin's figures, as operators see them. Any thread.
+/// The plugin's metrics for operators. Any thread.
 struct LoginMetrics: Sendable {
     var accounts = Gauge()
-    /// Logins that went well, by password or by token.
+    /// Successful logins, by password or by token.
     var logins = Counter()
     var failedLogins = Counter()
-    /// Attempts that were refused unheard.
+    /// Attempts that were refused without a check.
     var lockedLogins = Counter()
 
-    /// Figures that no one sees.
+    /// Creates metrics that are not published.
     init() {}
 
     init(_ context: PluginContext) {

@@ -1,10 +1,10 @@
 import Synchronization
 import TaskKit
 
-/// Who may log in, and how: passwords, tokens and accounts put together. It knows nothing of sessions.
+/// The login by passwords, tokens and accounts. It does not depend on sessions beyond counting their attempts.
 ///
-/// Safe on any thread; what takes long runs on two lanes of its own. The calls below throw `BridgeError`, and
-/// `CancellationError` where the call on whose behalf they work has ended.
+/// Any thread. Long work runs on its own two lanes. The methods throw `BridgeError`, and `CancellationError` if the
+/// call for which they work has ended.
 final class LoginService: Sendable {
     private struct State {
         var settings: LoginSettings
@@ -24,7 +24,7 @@ final class LoginService: Sendable {
     private let hashing = HashingQueue()
     private let clocks: LoginClocks
     private let state: Mutex<State>
-    /// What holds where the configuration says nothing.
+    /// The settings for everything that the configuration omits.
     private let standard: LoginSettings
     private let figures = Mutex(LoginMetrics())
     private var metrics: LoginMetrics { figures.withLock { $0 } }
@@ -35,7 +35,7 @@ final class LoginService: Sendable {
         state = Mutex(State(settings))
     }
 
-    /// Whether a configuration could be taken over.
+    /// Checks whether a configuration can be applied.
     ///
     /// - Throws: `JSONMismatch`.
     static func check(_ configuration: LoginConfiguration) throws {
@@ -43,10 +43,10 @@ final class LoginService: Sendable {
         try settings.apply(configuration)
     }
 
-    /// Takes over the configuration. What has begun goes on as it began; who is locked out stays so.
+    /// Applies the configuration. Running logins continue with the old settings; lock-outs stay.
     func configure(_ configuration: LoginConfiguration) {
         var settings = standard
-        // `check` has let it pass.
+        // `check` has accepted it.
         guard (try? settings.apply(configuration)) != nil else { return }
         let hasher = PasswordHasher(cost: settings.cost)
         state.withLock { state in
@@ -59,8 +59,8 @@ final class LoginService: Sendable {
     /// Opens the accounts in the plugin's directory.
     ///
     /// - Parameters:
-    ///   - metrics: Are kept up to date from here on; by default no one sees them.
-    ///   - log: Gets sentences for the operator.
+    ///   - metrics: The metrics to update from now on; by default they are not published.
+    ///   - log: Receives messages for the operator.
     func open(
         directory: String, metrics: LoginMetrics = LoginMetrics(), log: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws {
@@ -70,10 +70,10 @@ final class LoginService: Sendable {
     }
 }
 
-/// What a successful login gives.
+/// The result of a successful login.
 struct Grant: Sendable {
     let user: UserName
-    /// As the client keeps it.
+    /// The token in the form that the client keeps.
     let token: String
     let tokenHash: TokenHash
     let expiresAt: WallTime
@@ -82,9 +82,9 @@ struct Grant: Sendable {
 // MARK: Logging in
 
 extension LoginService {
-    /// Counts an attempt to log in, before anything is done about it.
+    /// Counts an attempt to log in, before any other work.
     ///
-    /// - Throws: `busy`, where there were too many of the session, or of the uid.
+    /// - Throws: `busy` if the session or the uid made too many attempts.
     func admit(session: SessionID, uid: UInt32) throws(BridgeError) {
         let now = clocks.monotonic()
         let refusal = state.withLock { state -> LoginAttempts.Refusal? in
@@ -105,12 +105,12 @@ extension LoginService {
             isTransient: true, retryAfter: refusal.retryAfter)
     }
 
-    /// Logs in by password and gives a new token.
+    /// Logs in by password and returns a new token.
     ///
-    /// - Parameter uid: Who asks: lock-out and slots of the queue are counted for it.
+    /// - Parameter uid: The uid of the client, to which the lock-out and the slots of the queue are charged.
     /// - Throws: `login.failed`, `login.locked`, `busy`, `storage.full`, `storage.failed`.
     func logIn(_ user: UserName, _ password: Secret, uid: UInt32) async throws -> Grant {
-        // A slot first: a call that finds none must leave no trace in the lock-out.
+        // First a slot: a call that finds none must not affect the lock-out.
         let verified = try await hashing.withSlot(for: uid) { try await verify(user, password, uid: uid) }
         let token = Token()
         let now = clocks.wall()
@@ -119,13 +119,13 @@ extension LoginService {
             try store.issue(
                 token.hash, to: verified.account, rehashed: verified.rehashed, now: now, expiresAt: expiresAt)
         }
-        // Nothing was issued where the password was changed, or the account removed, since it was checked.
+        // No token was issued if the password was changed, or the account removed, after the check.
         guard isIssued else { throw Self.wrongPassword }
         metrics.logins.add()
         return Grant(user: user, token: token.text, tokenHash: token.hash, expiresAt: expiresAt)
     }
 
-    /// Logs in by a token that an earlier login gave. Its expiry stays what it was.
+    /// Logs in by a token of an earlier login. The token keeps its expiry.
     ///
     /// - Throws: `login.failed`, `storage.failed`.
     func logIn(_ token: Secret) async throws -> Grant {
@@ -144,7 +144,7 @@ extension LoginService {
 
     private struct Verified: Sendable {
         var account: Account
-        /// The password's hash at today's cost, where the one that is kept is of another.
+        /// The password's hash at the current cost; `nil` if the stored hash has that cost already.
         var rehashed: PasswordHash?
     }
 
@@ -184,7 +184,7 @@ extension LoginService {
         }
     }
 
-    /// Nil: the password is wrong, or there is no account; the time it takes does not show which.
+    /// Checks a password. Returns `nil` if it is wrong or if there is no account; the time does not show which.
     private func check(_ password: Secret, of account: Account?, uid: UInt32) async throws -> Verified? {
         let hasher = state.withLock { $0.hasher }
         return try await hash(for: uid) {
@@ -218,7 +218,7 @@ extension LoginService {
     func add(_ user: UserName, _ password: Secret, uid: UInt32) async throws {
         let exists = BridgeError(
             "user.exists", "there is a user \(user) already; login.users.passwd changes a password")
-        // Asked twice, so that hashing is spared where it is in vain, and no other call comes in between.
+        // Checked twice: here to avoid a useless hash, and in `add` because another call may come in between.
         if try await database.perform({ try $0.account(user) }) != nil { throw exists }
         let hash = try await newHash(password, uid: uid)
         let now = clocks.wall()
@@ -226,7 +226,7 @@ extension LoginService {
         metrics.accounts.add(1)
     }
 
-    /// Gives an account another password. Its tokens are revoked.
+    /// Changes an account's password and revokes its tokens.
     ///
     /// - Throws: `user.not_found`, `busy`, `storage.full`, `storage.failed`.
     func setPassword(_ user: UserName, _ password: Secret, uid: UInt32) async throws {
@@ -248,7 +248,7 @@ extension LoginService {
         state.withLock { $0.lockOut.forget(user: user) }
     }
 
-    /// All accounts, by name.
+    /// Returns all accounts, by name.
     ///
     /// - Throws: `storage.failed`.
     func list() async throws -> [AccountSummary] {

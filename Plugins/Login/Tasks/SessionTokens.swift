@@ -1,7 +1,7 @@
 import Synchronization
 import TaskKit
 
-/// A session's login on its way to the next daemon: who, the hash of the token, and until when that is good.
+/// A session's login for the handover to the next daemon: the user, the hash of the token, and its expiry.
 struct KeptLogin: Codable, Sendable, Equatable {
     var user: String
     var token: [UInt8]
@@ -13,8 +13,8 @@ struct KeptLogin: Codable, Sendable, Equatable {
     }
 }
 
-/// Which token a session is logged in with: what `logout` revokes. Who is logged in is for the daemon to say; this is
-/// in memory only and forgotten when the session closes.
+/// The token that each session logged in with, which `logout` revokes. The daemon decides which user is logged in. The
+/// tokens are in memory only and removed when the session closes.
 final class SessionTokens: Sendable {
     /// One login of one session.
     struct Login: Sendable, Hashable {
@@ -32,15 +32,15 @@ final class SessionTokens: Sendable {
 
     private let state = Mutex(State())
 
-    /// The login of a session; nil: none that is known.
+    /// The login of a session; `nil` if it is unknown.
     subscript(session: SessionID) -> Login? {
         state.withLock { $0.logins[session] }
     }
 
-    /// How many sessions are logged in.
+    /// The number of stored logins.
     var count: Int { state.withLock { $0.logins.count } }
 
-    /// Notes a login, in the place of the session's earlier one.
+    /// Stores a login in place of the session's earlier one.
     func note(_ grant: Grant, of session: SessionID) -> Login {
         state.withLock { state in
             state.lastNumber += 1
@@ -51,7 +51,7 @@ final class SessionTokens: Sendable {
         }
     }
 
-    /// Forgets a login, unless the session has another one since. False: it has.
+    /// Removes a login. Returns false if the session has another login since; it is kept.
     @discardableResult
     func forget(_ login: Login?, of session: SessionID) -> Bool {
         state.withLock { state in
@@ -61,7 +61,7 @@ final class SessionTokens: Sendable {
         }
     }
 
-    /// What is known of sessions, for the next daemon.
+    /// Returns the logins of sessions, for the next daemon.
     func kept(of sessions: [SessionID]) -> [SessionID: KeptLogin] {
         state.withLock { state in
             sessions.reduce(into: [:]) { kept, session in
@@ -70,9 +70,9 @@ final class SessionTokens: Sendable {
         }
     }
 
-    /// Goes on with the logins of the daemon before.
+    /// Restores the logins of the previous daemon.
     ///
-    /// - Returns: The sessions whose login makes no sense.
+    /// - Returns: The sessions whose login is invalid.
     func restore(_ kept: [SessionID: KeptLogin]) -> [SessionID] {
         state.withLock { state in
             kept.compactMap { session, kept in
@@ -86,7 +86,7 @@ final class SessionTokens: Sendable {
         }
     }
 
-    /// Forgets a session.
+    /// Removes the login of a session.
     func forget(_ session: SessionID) {
         state.withLock { $0.logins[session] = nil }
     }

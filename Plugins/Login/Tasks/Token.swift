@@ -1,18 +1,18 @@
 import CSodium
 import Sodium
 
-/// What a client keeps in order to log in again without a password: 32 random bytes, written in base64url.
+/// A secret that a client keeps to log in again without a password: 32 random bytes in base64url.
 struct Token: Sendable {
-    /// As many as leave no hope of guessing one.
+    /// Enough bytes to make guessing hopeless.
     private static let randomBytes = 32
 
-    /// What the client gets, and brings back.
+    /// The text that the client receives and later sends back.
     let text: String
 
-    /// Under which the token is known here.
+    /// The hash by which the token is stored.
     let hash: TokenHash
 
-    /// A new token, which no one has seen before.
+    /// Creates a new random token.
     init() {
         Sodium.prepare()
         var bytes = [UInt8](repeating: 0, count: Self.randomBytes)
@@ -22,13 +22,13 @@ struct Token: Sendable {
         sodium_memzero(&bytes, bytes.count)
     }
 
-    /// The hash of a token that a client brought. Nil: it is nothing that was ever given out.
+    /// Returns the hash of a token that a client sent; `nil` if it does not have the form of a token.
     static func hash(of secret: Secret) -> TokenHash? {
         var bytes = [UInt8](repeating: 0, count: randomBytes)
         defer { sodium_memzero(&bytes, bytes.count) }
         var count = 0
         let status = secret.withBytes { text in
-            // Not by way of a text, which would leave copies of the secret in memory.
+            // Not through a `String`, which would leave copies of the secret in memory.
             sodium_base642bin(
                 &bytes, bytes.count, text, secret.count, nil, &count, nil, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
         }
@@ -37,17 +37,17 @@ struct Token: Sendable {
     }
 }
 
-/// What is kept of a token. The token cannot be found from it.
+/// The stored form of a token. The token cannot be computed from it.
 struct TokenHash: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// A hash that was kept; nil: its length is not that of one.
+    /// Creates a hash from stored bytes; `nil` if the length is not that of a hash.
     init?(bytes: [UInt8]) {
         guard bytes.count == Int(crypto_generichash_BYTES) else { return nil }
         self.bytes = bytes
     }
 
-    /// No salt and no cost: there is nothing to guess in 32 random bytes.
+    /// Hashes without salt or cost: 32 random bytes cannot be guessed.
     fileprivate init(of token: [UInt8]) {
         var hash = [UInt8](repeating: 0, count: Int(crypto_generichash_BYTES))
         crypto_generichash(&hash, hash.count, token, UInt64(token.count), nil, 0)

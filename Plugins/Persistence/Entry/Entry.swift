@@ -2,7 +2,7 @@
 import PersistenceTasks
 import TaskKit
 
-/// Called once by the daemon.
+/// Returns the plugin's table. The daemon calls this once.
 @c public func trestle_plugin_entry() -> PluginTable {
     Plugin.persistence().export()
 }

@@ -1,22 +1,22 @@
 // Persistence: records (JSON objects) in named tables, in SQLite, a namespace for each user and origin.
 //
-// The way of a call: a task (Calls/) puts it into a lane's queue on the loop thread (Batch/Store), or behind the calls
-// of its session that it must not overtake (Batch/CallQueues). The lane's thread takes what has come together. That of
-// commits plans batches (Batch/BatchPlanner) and carries them out, all writes of a batch in one commit
-// (Batch/StoreEngine); those of reads and of queries share a snapshot and wait for no commit (Batch/ReadEngine). Each
-// has its own connection to the database (Store/, Query/). The answers of a batch go back to the loop together, and
-// committed changes are sent to watchers (Watch/).
+// The path of a call: on the loop thread a task (Calls/) appends it to a lane's queue (Batch/Store), or behind the
+// calls of its session that it must not overtake (Batch/CallQueues). The lane's thread takes the calls that have
+// arrived together. The lane of commits plans batches (Batch/BatchPlanner) and executes them, all writes of a batch in
+// one commit (Batch/StoreEngine). The lanes of reads (Batch/ReadEngine) and of queries (Batch/QueryEngine) read
+// snapshots and wait for no commit. Each lane has its own connections to the database (Store/, Query/). The answers of
+// a batch return to the loop together, and committed changes are sent to watchers (Watch/).
 //
-// Backups, restores, exports and imports (Copies/) are made in files beside the database that travel over the bridge as
+// Backups, restores, exports and imports (Copies/) use files beside the database, which are sent and received as
 // streams.
 //
-// The folders lie in an order, each above those that it uses: Store, Query, Watch, Batch, Copies, Calls.
+// The folders are layers, each of which uses only earlier ones: Store, Query, Watch, Batch, Copies, Calls.
 
 import Synchronization
 public import TaskKit
 
 extension Plugin {
-    /// The persistence plugin.
+    /// Creates the persistence plugin.
     public static func persistence() -> Plugin {
         let configuration = PluginConfiguration(PersistenceConfiguration())
         let daemon = DaemonSink()
@@ -79,7 +79,7 @@ extension Plugin {
     }
 }
 
-/// Hands answers and events to the daemon.
+/// Passes answers and events to the daemon.
 private final class DaemonSink: StoreSink {
     private let context = Mutex<PluginContext?>(nil)
 
@@ -87,7 +87,7 @@ private final class DaemonSink: StoreSink {
 
     func deliver(_ answers: [StoreAnswer]) { answers.forEach { $0.give() } }
 
-    /// Runs `body` on the loop thread when what its sockets brought in this turn has been handled.
+    /// Runs `body` on the loop thread after the input of this turn has been handled.
     func atTurnEnd(_ body: @escaping @Sendable () -> Void) {
         guard let context = context.withLock({ $0 }) else { return body() }
         context.post(body)
@@ -103,7 +103,7 @@ private final class DaemonSink: StoreSink {
 
     func whenTaken(_ body: @escaping @Sendable () -> Void) {
         guard let context = context.withLock({ $0 }) else { return }
-        // The loop thread runs this after the events that were handed to it before.
+        // The loop thread runs this after the events that were published before.
         context.post(body)
     }
 }

@@ -1,10 +1,10 @@
 import TaskKit
 
-/// Has a client show the alert: a web container, or a person's terminal or desktop, that registered `ui.alert`. The
-/// daemon chooses which, by the caller's uid and the policy.
+/// Shows the alert through a client that registered `ui.alert`: a web container, a terminal or a desktop. The daemon
+/// chooses the client by the caller's uid and the policy.
 struct ClientPresenter: Presenter {
     func present(_ request: AlertRequest, for call: Call) async throws(BridgeError) -> AlertChoice {
-        // The whole time is this presenter's: what comes after it needs none.
+        // This presenter may use the whole time: the later presenters need none.
         let answer: AlertChoice.Answer = try await call.call(
             "ui.alert", request.options, timeout: request.timeout.map { .after($0) } ?? .unlimited)
         do throws(JSONMismatch) {

@@ -1,6 +1,6 @@
 import TaskKit
 
-/// Writes the alert to the daemon's log and takes the first button for the answer. It never fails and never waits.
+/// Writes the alert to the daemon's log and returns the first button as the answer. It never fails and never waits.
 struct LogPresenter: Presenter {
     func present(_ request: AlertRequest, for call: Call) async throws(BridgeError) -> AlertChoice {
         let choice = AlertChoice(index: 0, text: request.kind == .prompt ? request.defaultText ?? "" : nil)

@@ -1,11 +1,13 @@
 import HTTPRules
 import TaskKit
 
-/// Which cookies of a profile are meant: those of a domain and the names below it, those of a name, or all.
+/// A selection of the cookies of a profile: those of a domain and the names below it, those of a name, or all.
 struct CookieChoice: Sendable {
     private let host: Host?
     private let name: [UInt8]?
 
+    /// Creates a selection from the options of a call; `nil` options do not restrict it.
+    ///
     /// - Throws: `options.invalid`.
     init(domain: String?, name: String? = nil) throws(BridgeError) {
         host = if let domain { try KeyText.host(domain, at: "$.domain") } else { nil }

@@ -1,9 +1,9 @@
-/// A form in which cookies are kept in files.
+/// A file format for cookies.
 enum CookieFormat: String, Codable, CaseIterable, Sendable {
-    /// Lines of seven columns, as curl and wget have them.
+    /// Lines of seven columns, as in curl and wget.
     case netscape
-    /// Cookies with all that is known of them; in a stream a line for each.
+    /// Cookies with all their properties; in a stream, one line for each.
     case json
-    /// WebKitGTK's: its database, in a stream alone, or lines of eight columns.
+    /// The formats of WebKitGTK: its database, only in a stream, or lines of eight columns.
     case webkit
 }

@@ -1,9 +1,9 @@
 import HTTPRules
 import TaskKit
 
-/// A text of bytes: as a string where it is UTF-8, else in base 64 under another name.
+/// Bytes as JSON: a string if they are UTF-8, otherwise base 64 in a member with another name.
 enum ByteText {
-    /// The member that says the bytes.
+    /// Returns the member that represents the bytes.
     static func member(_ name: String, _ bytes: [UInt8]) -> (String, JSON) {
         if let text = String(validating: bytes, as: UTF8.self) { return (name, .string(text)) }
         var base64: [UInt8] = []
@@ -11,9 +11,9 @@ enum ByteText {
         return (name + "Base64", .string(String(decoding: base64, as: UTF8.self)))
     }
 
-    /// The bytes that one of two members says.
+    /// Returns the bytes that one of two members represents; `nil` if neither is present.
     ///
-    /// - Throws: `options.invalid`, where there are both, or what is no base 64.
+    /// - Throws: `options.invalid`, if both are present, or the base 64 is invalid.
     static func bytes(
         _ name: String, _ text: String?, _ base64: String?, at path: String
     ) throws(BridgeError) -> [UInt8]? {
@@ -28,7 +28,7 @@ enum ByteText {
     }
 }
 
-/// A cookie's key as callers write it.
+/// A cookie's key in the options of callers.
 struct KeyText: Codable, Sendable {
     var name: String?
     var nameBase64: String?
@@ -37,6 +37,8 @@ struct KeyText: Codable, Sendable {
     var path: String?
     var partition: String?
 
+    /// Returns the key.
+    ///
     /// - Throws: `options.invalid`.
     func key(at path: String) throws(BridgeError) -> Cookie.Key {
         Cookie.Key(
@@ -44,6 +46,8 @@ struct KeyText: Codable, Sendable {
             path: self.path ?? "/", name: try ByteText.bytes("name", name, nameBase64, at: path) ?? [])
     }
 
+    /// Returns the host that a text names.
+    ///
     /// - Throws: `options.invalid`.
     static func host(_ text: String, at path: String) throws(BridgeError) -> Host {
         do throws(AddressRefusal) {
@@ -54,7 +58,7 @@ struct KeyText: Codable, Sendable {
     }
 }
 
-/// A cookie as callers write it, and as the format `json` has it.
+/// A cookie in the options of callers and in the format `json`.
 struct CookieText: Codable, Sendable {
     var name: String?
     var nameBase64: String?
@@ -73,9 +77,11 @@ struct CookieText: Codable, Sendable {
     var sourceSecure: Bool?
     var persist: Bool?
     var pin: Bool?
-    /// Which version the cookie is of; not read.
+    /// The version of the cookie. It is accepted and ignored.
     var version: UInt64?
 
+    /// Returns the cookie, with default values for missing members.
+    ///
     /// - Throws: `options.invalid`.
     func cookie(at place: String, now: UnixTime) throws(BridgeError) -> Cookie {
         let host = try KeyText.host(host, at: "\(place).host")
@@ -97,7 +103,7 @@ struct CookieText: Codable, Sendable {
     }
 }
 
-/// What a cookie says about requests of other sites, as callers write it.
+/// The attribute `SameSite` in the options of callers.
 enum SameSiteText: String, Codable, CaseIterable, Sendable {
     case unset
     case none
@@ -125,7 +131,7 @@ enum SameSiteText: String, Codable, CaseIterable, Sendable {
 }
 
 extension Cookie.Key {
-    /// As callers get it.
+    /// The JSON for callers.
     var json: JSON { .object(members) }
 
     fileprivate var members: JSONObject {
@@ -141,11 +147,11 @@ extension Cookie.Key {
 }
 
 extension Cookie {
-    /// As callers get it.
+    /// Returns the JSON for callers.
     ///
     /// - Parameters:
-    ///   - version: Which version it is of; nil: it is not said.
-    ///   - showsSecrets: Whether the value of a HttpOnly cookie is among it.
+    ///   - version: The version of the cookie; `nil` to omit it.
+    ///   - showsSecrets: Whether the value of an HttpOnly cookie is included.
     func json(version: UInt64? = nil, showsSecrets: Bool) -> JSON {
         var object = key.members
         if showsSecrets || !httpOnly {

@@ -1,15 +1,15 @@
 import HTTPRules
 import TaskKit
 
-/// What a file of cookies, or a part of it, says.
+/// The cookies and problems of a file of cookies, or of a part of it.
 struct ImportedCookies: Sendable {
-    /// A cookie, and the line or index where it stands.
+    /// A cookie, and its line, row or index.
     struct Entry: Sendable {
         var place: Int
         var cookie: Cookie
     }
 
-    /// Why a line or an element is refused.
+    /// The reason why a line, row or element is refused.
     struct Problem: Sendable {
         var place: Int
         var reason: String
@@ -18,16 +18,16 @@ struct ImportedCookies: Sendable {
     private(set) var entries: [Entry] = []
     private(set) var problems: [Problem] = []
 
-    /// Lines of seven columns.
+    /// Reads lines of seven or eight columns.
     ///
     /// - Parameters:
     ///   - lines: The lines.
     ///   - first: The number of the first one.
-    ///   - suffixes: The list of public suffixes.
-    ///   - now: The time.
+    ///   - suffixes: The public suffix list.
+    ///   - now: The current time.
     init(netscape lines: [UInt8], from first: Int = 1, _ suffixes: PublicSuffixList, at now: UnixTime) {
         guard let file = NetscapeCookieFile.read(lines, suffixes: suffixes, at: now) else { return }
-        // The place of a cookie is of no use: what the reader takes, the jar takes.
+        // The places are not needed: the jar accepts each cookie that the reader accepts.
         entries = file.cookies.map { Entry(place: 0, cookie: $0) }
         problems = file.problems.map { line, problem in
             Problem(place: line - 1 + first, reason: Self.reason(of: problem))
@@ -43,7 +43,7 @@ struct ImportedCookies: Sendable {
         }
     }
 
-    /// Lines of JSON, a cookie each.
+    /// Reads lines of JSON with one cookie each.
     init(jsonLines lines: [UInt8], from first: Int, at now: UnixTime) {
         let lines = lines.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where !line.isEmpty {
@@ -56,7 +56,7 @@ struct ImportedCookies: Sendable {
         }
     }
 
-    /// Cookies, or nil where a row is none, by the numbers of the rows.
+    /// Creates the list from the rows of a database. The cookie is `nil` if the row is not a valid cookie.
     init(rows: [(place: Int, cookie: Cookie?)]) {
         for row in rows {
             if let cookie = row.cookie {
@@ -67,7 +67,7 @@ struct ImportedCookies: Sendable {
         }
     }
 
-    /// Cookies of the options of a call.
+    /// Reads the cookies in the options of a call.
     ///
     /// - Throws: `options.invalid`.
     init(_ texts: [CookieText], at now: UnixTime) throws(BridgeError) {
@@ -76,7 +76,7 @@ struct ImportedCookies: Sendable {
         }
     }
 
-    /// The same in parts of at most so many cookies.
+    /// Returns the same in parts of at most `count` cookies.
     func parts(of count: Int) -> [ImportedCookies] {
         var parts = stride(from: 0, to: entries.count, by: count).map { start in
             var part = ImportedCookies()
@@ -90,9 +90,9 @@ struct ImportedCookies: Sendable {
 
     private init() {}
 
-    /// Sets the cookies, and notes those that are refused.
+    /// Sets the cookies, and records the refused ones as problems.
     ///
-    /// - Returns: How many were set.
+    /// - Returns: The number of cookies that were set.
     mutating func set(in jar: inout CookieJar, at now: UnixTime) -> Int {
         var count = 0
         for entry in entries {

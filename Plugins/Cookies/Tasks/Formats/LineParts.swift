@@ -1,23 +1,23 @@
 import TaskKit
 
-/// A file that comes in chunks of any size, cut into parts of whole lines.
+/// Splits a file that arrives in chunks of any size into parts of whole lines.
 struct LineParts: Sendable {
     /// Some lines of a file.
     struct Part: Sendable {
         var bytes: [UInt8]
-        /// The number of the first one, from 1 on.
+        /// The number of the first line, starting at 1.
         var firstLine: Int
     }
 
-    /// How many lines a part has: as many cookies as a call takes.
+    /// The maximum number of lines in a part: as many as a call accepts cookies.
     static let partLines = 500
-    /// How long a part is: reading it holds up others for some milliseconds.
+    /// The maximum length of a part. Reading it blocks other calls for some milliseconds.
     static let partBytes = 256 << 10
-    /// More than the longest cookie has in any form.
+    /// The maximum length of a line, which is more than the longest cookie in any format.
     static let maximumLineBytes = 64 << 10
 
     private var pending: [UInt8] = []
-    /// How much of it has been looked at, where its last whole line ends, and how many whole lines there are.
+    /// The number of scanned bytes, the end of the last whole line, and the number of whole lines.
     private var scanned = 0
     private var end = 0
     private var lines = 0
@@ -25,9 +25,9 @@ struct LineParts: Sendable {
 
     mutating func append(_ bytes: [UInt8]) { pending += bytes }
 
-    /// The next part; nil: more bytes are needed.
+    /// Returns the next part; `nil` if more bytes are needed.
     ///
-    /// - Throws: `options.invalid`, where a line is too long.
+    /// - Throws: `options.invalid`, if a line is too long.
     mutating func next() throws(BridgeError) -> Part? {
         while scanned < pending.count {
             scanned += 1
@@ -42,7 +42,7 @@ struct LineParts: Sendable {
         return nil
     }
 
-    /// What is left at the end of the file; nil: nothing.
+    /// Returns the rest at the end of the file; `nil` if there is none.
     mutating func last() -> Part? {
         lines += 1
         return pending.isEmpty ? nil : cut(at: pending.count)

@@ -3,32 +3,34 @@ import GRDBSQLite
 import HTTPRules
 import TaskKit
 
-/// The database in which WebKitGTK keeps cookies: the table `moz_cookies` of SQLite, in memory here. It has neither
-/// cookies of a session nor partitions.
+/// The SQLite database of WebKitGTK for cookies, with the table `moz_cookies`. Here it is in memory. It has neither
+/// session cookies nor partitions.
 enum WebKitDatabase {
-    /// How long a file is that is read: it is held in memory.
+    /// The maximum length of a file that is read. The file is held in memory.
     static let maximumBytes = 16 << 20
-    /// How long a row may be: more than the longest cookie.
+    /// The maximum length of a row, which is more than the longest cookie.
     private static let rowBytes = 64 << 10
-    /// How many steps of SQLite's machine a file may take: a well-formed one takes some tens for a cookie.
+    /// The maximum number of steps of SQLite's virtual machine for a file. A well-formed file takes some tens for a
+    /// cookie.
     private static let maximumSteps: Int32 = 5_000_000
-    /// After how many of them the rest is asked for.
+    /// The number of steps after which the limit is checked.
     private static let stepsAtOnce: Int32 = 1000
 
     private static let mark = Array("SQLite format 3\0".utf8)
-    /// How many bytes show whether a file is one.
+    /// The number of bytes that show whether a file is an SQLite database.
     static var markBytes: Int { mark.count }
 
     static func isDatabase(_ file: [UInt8]) -> Bool { file.starts(with: mark) }
 
     // MARK: Reading
 
-    /// The cookies of a file. Takes as long as the file is long; not on the loop.
+    /// Reads the cookies of a file. The time depends on its length, so this must not run on the loop.
     ///
-    /// - Throws: `options.invalid`, where it is damaged, or has no such table.
+    /// - Throws: `options.invalid`, if the file is damaged or has no such table.
     static func read(_ file: [UInt8], at now: UnixTime) throws(BridgeError) -> ImportedCookies {
         var file = file
-        // Of a file in WAL mode only its main part is here, which can be read as one in the other mode.
+        // Only the main file of a database in WAL mode is available. It can be read as a database in rollback-journal
+        // mode.
         for place in [18, 19] where place < file.count { file[place] = 1 }
         let read = file.withUnsafeMutableBytes { bytes in
             Result<[Row], any Error>(catching: { try rows(of: bytes) })
@@ -39,7 +41,7 @@ enum WebKitDatabase {
         } catch let error as BridgeError {
             throw error
         } catch {
-            // Not SQLite's words: they may quote the file.
+            // SQLite's message is not passed on, because it may quote the file.
             throw .unfit("$.stream", expected: "a database with the table moz_cookies", got: "one that cannot be read")
         }
     }
@@ -50,7 +52,7 @@ enum WebKitDatabase {
 
     private static func rows(of bytes: UnsafeMutableRawBufferPointer) throws -> [Row] {
         let queue = try DatabaseQueue()
-        // Before the bytes go.
+        // Before the bytes are released.
         defer { try? queue.close() }
         return try queue.inDatabase { database in
             let (base, count) = (bytes.assumingMemoryBound(to: UInt8.self).baseAddress, Int64(bytes.count))
@@ -68,7 +70,7 @@ enum WebKitDatabase {
         }
     }
 
-    /// Only a plain table is read: a view, or a column that is computed, could take for ever.
+    /// Returns the columns of the table. Only a plain table is accepted: a view or a computed column could run forever.
     private static func knownColumns(_ database: Database) throws -> Set<String> {
         let table = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'moz_cookies' AND rootpage > 0"
         let hidden = "SELECT count(*) FROM pragma_table_xinfo('moz_cookies') WHERE hidden <> 0"
@@ -82,7 +84,7 @@ enum WebKitDatabase {
         return names
     }
 
-    /// Ends what takes too long, and refuses rows that are too long.
+    /// Runs `body` with limits: queries that take too long are ended, and rows that are too long are refused.
     private static func bounded<T>(_ database: Database, _ body: () throws -> T) throws -> T {
         let connection = database.sqliteConnection
         sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(rowBytes))
@@ -95,13 +97,13 @@ enum WebKitDatabase {
                     left.pointee -= WebKitDatabase.stepsAtOnce
                     return left.pointee > 0 ? 0 : 1
                 }, left)
-            // Before the counter goes.
+            // Before the counter is released.
             defer { sqlite3_progress_handler(connection, 0, nil, nil) }
             return try body()
         }
     }
 
-    /// Nil: it is none.
+    /// Returns the cookie of a row; `nil` if the row is not a valid cookie.
     private static func cookie(_ row: Row, at now: UnixTime) -> Cookie? {
         guard let text = string(row, "host"), case let isBelow = text.hasPrefix("."),
             let host = try? Host(ascii: isBelow ? String(text.dropFirst()) : text)
@@ -114,13 +116,13 @@ enum WebKitDatabase {
         cookie.secure = number(row, "isSecure") == 1
         cookie.sourceSecure = cookie.secure
         cookie.httpOnly = number(row, "isHttpOnly") == 1
-        // Where none was given, 0 stands there as well.
+        // 0 is also stored if the cookie has no attribute SameSite.
         let sameSite: [Int64: SameSite] = [0: cookie.secure ? .none : .unset, 1: .lax, 2: .strict]
         cookie.sameSite = number(row, "sameSite").flatMap { sameSite[$0] } ?? .unset
         return cookie
     }
 
-    /// A value of the type that is expected; SQLite keeps whatever it is given.
+    /// Returns a value if it has the expected type, because SQLite stores values of any type in a column.
     private static func string(_ row: Row, _ column: String) -> String? {
         let value: DatabaseValue = row[column]
         if case .string(let text) = value.storage { return text }
@@ -135,9 +137,9 @@ enum WebKitDatabase {
 
     // MARK: Writing
 
-    /// A file with those of the cookies that it can hold.
+    /// Returns a file with the cookies that the format can represent.
     ///
-    /// - Throws: `storage.failed`, where there is no memory.
+    /// - Throws: `storage.failed`, if there is no memory.
     static func write(_ cookies: [Cookie]) throws(BridgeError) -> [UInt8] {
         do {
             let queue = try DatabaseQueue()

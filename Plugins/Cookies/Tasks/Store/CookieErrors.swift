@@ -5,27 +5,27 @@ import TaskKit
 extension ErrorCode {
     /// The rules forbid the cookie.
     static let cookieRefused: ErrorCode = "cookie.refused"
-    /// No cookie fits.
+    /// No cookie matches.
     static let cookieNotFound: ErrorCode = "cookie.not_found"
     /// The session is not attached as a container.
     static let cookieNotAttached: ErrorCode = "cookie.not_attached"
-    /// The feed no longer reaches back to the version that was asked for.
+    /// The feed of changes no longer contains the requested version.
     static let cursorExpired: ErrorCode = "cursor.expired"
-    /// The disk has no room.
+    /// The disk is full.
     static let storageFull: ErrorCode = "storage.full"
     /// The database could not be read or written.
     static let storageFailed: ErrorCode = "storage.failed"
 }
 
 extension BridgeError {
-    /// An option that does not fit, at a JSON path such as `$.cookie`.
+    /// Returns the error for an invalid option at a JSON path such as `$.cookie`.
     static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
         BridgeError(
             .optionsInvalid, "\(path): expected \(expected), got \(got)",
             data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
     }
 
-    /// A cookie that the rules forbid.
+    /// Returns the error for a cookie that the rules forbid.
     static func refused(_ refusal: CookieRefusal) -> BridgeError {
         BridgeError(
             .cookieRefused, "the cookie is not taken: \(refusal.reason.sentence)",
@@ -48,7 +48,7 @@ extension BridgeError {
             data: ["quota": .string(quota), "limit": .number(JSONNumber(limit)), "of": .string(whom)])
     }
 
-    /// As callers get it: no path, and no word of the system's.
+    /// Creates the error for callers, without a path and without a text of the system.
     init(_ failure: DatabaseFailure) {
         self.init(
             failure,
@@ -56,7 +56,7 @@ extension BridgeError {
                 ? "nothing was stored: the disk is full" : "the cookies cannot be used: the daemon's log says why")
     }
 
-    /// With the sentence for the operator.
+    /// Creates the error with the message for the operator.
     init(forOperator failure: DatabaseFailure) { self.init(failure, failure.description) }
 
     private init(_ failure: DatabaseFailure, _ message: String) {

@@ -1,4 +1,4 @@
-// Foundation for `Data` alone, the form in which GRDB takes bytes.
+// Foundation only for `Data`, the type that GRDB uses for bytes.
 import Foundation
 import GRDB
 import HTTPRules
@@ -16,7 +16,7 @@ struct CookieRows {
         var isAttended: Bool
     }
 
-    /// The profiles of a uid and the bytes of their cookies.
+    /// Returns the profiles of a uid and the bytes of their cookies.
     func profiles(of uid: UInt32) throws -> [String: Int] {
         let rows = try Row.fetchAll(
             database,
@@ -28,7 +28,7 @@ struct CookieRows {
         return Dictionary(rows.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Profiles that have something to settle: of an earlier boot, or with a container that was attached.
+    /// Returns the profiles that must be settled: those of an earlier boot, or with an attached container.
     func unsettled(boot: String) throws -> [ProfileID] {
         try Row.fetchAll(
             database, sql: "SELECT uid, name FROM profile WHERE boot <> ? OR attended <> 0", arguments: [boot]
@@ -50,7 +50,7 @@ struct CookieRows {
 
     /// Adds a profile.
     ///
-    /// - Returns: Its row's number.
+    /// - Returns: The number of its row.
     func insert(_ id: ProfileID, version: UInt64, boot: String) throws -> Int64 {
         try database.execute(
             sql: "INSERT INTO profile (uid, name, version, pruned, boot) VALUES (?, ?, ?, ?, ?)",
@@ -58,7 +58,7 @@ struct CookieRows {
         return database.lastInsertedRowID
     }
 
-    /// The cookies of a profile, in the order in which they were first stored.
+    /// Returns the cookies of a profile in the order in which they were first stored.
     func cookies(of profile: Int64) throws -> [CookieJar.Stored] {
         let rows = try Row.fetchCursor(
             database, sql: "SELECT * FROM cookie WHERE profile = ? ORDER BY id", arguments: [profile])
@@ -84,7 +84,7 @@ struct CookieRows {
         return cookies
     }
 
-    /// The removals of a profile that are remembered, by version.
+    /// Returns the stored removals of a profile, ordered by version.
     func removals(of profile: Int64) throws -> [CookieChange] {
         let rows = try Row.fetchCursor(
             database, sql: "SELECT * FROM removed WHERE profile = ? ORDER BY version", arguments: [profile])
@@ -100,7 +100,7 @@ struct CookieRows {
         return removals
     }
 
-    /// The seeds of a profile.
+    /// Returns the seeds of a profile.
     func seeds(of profile: Int64) throws -> [String: Set<Cookie.Key>] {
         let rows = try Row.fetchCursor(database, sql: "SELECT * FROM seed WHERE profile = ?", arguments: [profile])
         var seeds: [String: Set<Cookie.Key>] = [:]
@@ -110,7 +110,7 @@ struct CookieRows {
         return seeds
     }
 
-    /// Nil: the host is one that this version would not take.
+    /// Returns the key of a row; `nil` if this version does not accept its host.
     private func key(_ row: Row) throws -> Cookie.Key? {
         let text: String = row["host"]
         guard let host = try? Host(ascii: text) else { return nil }
@@ -121,7 +121,7 @@ struct CookieRows {
 }
 
 extension CookieRows {
-    /// Writes changes in their order, and what the profile is after them.
+    /// Writes changes in their order, and the resulting versions of the profile.
     func write(_ changes: [CookieChange], to profile: Int64, version: UInt64, pruned: UInt64) throws {
         for change in changes {
             switch change.kind {
@@ -136,7 +136,7 @@ extension CookieRows {
             "DELETE FROM removed WHERE profile = ? AND version <= ?", [profile, Int64(clamping: pruned)])
     }
 
-    /// Writes when cookies were used last.
+    /// Writes the times of the last use of cookies.
     func write(accessed: [Cookie.Key: UnixTime], in profile: Int64) throws {
         for (key, time) in accessed {
             try execute(
@@ -144,7 +144,7 @@ extension CookieRows {
         }
     }
 
-    /// Writes a seed; without cookies it is forgotten.
+    /// Writes a seed, or removes it if it has no cookies.
     func write(seed: String, _ keys: Set<Cookie.Key>, of profile: Int64) throws {
         try execute("DELETE FROM seed WHERE profile = ? AND seed = ?", [profile, seed])
         for key in keys {
@@ -155,7 +155,7 @@ extension CookieRows {
         }
     }
 
-    /// Writes of which boot a profile is, and whether it has a container.
+    /// Writes the boot of a profile, and whether it has a container.
     func write(boot: String, isAttended: Bool, of profile: Int64) throws {
         try execute("UPDATE profile SET boot = ?, attended = ? WHERE id = ?", [boot, isAttended, profile])
     }

@@ -2,7 +2,7 @@ import GRDB
 
 /// The tables of `cookies.sqlite`.
 enum CookieSchema {
-    /// Append-only: a migration that was published is never changed, renamed or removed.
+    /// The migrations. The list is append-only: a published migration is never changed, renamed or removed.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("cookies") { try $0.execute(sql: cookies) }
@@ -10,7 +10,7 @@ enum CookieSchema {
         return migrator
     }
 
-    /// `seed`: the cookies that were set under a name, whether they are still there or not.
+    /// `seed`: the cookies that were set under a name, including those that no longer exist.
     private static let seeds = """
         CREATE TABLE seed (
             profile INTEGER NOT NULL REFERENCES profile (id) ON DELETE CASCADE,
@@ -26,13 +26,13 @@ enum CookieSchema {
 
     /// Times are seconds since 1970 in UTC. Names, values and paths are bytes.
     ///
-    /// `profile`: `version` is that of the last change, `pruned` the newest removal that is forgotten, `boot` the boot
-    /// of the machine that its sessions' cookies are of, `attended` whether a container was attached whose end has not
-    /// been settled yet.
+    /// `profile`: `version` is the version of the last change. `pruned` is the version of the newest removal that is no
+    /// longer stored. `boot` is the boot of the machine that its session cookies belong to. `attended` is whether a
+    /// container was attached whose end has not been settled yet.
     ///
-    /// `cookie`: the order of the rows is that in which cookies were first stored.
+    /// `cookie`: the order of the rows is the order in which the cookies were first stored.
     ///
-    /// `removed`: the removals that the feed remembers.
+    /// `removed`: the removals that are kept for the feed of changes.
     private static let cookies = """
         CREATE TABLE profile (
             id INTEGER PRIMARY KEY,

@@ -3,9 +3,9 @@ import GRDB
 import HTTPRules
 import TaskKit
 
-// What the store reads from its database, and writes to it.
+// The store's reads from its database and writes to it.
 extension CookieStore {
-    /// Whether there is the profile, which is in memory then.
+    /// Loads a profile into memory, and returns whether it exists.
     mutating func load(_ id: ProfileID) throws(BridgeError) -> Bool {
         uses += 1
         if profiles[id] == nil {
@@ -36,15 +36,15 @@ extension CookieStore {
         }
     }
 
-    /// Whether something waits to be committed.
+    /// Whether there are uncommitted changes.
     var hasPending: Bool { pending.contains { !$0.profile.isPrivate } || !changedOtherwise.isEmpty || !emptied.isEmpty }
 
-    /// Profiles of which something else than a cookie has changed.
+    /// The profiles with changes other than cookies.
     private var changedOtherwise: Set<ProfileID> { attendance.union(seeded.keys) }
 
-    /// Writes what was changed, in one transaction that is on the disk when this returns.
+    /// Writes the changes in one transaction, which is on the disk when this returns.
     ///
-    /// - Throws: `storage.full`, `storage.failed`, for callers; the log has more.
+    /// - Throws: `storage.full`, `storage.failed`, for callers; the log contains more.
     mutating func commit() throws(BridgeError) {
         guard hasPending else { return }
         try noteSet()
@@ -83,7 +83,7 @@ extension CookieStore {
         settle()
     }
 
-    /// Changes the mark where a cookie is set: who keeps in mind that there is none asks again.
+    /// Changes the mark if a cookie is set, so that readers of the mark that remember a host without cookies ask again.
     private func noteSet() throws(BridgeError) {
         let isSet = pending.contains { change in
             !change.profile.isPrivate && change.changes.contains { if case .set = $0.kind { true } else { false } }
@@ -92,9 +92,9 @@ extension CookieStore {
         do throws(DatabaseFailure) { try mark.change() } catch { throw noted(error) }
     }
 
-    /// Forgets what could not be committed.
+    /// Discards the changes that could not be committed.
     ///
-    /// - Returns: The profiles that are what they were before.
+    /// - Returns: The profiles whose changes were discarded.
     mutating func abandon() -> Set<ProfileID> {
         let failed = changedOtherwise.union(pending.map(\.profile).filter { !$0.isPrivate })
         for id in failed {
@@ -106,7 +106,8 @@ extension CookieStore {
         return failed
     }
 
-    /// The durable profiles of a uid are counted again when they are next asked for; those in memory are kept.
+    /// Reads the sizes of the durable profiles of a uid again, and keeps those in memory. If that fails, they are read
+    /// at their next use.
     private mutating func forgetSizes(of uid: UInt32) {
         sizes[uid] = nil
         guard let stored = try? perform({ queue in try queue.read { try CookieRows(database: $0).profiles(of: uid) } })
@@ -122,7 +123,7 @@ extension CookieStore {
         emptied = []
     }
 
-    /// Writes when cookies were used, and lets go of profiles that are used least.
+    /// Writes the times of use of cookies, and drops the least recently used profiles from memory.
     mutating func tidy() throws(BridgeError) {
         let used = profiles.filter { !$0.value.accessed.isEmpty && $0.value.row != nil }
         if !used.isEmpty {
@@ -140,19 +141,19 @@ extension CookieStore {
         for (id, _) in durable.dropLast(Self.loadedProfiles) { profiles[id] = nil }
     }
 
-    /// Whether cookies were used whose time is not written yet, or more profiles are in memory than are kept there.
+    /// Whether some times of use are not written yet, or too many profiles are in memory.
     var isUntidy: Bool {
         profiles.count > Self.loadedProfiles || profiles.values.contains { !$0.accessed.isEmpty }
     }
 
-    /// Writes what is left, and closes the file.
+    /// Writes the remaining changes, and closes the file.
     mutating func close() {
-        // What was acknowledged is on the disk already.
+        // Acknowledged changes are already on the disk.
         try? tidy()
         try? connection.take()?.close()
     }
 
-    /// Ends the cookies of sessions of an earlier boot of the machine.
+    /// Removes the session cookies of an earlier boot of the machine.
     mutating func endEarlierBoots() throws(BridgeError) {
         let boot = clocks.boot()
         let earlier = try perform { queue in
@@ -170,7 +171,7 @@ extension CookieStore {
         try perform { queue in try queue.read { try CookieRows(database: $0).profile(id)?.boot != boot } }
     }
 
-    /// The profiles that had a container when the plugin ended.
+    /// Returns the profiles that had a container when the plugin ended.
     mutating func attended() throws(BridgeError) -> [ProfileID] {
         let boot = clocks.boot()
         return try perform { queue in try queue.read { try CookieRows(database: $0).unsettled(boot: boot) } }

@@ -3,39 +3,40 @@ import GRDB
 import HTTPRules
 import TaskKit
 
-/// The cookies of all users: jars in memory, over a database that has what was committed.
+/// The cookies of all users: jars in memory, and a database with the committed state.
 ///
-/// Calls change jars; `commit` writes what they changed, in one transaction. Where it fails, `abandon` forgets the jars
-/// that were changed, which are read again when they are next used. Every method may wait for the disk.
+/// Calls change jars, and `commit` writes their changes in one transaction. If it fails, `abandon` discards the changed
+/// jars, which are read again at their next use. Every method may wait for the disk.
 struct CookieStore: Sendable {
-    /// How many profiles are kept in memory; those used least recently are read again.
+    /// The maximum number of profiles that are kept in memory. The least recently used ones are dropped and read again.
     static let loadedProfiles = 64
 
     let settings: CookieSettings
     let clocks: CookieClocks
     let suffixes: PublicSuffixList
     let file: PrivateDatabase
-    /// Says to others that cookies were set.
+    /// The change mark that shows other plugins that cookies were set.
     let mark: ChangeMark
     var connection: ReopenableConnection<DatabaseQueue, DatabaseFailure>
     let log: @Sendable (String) -> Void
     var profiles: [ProfileID: Profile] = [:]
-    /// The names of the profiles of the uids of late, with the bytes of their cookies.
+    /// The profiles of recently used uids by name, with the bytes of their cookies.
     var sizes: [UInt32: [String: Int]] = [:]
     var uses: UInt64 = 0
-    /// What is not committed yet, in the order in which it was done.
+    /// The uncommitted changes in their order.
     var pending: [ProfileChanges] = []
-    /// Profiles whose container was attached, or has gone, since the last commit.
+    /// The profiles that were first attached to a container, or whose last container's end was settled, since the last
+    /// commit.
     var attendance: Set<ProfileID> = []
-    /// The seeds that have changed.
+    /// The seeds that have changed since the last commit.
     var seeded: [ProfileID: Set<String>] = [:]
-    /// Rows of profiles that have no cookies, and make room for others.
+    /// The rows of profiles without cookies that will be deleted to make room for others.
     var emptied: [Int64] = []
 
-    /// Opens the file, and ends the cookies of sessions of an earlier boot.
+    /// Opens the file, and removes the session cookies of an earlier boot.
     ///
-    /// - Parameter log: Gets sentences for the operator.
-    /// - Throws: `storage.full`, `storage.failed`, with a sentence for the operator.
+    /// - Parameter log: Receives messages for the operator.
+    /// - Throws: `storage.full`, `storage.failed`, with a message for the operator.
     init(
         path: String, settings: CookieSettings, clocks: CookieClocks, suffixes: PublicSuffixList,
         log: @escaping @Sendable (String) -> Void
@@ -45,21 +46,21 @@ struct CookieStore: Sendable {
         mark = ChangeMark(of: path)
         do {
             connection = try file.open()
-            // Whatever was different while this was not open, such as the list of public suffixes.
+            // Something may have changed while the store was closed, such as the public suffix list.
             try mark.change()
         } catch { throw BridgeError(forOperator: error) }
         try endEarlierBoots()
     }
 
-    /// The time.
+    /// The current time.
     var now: UnixTime { clocks.wall() }
 
-    /// The cookies in memory.
+    /// The number of cookies in memory.
     var loadedCookies: Int { profiles.values.reduce(0) { $0 + $1.jar.count } }
 
     // MARK: Reading
 
-    /// Looks into a profile. One that does not exist is empty, at version 0.
+    /// Calls `body` with the jar of a profile. A profile that does not exist has an empty jar at version 0.
     mutating func read<T>(
         _ id: ProfileID, _ body: (CookieJar, UnixTime) throws(BridgeError) -> T
     ) throws(BridgeError) -> T {
@@ -67,14 +68,14 @@ struct CookieStore: Sendable {
         return try body(profiles[id]?.jar ?? CookieJar(suffixes: suffixes), now)
     }
 
-    /// Whether a profile has a cookie of a host's registrable domain, or of a host without one: others go to no request
-    /// to it.
+    /// Returns whether a profile has a cookie of the host's registrable domain, or of the host itself if it has none.
+    /// No other cookies are sent to the host.
     mutating func hasCookies(_ id: ProfileID, near host: Host) throws(BridgeError) -> Bool {
         guard try load(id) else { return false }
         return profiles[id]?.jar.hasCookies(near: host) ?? false
     }
 
-    /// The cookies of a profile that go to a request or that a script sees; they count as used.
+    /// Returns the cookies of a profile that are sent with a request or visible to a script. They count as used.
     mutating func cookies(of id: ProfileID, for context: CookieContext) throws(BridgeError) -> [Cookie] {
         guard try load(id) else { return [] }
         let now = now
@@ -85,9 +86,9 @@ struct CookieStore: Sendable {
 
     // MARK: Changes
 
-    /// Changes a profile, which is made where it does not exist. Where `body` throws, nothing is changed.
+    /// Changes a profile, and creates it if it does not exist. If `body` throws, nothing is changed.
     ///
-    /// - Throws: `quota.exceeded`, and what `body` throws.
+    /// - Throws: `quota.exceeded`, and the errors of `body`.
     @discardableResult mutating func write<T>(
         _ id: ProfileID, by writer: SessionID? = nil, _ written: [Cookie.Key: Cookie?] = [:],
         _ body: (inout CookieJar, UnixTime) throws(BridgeError) -> T
@@ -95,7 +96,7 @@ struct CookieStore: Sendable {
         let isThere = try load(id)
         let now = now
         if !isThere { try makeRoom(for: id) }
-        // Taken out, so that this is the only one and is changed in place.
+        // The profile is taken out of the dictionary, so that it has a single reference and is changed in place.
         var profile =
             profiles.removeValue(forKey: id)
             ?? Profile(jar: CookieJar(suffixes: suffixes, version: Self.firstVersion(now)))
@@ -126,29 +127,30 @@ struct CookieStore: Sendable {
         if case .removed = change.kind { true } else { false }
     }
 
-    /// Greater than all versions of an earlier profile of that name, of which others may know.
+    /// Returns a version that is greater than all versions of an earlier profile of the same name, which clients may
+    /// remember.
     private static func firstVersion(_ now: UnixTime) -> UInt64 { UInt64(clamping: now.seconds) &* 1000 }
 
-    /// The seeds of a profile: the keys of their cookies.
+    /// Returns the seeds of a profile, with the keys of their cookies.
     mutating func seeds(of id: ProfileID) throws(BridgeError) -> [String: Set<Cookie.Key>] {
         try load(id) ? profiles[id]?.seeds ?? [:] : [:]
     }
 
-    /// Notes which cookies a seed has set; without any it is forgotten.
+    /// Records the cookies that a seed has set, or removes the seed if there are none.
     mutating func setSeed(_ seed: String, _ keys: Set<Cookie.Key>, of id: ProfileID) {
         guard profiles[id] != nil else { return }
         profiles[id]?.seeds[seed] = keys.isEmpty ? nil : keys
         if !id.isPrivate { seeded[id, default: []].insert(seed) }
     }
 
-    /// A container is attached, or the end of the last one is settled.
+    /// Records whether a container is attached whose end has not been settled.
     mutating func attend(_ id: ProfileID, _ isAttended: Bool) {
         guard profiles[id].map({ $0.isAttended != isAttended }) ?? false else { return }
         profiles[id]?.isAttended = isAttended
         if !id.isPrivate { attendance.insert(id) }
     }
 
-    /// Ends the cookies of a session, but for those that outlive it.
+    /// Removes the session cookies of a profile, except those that outlive the session.
     mutating func endSession(of id: ProfileID) throws(BridgeError) {
         guard try load(id) else { return }
         try write(id) { jar, _ throws(BridgeError) in
@@ -157,7 +159,7 @@ struct CookieStore: Sendable {
         attend(id, false)
     }
 
-    /// Forgets a profile that is kept in memory only.
+    /// Removes a profile that is kept only in memory.
     mutating func drop(_ id: ProfileID) {
         guard id.isPrivate else { return }
         profiles[id] = nil

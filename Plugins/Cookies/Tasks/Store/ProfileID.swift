@@ -3,24 +3,24 @@ import TaskKit
 
 /// A set of cookies of a user.
 struct ProfileID: Hashable, Sendable {
-    /// Whose it is.
+    /// The user of the profile.
     let uid: UInt32
-    /// Its name: `default`, or another; one that begins with `private:` is kept in memory only.
+    /// The name: `default` or another. A profile whose name begins with `private:` is kept only in memory.
     var name: String { profile.text }
 
     private let profile: ProfileName
 
-    /// The profile that is meant where none is named.
+    /// Returns the default profile, which is used if none is named.
     static func standard(of uid: UInt32) -> ProfileID { ProfileID(uid: uid, .standard) }
 
     private init(uid: UInt32, _ profile: ProfileName) { (self.uid, self.profile) = (uid, profile) }
 
-    /// A profile by the name that a caller gives.
+    /// Creates a profile from the name that a caller specifies.
     ///
     /// - Parameters:
-    ///   - uid: Whose it is.
-    ///   - name: The name; nil stands for `default`.
-    /// - Throws: `options.invalid`, where the name is none.
+    ///   - uid: The user.
+    ///   - name: The name; `nil` for `default`.
+    /// - Throws: `options.invalid`, if the name is invalid.
     init(uid: UInt32, naming name: String?) throws(BridgeError) {
         guard let name else {
             self = .standard(of: uid)
@@ -33,9 +33,9 @@ struct ProfileID: Hashable, Sendable {
         self.init(uid: uid, profile)
     }
 
-    /// A profile that is stored.
+    /// Creates a profile from its stored name.
     init(stored name: String, of uid: UInt32) { self.init(uid: uid, ProfileName(stored: name)) }
 
-    /// Whether it is kept in memory only.
+    /// Whether the profile is kept only in memory.
     var isPrivate: Bool { profile.isPrivate }
 }

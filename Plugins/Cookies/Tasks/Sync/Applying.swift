@@ -1,30 +1,30 @@
 import HTTPRules
 import TaskKit
 
-/// A change that a container has seen in its own jar.
+/// A change in a container's own jar.
 struct ReplicaChange: Sendable {
     /// The key of the cookie.
     var key: Cookie.Key
-    /// What it has become; nil: it is gone.
+    /// The new cookie; `nil` if it was removed.
     var cookie: Cookie?
-    /// The version of the cookie that the container knew; 0: none.
+    /// The version of the cookie that the container had received; 0 for none.
     var base: UInt64
 }
 
-/// What a container gets where its change is not taken.
+/// The answer to a container whose change was not applied.
 struct ReplicaRefusal: Sendable {
     var key: Cookie.Key
-    /// `conflict`, `pinned`, or why the cookie is refused.
+    /// `conflict`, `pinned`, or the reason why the cookie is refused.
     var reason: String
-    /// The cookie as it is here; nil: there is none.
+    /// The current cookie in the store; `nil` if there is none.
     var current: CookieJar.Stored?
 }
 
-/// The rules by which a jar takes what a container has changed, so that both end at the same cookies.
+/// The rules for applying a container's changes to a jar, so that both end with the same cookies.
 enum Applying {
     /// Applies changes in their order.
     ///
-    /// - Returns: Those that are not taken.
+    /// - Returns: The changes that were not applied.
     static func apply(_ changes: [ReplicaChange], to jar: inout CookieJar, at now: UnixTime) -> [ReplicaRefusal] {
         changes.compactMap { change in
             reason(against: change, &jar, at: now).map { reason in
@@ -33,7 +33,7 @@ enum Applying {
         }
     }
 
-    /// Why a change is not taken; nil: it is.
+    /// Applies a change; returns the reason why it was not applied, or `nil` if it was.
     private static func reason(
         against change: ReplicaChange, _ jar: inout CookieJar, at now: UnixTime
     ) -> String? {
@@ -45,7 +45,7 @@ enum Applying {
             jar.delete(change.key)
             return nil
         }
-        // What its owner has decided about a cookie is not the container's to change.
+        // A container must not change the properties that the cookie's owner has set.
         cookie.persist = current?.cookie.persist ?? false
         cookie.pin = current?.cookie.pin ?? false
         cookie.sourceSecure = current?.cookie.sourceSecure ?? cookie.sourceSecure

@@ -3,27 +3,28 @@ import TaskKit
 
 /// A call that waits for the store.
 protocol CookieCall: AnyObject, Sendable {
-    /// Whose turn it takes.
+    /// The user whose turn the call takes.
     var uid: UInt32 { get }
-    /// Whether no one waits for the answer any longer.
+    /// Whether the caller no longer waits for the answer.
     var isCancelled: Bool { get }
 
-    /// The work, on the store's thread. Where it throws, it has changed nothing.
+    /// Performs the work on the store's thread. If it throws, it has changed nothing.
     func perform(_ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome
 
-    /// Gets the outcome, once; of a write, when it is on the disk.
+    /// Receives the outcome once; for a write, after it is on the disk.
     func answer(_ outcome: Result<[UInt8], BridgeError>)
 }
 
-/// What a call's work has come to.
+/// The outcome of a call's work.
 struct CookieOutcome: Sendable {
-    /// As JSON.
+    /// The result as JSON.
     var result: [UInt8]
-    /// The profile that it is about; nil: none.
+    /// The profile of the call; `nil` if there is none.
     var profile: ProfileID?
-    /// The session is sent changes from its answer on.
+    /// The listener that receives changes from the answer on; `nil` if none begins.
     var begins: Listener?
-    /// The rest of the work, which does not hold up the store, and whose result is the answer; nil: that is all.
+    /// The rest of the work, which does not block the store, and whose result is the answer; `nil` if the work is
+    /// complete.
     var rest: (@Sendable (Call) async throws(BridgeError) -> JSON)?
 
     init(_ result: JSON, of profile: ProfileID? = nil, begins: Listener? = nil) {
@@ -32,27 +33,29 @@ struct CookieOutcome: Sendable {
         (self.result, self.profile, self.begins) = (bytes, profile, begins)
     }
 
+    /// Creates the outcome of a call whose work continues after the store's part.
+    ///
     /// - Parameters:
-    ///   - profile: The profile that it is about.
-    ///   - rest: The work that is left.
+    ///   - profile: The profile of the call.
+    ///   - rest: The remaining work.
     init(of profile: ProfileID, rest: @escaping @Sendable (Call) async throws(BridgeError) -> JSON) {
         (result, self.profile, self.rest) = ([], profile, rest)
     }
 }
 
-/// Where events go.
+/// The receiver of events and of requests for delayed calls.
 protocol CookieSink: Sendable {
     /// Sends an event to sessions, subscribed or not.
     func publish(_ event: JSON, to sessions: [SessionID])
 
-    /// Asks for `CookieEngine.endLingering` after that time.
+    /// Requests a call of `CookieEngine.endLingering` after that time.
     func endLingering(after delay: Duration)
 
-    /// Asks for `CookieEngine.tidy` after some time.
+    /// Requests a call of `CookieEngine.tidy` after some time.
     func tidySoon()
 }
 
-/// The store, and those who are sent its changes: carries out calls that came together, in one commit.
+/// The store and the listeners that receive its changes. Performs calls that arrived together in one commit.
 ///
 /// Used by one thread at a time.
 struct CookieEngine: Sendable {
@@ -62,9 +65,9 @@ struct CookieEngine: Sendable {
     private let sink: any CookieSink
     private let monotonic: @Sendable () -> Duration
     private var metrics: CookiesMetrics
-    /// Profiles whose last container has gone, and when their sessions' cookies end.
+    /// The profiles whose last container was detached, and the times when their session cookies end.
     private var lingering: [ProfileID: Duration] = [:]
-    /// The sessions that use profiles which are kept in memory only.
+    /// The sessions that use profiles which are kept only in memory.
     private var users: [ProfileID: Set<SessionID>] = [:]
     private var isTidying = false
 
@@ -82,7 +85,7 @@ struct CookieEngine: Sendable {
 
     // MARK: Calls
 
-    /// Carries out calls and answers them, when what they changed is on the disk.
+    /// Performs calls, and answers them after their changes are on the disk.
     mutating func carryOut(_ calls: [any CookieCall]) {
         var done: [Done] = []
         for call in calls { done.append(perform(call)) }
@@ -133,7 +136,8 @@ struct CookieEngine: Sendable {
         }
     }
 
-    /// What changed is sent before the answer: who asks the daemon behind it has had the event.
+    /// Sends the changes before the answer, so that a session that calls the daemon after the answer has already
+    /// received the event.
     private mutating func settle(_ done: Done) {
         for changes in done.changes { send(changes) }
         if let error = done.error {
@@ -142,7 +146,7 @@ struct CookieEngine: Sendable {
             done.call.answer(.success(outcome.result))
         }
         guard let begun = done.outcome?.begins else { return }
-        // It was checked when the work was done; another of the same session may have come since.
+        // The quota was checked during the work, but another listener of the same session may have been added since.
         try? listeners.add(begun)
         if begun.replica != nil { lingering[begun.profile] = nil }
     }
@@ -160,7 +164,7 @@ struct CookieEngine: Sendable {
         }
     }
 
-    /// Writes when cookies were used.
+    /// Writes the times of use of cookies.
     mutating func tidy() {
         isTidying = false
         try? store.tidy()
@@ -168,7 +172,7 @@ struct CookieEngine: Sendable {
 
     // MARK: Sessions
 
-    /// Goes on with what a session was sent before this store was opened.
+    /// Continues a listener that existed before this store was opened.
     mutating func begin(_ listener: Listener, missed: [CookieChange], at now: UnixTime) throws(BridgeError) {
         try listeners.add(listener)
         if listener.replica != nil { lingering[listener.profile] = nil }
@@ -177,12 +181,12 @@ struct CookieEngine: Sendable {
         }
     }
 
-    /// Notes that a session uses a profile: one in memory ends with the last of them.
+    /// Records that a session uses a profile. A profile in memory ends with the last session that uses it.
     mutating func note(_ session: SessionID, uses profile: ProfileID) {
         if profile.isPrivate { users[profile, default: []].insert(session) }
     }
 
-    /// A session has closed.
+    /// Removes a closed session.
     mutating func sessionClosed(_ session: SessionID) {
         for profile in listeners.remove(session) where !listeners.hasReplica(profile) { linger(profile) }
         for profile in users.keys {
@@ -199,7 +203,7 @@ struct CookieEngine: Sendable {
         sink.endLingering(after: store.settings.sessionLinger)
     }
 
-    /// Ends the cookies of sessions of profiles whose last container has been gone for long enough.
+    /// Removes the session cookies of profiles whose last container was detached long enough ago.
     mutating func endLingering() {
         let now = monotonic()
         let over = lingering.filter { $0.value <= now }.keys
@@ -209,11 +213,11 @@ struct CookieEngine: Sendable {
         }
     }
 
-    /// Writes what is left, and closes the file.
+    /// Writes the remaining changes, and closes the file.
     mutating func close() { store.close() }
 }
 
-/// The end of the cookies of a profile's sessions.
+/// A call that removes the session cookies of a profile.
 private final class LingerEnd: CookieCall {
     let profile: ProfileID
     var uid: UInt32 { profile.uid }
@@ -230,13 +234,13 @@ private final class LingerEnd: CookieCall {
 }
 
 extension ProfileChanges {
-    /// Whether a change is just what its writer has said.
+    /// Returns whether the result of a change equals what its writer wrote.
     func says(_ change: CookieChange) -> Bool {
         guard let said = written[change.key] else { return false }
         switch change.kind {
         case .set(let cookie):
             guard var said else { return false }
-            // These are not a container's to say, see ``Applying``.
+            // A container does not decide about these, see ``Applying``.
             (said.persist, said.pin, said.sourceSecure) = (cookie.persist, cookie.pin, cookie.sourceSecure)
             return said.isSame(as: cookie)
         case .removed: return said == nil

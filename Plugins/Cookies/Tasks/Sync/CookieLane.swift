@@ -1,12 +1,12 @@
 import Synchronization
 import TaskKit
 
-/// The store on a thread of its own: calls that come together share a commit. What one session asks is done in its
-/// order. Any thread.
+/// The store on a thread of its own. Calls that arrive together share a commit. The calls of a session are performed in
+/// their order. Any thread.
 final class CookieLane: Sendable {
-    /// How many calls share a commit, at most.
+    /// The maximum number of calls that share a commit.
     static let callsAtOnce = 256
-    /// How many calls of a uid wait, at most.
+    /// The maximum number of waiting calls of a uid.
     static let waitingCalls = 4096
 
     private struct Waiting {
@@ -19,7 +19,7 @@ final class CookieLane: Sendable {
     private let waiting = Mutex(Waiting())
     private let engine = Mutex<CookieEngine?>(nil)
 
-    /// Begins to carry out calls.
+    /// Opens the store, and begins to perform calls.
     func open(_ make: @escaping @Sendable () throws -> CookieEngine) async throws {
         try await threads.run {
             let made = try make()
@@ -27,7 +27,7 @@ final class CookieLane: Sendable {
         }
     }
 
-    /// Carries out what waits, and closes the store.
+    /// Performs the waiting calls, and closes the store.
     func close() async {
         try? await threads.run {
             self.drain()
@@ -38,7 +38,7 @@ final class CookieLane: Sendable {
         }
     }
 
-    /// Queues a call. One too many is answered `busy`.
+    /// Queues a call. A call beyond the limit is answered with `busy`.
     func submit(_ call: any CookieCall) {
         let (isTaken, wakes) = waiting.withLock { waiting in
             guard waiting.counts[call.uid, default: 0] < Self.waitingCalls else { return (false, false) }
@@ -57,21 +57,21 @@ final class CookieLane: Sendable {
         if wakes { threads.submit { self.drain() } }
     }
 
-    /// Does something with the store that is no call, behind what waits.
+    /// Runs an operation on the store that is not a call, after the waiting calls.
     func perform(_ body: @escaping @Sendable (inout CookieEngine) -> Void) {
         threads.submit {
             self.drain()
-            self.engine.withLock { if $0 != nil { body(&$0!) } }  // `!`: asked in the same breath
+            self.engine.withLock { if $0 != nil { body(&$0!) } }  // `!`: checked in the same statement
         }
     }
 
-    /// Does something with the store, and waits for it.
+    /// Runs an operation on the store after the waiting calls, and waits for it.
     func run<T: Sendable>(_ body: @escaping @Sendable (inout CookieEngine) throws -> T) async throws -> T {
         try await threads.run {
             self.drain()
             return try self.engine.withLock { engine in
                 guard engine != nil else { throw BridgeError.storeNotOpen }
-                return try body(&engine!)  // `!`: asked above
+                return try body(&engine!)  // `!`: checked above
             }
         }
     }

@@ -1,20 +1,20 @@
 import HTTPRules
 import TaskKit
 
-/// A profile in pages that fit into messages, in the order of versions: who has one page asks for what comes after its
-/// version.
+/// A profile in pages that fit into messages, in the order of versions. A client that has one page requests the items
+/// after its version.
 struct CookiePages: Sendable {
-    /// About how long a page is as JSON: half of what a message may have.
+    /// The approximate maximum length of a page as JSON: half of a message.
     static let pageBytes = 512 << 10
 
-    /// Cookies or changes.
+    /// The cookies or changes.
     var items: [JSON] = []
-    /// The version of the last change in them.
+    /// The version up to which the page is complete.
     var version: UInt64
-    /// Whether others follow.
+    /// Whether more pages follow.
     var hasMore = false
 
-    /// The cookies that are as they are since a later version than the one given.
+    /// Returns the cookies that were last changed after a version.
     static func snapshot(
         _ jar: CookieJar, after: UInt64, for view: CookieView, at now: UnixTime,
         where isMeant: (Cookie) -> Bool = { _ in true }
@@ -26,7 +26,7 @@ struct CookiePages: Sendable {
         }
     }
 
-    /// As many cookies as fit into a message, of those that have not ended, from a version on.
+    /// Returns as many unexpired cookies after a version as fit into a message.
     static func cookies(
         _ jar: CookieJar, after: UInt64, at now: UnixTime, where isMeant: (Cookie) -> Bool
     ) -> (cookies: [CookieJar.Stored], version: UInt64, hasMore: Bool) {
@@ -41,7 +41,7 @@ struct CookiePages: Sendable {
         return (Array(page), hasMore ? page.last?.version ?? jar.version : jar.version, hasMore)
     }
 
-    /// What has changed after a version.
+    /// Returns the changes after a version.
     ///
     /// - Throws: `cursor.expired`.
     static func changes(

@@ -2,13 +2,13 @@ import Synchronization
 import TaskKit
 
 extension CookieLane {
-    /// Carries out a step of a call that takes several, in its user's turn, and waits until what it changed is on the
-    /// disk.
+    /// Performs one of several steps of a call, in its user's turn, and waits until its changes are on the disk.
     ///
     /// - Parameters:
-    ///   - call: Whose.
-    ///   - outlivesCall: Whether it is done although the call is over, or its session.
-    ///   - work: What is done, on the store's thread, and with which profile. Where it throws, it has changed nothing.
+    ///   - call: The call.
+    ///   - outlivesCall: Whether the step is performed even if the call or its session has ended.
+    ///   - work: The work on the store's thread. It returns its result and the profile. If it throws, it has changed
+    ///     nothing.
     func step<T: Sendable>(
         of call: Call, outlivesCall: Bool = false,
         _ work: @escaping @Sendable (inout CookieEngine) throws(BridgeError) -> (T, ProfileID)
@@ -50,7 +50,7 @@ private final class CookieStep<T: Sendable>: CookieCall {
         switch outcome {
         case .failure(let error): continuation.resume(returning: .failure(error))
         case .success:
-            // There is one: the step has been performed.
+            // There is a value, because the step was performed.
             continuation.resume(returning: made.withLock { $0 }.map { .success($0) } ?? .failure(.storeNotOpen))
         }
     }

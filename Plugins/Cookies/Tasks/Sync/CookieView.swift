@@ -1,30 +1,30 @@
 import HTTPRules
 import TaskKit
 
-/// What somebody sees of a profile.
+/// The part of a profile that is visible to a client.
 enum CookieView: Sendable {
-    /// A program of the user: all cookies, and the values of HttpOnly ones where it has the permission.
+    /// A program of the user: all cookies, and the values of HttpOnly cookies if it has the permission.
     case local(showsSecrets: Bool)
-    /// A page: what a script of its origin would see, in whatever path.
+    /// A page: the cookies that a script of its origin can read, for any path.
     case page(CookiePage)
 
     /// Whether values of HttpOnly cookies are shown.
     var showsSecrets: Bool { if case .local(true) = self { true } else { false } }
 
-    /// Whether a cookie is seen.
+    /// Returns whether a cookie is visible.
     ///
     /// - Parameters:
     ///   - cookie: The cookie.
-    ///   - now: The time.
+    ///   - now: The current time.
     func shows(_ cookie: Cookie, at now: UnixTime) -> Bool {
         if case .page(let page) = self { page.sees(cookie, at: now) } else { !cookie.isExpired(at: now) }
     }
 
-    /// The change as this one sees it; nil: it is none to it.
+    /// Returns the change as JSON; `nil` if it is not visible in this view.
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - now: The time.
+    ///   - now: The current time.
     func json(_ change: CookieChange, at now: UnixTime) -> JSON? {
         var object = JSONObject()
         switch change.kind {
@@ -43,7 +43,7 @@ enum CookieView: Sendable {
     }
 }
 
-/// A page, as far as its cookies depend on it.
+/// The properties of a page that determine its cookies.
 struct CookiePage: Sendable {
     let origin: WebOrigin
     private let suffixes: PublicSuffixList
@@ -61,7 +61,7 @@ struct CookiePage: Sendable {
         }
     }
 
-    /// The context of a script in a document of this page.
+    /// Returns the context of a script in a document of this page.
     func context(of url: WebURL) -> CookieContext {
         Self.context(url, suffixes, trustsLoopback: trustsLoopback)
     }
@@ -76,7 +76,7 @@ struct CookiePage: Sendable {
         return context
     }
 
-    /// Whether a script of the page would see the cookie, in the path of the cookie.
+    /// Returns whether a script of the page can read the cookie, if its URL is within the cookie's path.
     func sees(_ cookie: Cookie, at now: UnixTime) -> Bool {
         guard let scope else { return false }
         var cookie = cookie
@@ -84,7 +84,7 @@ struct CookiePage: Sendable {
         return CookieMatch.goes(cookie, to: scope, at: now)
     }
 
-    /// Whether the page would see a cookie of this key that has no attributes.
+    /// Returns whether the page can read a cookie with this key and without attributes.
     func sees(_ key: Cookie.Key, at now: UnixTime) -> Bool {
         var cookie = Cookie(
             name: key.name, value: [], host: key.host, hostOnly: key.hostOnly, path: key.path, created: now)

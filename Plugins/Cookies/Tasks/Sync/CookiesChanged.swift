@@ -6,17 +6,18 @@ enum CookiesChanged {
     static let event = "cookies.changed"
     static let summary = "Cookies of a watched profile were set or removed: {profile, version, changes}."
 
-    /// How many changes an event has, at most, and about how many bytes: an import makes several.
+    /// The maximum number of changes in an event, and its approximate maximum size in bytes. An import makes several
+    /// events.
     static let maximumChanges = 100
     static let maximumBytes = 64 << 10
 
-    /// The events that report some changes.
+    /// Returns the events that report some changes.
     ///
     /// - Parameters:
     ///   - changes: The changes, in order.
     ///   - profile: The profile.
-    ///   - view: Who sees them.
-    ///   - now: The time.
+    ///   - view: The view of the session that receives them.
+    ///   - now: The current time.
     static func events(
         _ changes: [CookieChange], of profile: ProfileID, for view: CookieView, at now: UnixTime
     ) -> [JSON] {
@@ -45,7 +46,7 @@ enum CookiesChanged {
 }
 
 extension CookieChange {
-    /// About how long it is as JSON.
+    /// The approximate length of the change as JSON.
     var sizeBytes: Int {
         switch kind {
         case .set(let cookie): cookie.sizeBytes * 2 + 400

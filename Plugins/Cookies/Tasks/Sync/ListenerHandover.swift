@@ -1,20 +1,20 @@
 import HTTPRules
 import TaskKit
 
-/// A watch as the next daemon's store goes on with it: nothing is missed between the two.
+/// A listener that the store of the next daemon continues, so that no change is missed in between.
 struct SavedListener: Codable, Sendable {
     var uid: UInt32?
     var profile: String?
-    /// What came up to this version is known.
+    /// The version up to which the session has received the changes.
     var version: UInt64?
     var replica: String?
-    /// The origin of a page; nil: a program of the user.
+    /// The origin of a page; `nil` for a program of the user.
     var page: String?
     var showsSecrets: Bool?
 }
 
 extension CookieEngine {
-    /// What is sent to these sessions.
+    /// Returns the listeners of these sessions.
     mutating func saved(of sessions: [SessionID]) -> [SessionID: [SavedListener]] {
         var saved: [SessionID: [SavedListener]] = [:]
         for session in sessions {
@@ -31,9 +31,9 @@ extension CookieEngine {
         return saved
     }
 
-    /// Goes on with watches.
+    /// Continues saved listeners.
     ///
-    /// - Returns: The sessions that cannot go on, for what came since is forgotten.
+    /// - Returns: The sessions that cannot continue, because their later changes are no longer stored.
     mutating func restore(_ saved: [SessionID: [SavedListener]], _ suffixes: SuffixHolder) -> [SessionID] {
         var lost: [SessionID] = []
         for (session, all) in saved where !all.allSatisfy({ restore($0, of: session, suffixes) }) {

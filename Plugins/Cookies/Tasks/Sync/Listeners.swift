@@ -1,23 +1,23 @@
 import HTTPRules
 import TaskKit
 
-/// A session that is sent the changes of a profile.
+/// A session that receives the changes of a profile.
 struct Listener: Sendable {
     var session: SessionID
     var uid: UInt32
     var profile: ProfileID
     var view: CookieView
-    /// The name under which a container is attached; nil: the session watches.
+    /// The name under which a container is attached; `nil` for a watch.
     var replica: String?
-    /// What came up to this version is known.
+    /// The version up to which the session has received the changes.
     var from: UInt64
 }
 
-/// Who is sent the changes of which profiles: one watch, and one container, of a session for each profile.
+/// The listeners of all profiles: for each session and profile, at most one watch and one container.
 struct Listeners: Sendable {
-    /// The most of a session. Pages have one profile, containers a few.
+    /// The maximum number of profiles of a session. Pages use one profile, and containers a few.
     static let maximumOfSession = 64
-    /// The most of the sessions of a uid.
+    /// The maximum number of listeners of a uid.
     static let maximumOfUser = 4096
 
     private struct Slot: Hashable {
@@ -29,10 +29,10 @@ struct Listeners: Sendable {
     private var profiles: [SessionID: Set<ProfileID>] = [:]
     private var counts: [UInt32: Int] = [:]
 
-    /// How many there are.
+    /// The number of listeners.
     var count: Int { counts.values.reduce(0, +) }
 
-    /// Adds one, in place of an earlier one of its session.
+    /// Adds a listener. It replaces an earlier one of the same session, profile and kind.
     ///
     /// - Throws: `quota.exceeded`.
     mutating func add(_ listener: Listener) throws(BridgeError) {
@@ -44,7 +44,7 @@ struct Listeners: Sendable {
         profiles[listener.session, default: []].insert(listener.profile)
     }
 
-    /// Whether one more may be added.
+    /// Checks that a listener may be added.
     ///
     /// - Throws: `quota.exceeded`.
     func check(_ listener: Listener) throws(BridgeError) {
@@ -62,7 +62,7 @@ struct Listeners: Sendable {
         }
     }
 
-    /// Ends a session's watch of a profile.
+    /// Removes a session's watch of a profile, or its container.
     mutating func remove(_ session: SessionID, _ profile: ProfileID, isReplica: Bool = false) {
         guard let ended = listeners[profile]?.removeValue(forKey: Slot(session: session, isReplica: isReplica)) else {
             return
@@ -74,9 +74,9 @@ struct Listeners: Sendable {
         if profiles[session]?.isEmpty == true { profiles[session] = nil }
     }
 
-    /// Ends all of a session.
+    /// Removes all listeners of a session.
     ///
-    /// - Returns: The profiles whose container it was.
+    /// - Returns: The profiles to which the session was attached as a container.
     mutating func remove(_ session: SessionID) -> [ProfileID] {
         let profiles = profiles[session] ?? []
         let attached = profiles.filter { listeners[$0]?[Slot(session: session, isReplica: true)] != nil }
@@ -87,15 +87,15 @@ struct Listeners: Sendable {
         return Array(attached)
     }
 
-    /// Those of a profile.
+    /// Returns the listeners of a profile.
     func all(of profile: ProfileID) -> [Listener] { listeners[profile].map { Array($0.values) } ?? [] }
 
-    /// Those of a session.
+    /// Returns the listeners of a session.
     func all(of session: SessionID) -> [Listener] {
         (profiles[session] ?? []).flatMap { all(of: $0) }.filter { $0.session == session }
     }
 
-    /// Whether a container is attached to a profile.
+    /// Returns whether a container is attached to a profile.
     func hasReplica(_ profile: ProfileID) -> Bool {
         listeners[profile]?.keys.contains { $0.isReplica } ?? false
     }

@@ -2,7 +2,7 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// The list of public suffixes, which the configuration names. Any thread.
+/// Holds the public suffix list that the configuration names. Any thread.
 final class SuffixHolder: Sendable {
     private struct State {
         var list: PublicSuffixList?
@@ -13,7 +13,7 @@ final class SuffixHolder: Sendable {
 
     /// Loads the list.
     ///
-    /// - Throws: `configuration.invalid`, where there is none.
+    /// - Throws: `configuration.invalid`, if there is none.
     func load(_ settings: CookieSettings) throws(BridgeError) -> PublicSuffixList {
         let list = settings.publicSuffixFile.map { PublicSuffixList(file: $0) } ?? PublicSuffixList()
         guard let list else {
@@ -25,7 +25,7 @@ final class SuffixHolder: Sendable {
         return list
     }
 
-    /// A page; nil: the list is not loaded yet.
+    /// Returns the page of an origin; `nil` if the list is not loaded yet.
     func page(_ origin: WebOrigin) -> CookiePage? {
         state.withLock { state in
             state.list.map { CookiePage(origin: origin, suffixes: $0, trustsLoopback: state.trustsLoopback) }

@@ -2,30 +2,30 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// What the tasks share.
+/// The state that the tasks share.
 struct CookieService: Sendable {
     let lane = CookieLane()
     let suffixes: SuffixHolder
 
-    /// The permission to see the values of HttpOnly cookies.
+    /// The permission to read the values of HttpOnly cookies.
     static let secrets = "cookies.secrets"
-    /// The permission to take and put cookies as the plugin does that makes requests, for whatever site. Its name is
-    /// covered by no rule about `cookies.*`, which a page may have.
+    /// The permission to take and put cookies for any site, which the plugin that makes requests needs. Its name is
+    /// outside `cookies.*`, because a page may have a rule for those names.
     static let requests = "requests.cookies"
 }
 
-/// Who asks, and what for.
+/// The caller of a task, with its page and its permission for secrets.
 struct CookieVisitor: Sendable {
     let caller: Caller
-    /// The page that asks; nil: a program of the user.
+    /// The calling page; `nil` for a program of the user.
     let page: CookiePage?
     /// Whether values of HttpOnly cookies are shown.
     let showsSecrets: Bool
 
-    /// What is seen of a profile.
+    /// The caller's view of a profile.
     var view: CookieView { page.map { .page($0) } ?? .local(showsSecrets: showsSecrets) }
 
-    /// The profile that an option names. A page has the profile `default` alone.
+    /// Returns the profile that an option names. A page may only use the profile `default`.
     ///
     /// - Throws: `options.invalid`, `permission.denied`.
     func profile(named name: String?) throws(BridgeError) -> ProfileID {
@@ -44,9 +44,9 @@ struct CookieVisitor: Sendable {
         throw BridgeError(.permissionDenied, "a page may not \(what)")
     }
 
-    /// The URL of an option, and the script or request that it is asked for.
+    /// Returns the context of the script or request for the URL of an option.
     ///
-    /// - Throws: `options.invalid`; `permission.denied`, where a page names the URL of another.
+    /// - Throws: `options.invalid`; `permission.denied`, if a page names a URL of another origin.
     func context(of text: String?, _ engine: CookieEngine) throws(BridgeError) -> CookieContext {
         guard let text = text ?? page.map({ $0.origin.text + "/" }) else {
             throw .unfit("$.url", expected: "a URL", got: "nothing")
@@ -72,19 +72,19 @@ struct CookieVisitor: Sendable {
     }
 }
 
-/// A task that is carried out on the store's thread.
+/// A task that runs on the store's thread.
 ///
-/// Raw, so that a call takes its position in the order of its session before the next one begins, and so that what is
-/// sent behind its answer comes behind it.
+/// It is a raw task for two reasons: a call is queued before the next call of its session begins, and events that are
+/// sent after its answer arrive after it.
 protocol CookieTask: RawTask {
     associatedtype Request: Decodable & Sendable
     /// Whether a page may call it.
     static var isForPages: Bool { get }
-    /// Whether the answer has the values of HttpOnly cookies where the caller has the permission.
+    /// Whether the answer contains the values of HttpOnly cookies if the caller has the permission.
     static var asksForSecrets: Bool { get }
     var service: CookieService { get }
 
-    /// The work, on the store's thread. Where it throws, it has changed nothing.
+    /// Performs the work on the store's thread. If it throws, it has changed nothing.
     func perform(
         _ request: Request, _ visitor: CookieVisitor, _ engine: inout CookieEngine
     ) throws(BridgeError) -> CookieOutcome
@@ -117,7 +117,7 @@ extension CookieTask {
         service.lane.submit(BridgeCall(task: self, text: text, call: call, reply: reply, visitor: visitor))
     }
 
-    /// The page that calls; nil: a local session.
+    /// Returns the calling page; `nil` for a local session.
     private func page(_ caller: Caller) throws(BridgeError) -> CookiePage? {
         if caller.origin == "local" || caller.session == 0 { return nil }
         guard Self.isForPages else {
@@ -130,7 +130,7 @@ extension CookieTask {
         return page
     }
 
-    /// Whether the policy gives the caller the values of HttpOnly cookies.
+    /// Returns whether the policy permits the caller to read the values of HttpOnly cookies.
     private static func mayShowSecrets(_ call: Call) async -> Bool {
         let question: JSON = ["task": .string(CookieService.secrets)]
         let answer: JSON? = try? await call.call("bridge.explain", question)
@@ -138,7 +138,7 @@ extension CookieTask {
     }
 }
 
-/// A task's call that came over the bridge.
+/// A call of a task that arrived over the bridge.
 private final class BridgeCall<T: CookieTask>: CookieCall {
     let task: T
     let text: [UInt8]

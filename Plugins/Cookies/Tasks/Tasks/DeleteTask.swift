@@ -37,7 +37,7 @@ struct DeleteTask: CookieTask {
             ["version": .number(JSONNumber(version)), "removed": .number(JSONNumber(count))], of: profile)
     }
 
-    /// Removes the cookies that a seed has set, and forgets it.
+    /// Removes the cookies that a seed has set, and the seed.
     private static func remove(
         _ seed: String, _ request: Request, _ visitor: CookieVisitor, _ profile: ProfileID, _ engine: inout CookieEngine
     ) throws(BridgeError) -> CookieOutcome {
@@ -56,7 +56,7 @@ struct DeleteTask: CookieTask {
             ["version": .number(JSONNumber(version)), "removed": .number(JSONNumber(count))], of: profile)
     }
 
-    /// Which cookies are meant, of those that the caller sees.
+    /// Returns a filter for the selected cookies among those that are visible to the caller.
     private static func meant(
         by request: Request, _ visitor: CookieVisitor, _ engine: CookieEngine
     ) throws(BridgeError) -> (Cookie, UnixTime) -> Bool {

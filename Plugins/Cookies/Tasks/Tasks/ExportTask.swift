@@ -75,7 +75,7 @@ extension Schemas {
     static let format: JSON = ["type": "string", "enum": .array(CookieFormat.allCases.map { .string($0.rawValue) })]
 }
 
-/// An export that goes as a stream: page by page, each in its user's turn.
+/// An export that is sent as a stream, page by page, each in its user's turn.
 struct StreamedExport: Sendable {
     let lane: CookieLane
     let profile: ProfileID
@@ -83,7 +83,7 @@ struct StreamedExport: Sendable {
     let format: CookieFormat
     let withSameSite: Bool
 
-    /// A page as it is in the file, and where the next one begins; nil: it is the last.
+    /// A page of cookies, and the version after which the next page begins; `nil` for the last page.
     private struct Page: Sendable {
         var cookies: [Cookie]
         var next: UInt64?
@@ -130,7 +130,7 @@ struct StreamedExport: Sendable {
             }
         case .netscape:
             let file = NetscapeCookieFile.write(cookies, withSameSite: withSameSite, withHeading: false)
-            // Who reads the file sees what it has not.
+            // A comment lists each cookie that the file omits.
             return file.bytes + file.skipped.flatMap { Array("# left out: \($0.json.text)\n".utf8) }
         }
     }

@@ -7,7 +7,8 @@ struct ImportTask: CookieTask {
     static let summary = "Sets the cookies of a file, and returns which of them are refused."
     static let settings = TaskSettings(isPrivate: true, optionBytes: ApplyTask.optionBytes)
 
-    /// The most cookies of options, so that no call holds up others for long; a longer file goes as a stream.
+    /// The maximum number of cookies in the options, so that no call blocks others for long. A longer file is sent as a
+    /// stream.
     static let maximumCookies = 500
 
     struct Request: Decodable, Sendable {
@@ -76,9 +77,9 @@ struct ImportTask: CookieTask {
     }
 }
 
-/// What an import has come to so far.
+/// The outcome of an import so far.
 struct ImportOutcome: Sendable {
-    /// What the places of problems are.
+    /// The kind of the places of problems.
     enum Places: String, Sendable {
         case line
         case index

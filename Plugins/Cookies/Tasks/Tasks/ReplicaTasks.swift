@@ -1,8 +1,8 @@
 import HTTPRules
 import TaskKit
 
-// cookies.attach, cookies.apply: a container, whose jar is a copy of a profile. Both take the permission of the values
-// of HttpOnly cookies.
+// cookies.attach, cookies.apply: for a container, whose jar is a copy of a profile. Both require the permission for the
+// values of HttpOnly cookies.
 
 /// `cookies.attach`
 struct AttachTask: CookieTask {
@@ -17,7 +17,7 @@ struct AttachTask: CookieTask {
         var stop: Bool?
     }
 
-    /// The most bytes of a container's name.
+    /// The maximum length of a container's name in bytes.
     static let maximumNameBytes = 64
 
     let service: CookieService
@@ -63,9 +63,9 @@ struct ApplyTask: CookieTask {
     static let summary = "Takes what has changed in a container's jar, unless the same cookie was changed since."
     static let settings = TaskSettings(permission: CookieService.secrets, isPrivate: true, optionBytes: optionBytes)
 
-    /// Some hundred cookies of the longest kind.
+    /// The maximum length of the options, enough for some hundred of the longest cookies.
     static let optionBytes = 1 << 20
-    /// The most changes of a call, so that no call holds up others for long.
+    /// The maximum number of changes in a call, so that no call blocks others for long.
     static let maximumChanges = 200
 
     struct Request: Decodable, Sendable {
@@ -132,14 +132,14 @@ struct ApplyTask: CookieTask {
 }
 
 extension Listeners {
-    /// Whether a session is attached to a profile under this name.
+    /// Returns whether a session is attached to a profile under this name.
     func isAttached(_ session: SessionID, as replica: String, to profile: ProfileID) -> Bool {
         all(of: profile).contains { $0.session == session && $0.replica == replica }
     }
 }
 
 extension CookieEngine {
-    /// Ends a container's attachment; after some time the cookies of its session end.
+    /// Ends a container's attachment. After the last container of a profile, its session cookies end with a delay.
     mutating func detach(_ session: SessionID, from profile: ProfileID) {
         guard listeners.all(of: profile).contains(where: { $0.session == session && $0.replica != nil }) else { return }
         listeners.remove(session, profile, isReplica: true)

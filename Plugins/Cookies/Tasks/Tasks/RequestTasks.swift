@@ -1,7 +1,7 @@
 import HTTPRules
 import TaskKit
 
-// Cookies of requests: cookies.header and .script for programs, .take and .put for the plugin that makes requests.
+// The cookies of requests: cookies.header and .script for programs, .take and .put for the plugin that makes requests.
 
 /// `cookies.header`
 struct HeaderTask: CookieTask {
@@ -101,14 +101,14 @@ struct PutTask: CookieTask {
         permission: CookieService.requests, isPrivate: true, optionBytes: ApplyTask.optionBytes)
     static let isForPages = true
 
-    /// The most lines of an answer; browsers take as many.
+    /// The maximum number of lines of a response. Browsers accept as many.
     static let maximumLines = 200
 
     struct Request: Decodable, Sendable {
         var request: RequestContext
         var lines: [String]?
         var linesBase64: [String]?
-        /// Whether the cookies of the site are removed before.
+        /// Whether the cookies of the site are removed first.
         var clear: Bool?
     }
 
@@ -142,17 +142,19 @@ struct PutTask: CookieTask {
     }
 }
 
-/// A request as the plugin describes it that makes it.
+/// A request as the requesting plugin describes it.
 struct RequestContext: Decodable, Sendable {
     var profile: String?
     var url: String
     var method: String?
-    /// The site that causes it; `opaque` of a page without one; nil: the user.
+    /// The site that causes the request; `opaque` for a page without a site; `nil` for the user.
     var site: String?
-    /// The site that the user is at; nil: that of `site`, or of the URL.
+    /// The top-level site; `nil` for that of `site`, or of the URL.
     var topLevelSite: String?
     var navigation: Bool?
 
+    /// Returns the context that determines the cookies of this request.
+    ///
     /// - Throws: `options.invalid`.
     func context(_ engine: CookieEngine) throws(BridgeError) -> CookieContext {
         var context = CookieContext(url: try CookieVisitor.url(url))
@@ -182,8 +184,8 @@ struct RequestContext: Decodable, Sendable {
 }
 
 extension CookieScope {
-    /// Whether a cookie is of the whole site: of its registrable domain or a name below, in no partition or in this one
-    /// (Clear Site Data, "clear cookies for origin").
+    /// Returns whether a cookie belongs to the site: to its registrable domain or a name below it, in no partition or
+    /// in this one (Clear Site Data, "clear cookies for origin").
     fileprivate func isOfSite(_ cookie: Cookie) -> Bool {
         guard cookie.partition.isEmpty || cookie.partition == partition else { return false }
         guard let registrableDomain else { return cookie.host == host }

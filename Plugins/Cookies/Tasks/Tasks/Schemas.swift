@@ -1,7 +1,7 @@
 import TaskKit
 
-// What `bridge.describe` shows of the tasks. Written by hand, because a raw task's schemas are not derived; a test
-// holds them against the types that are decoded.
+// The schemas of the tasks for `bridge.describe`. They are written by hand, because the schemas of raw tasks are not
+// derived. A test compares them with the decoded types.
 
 extension SetTask {
     static var optionsSchema: JSON? {
@@ -195,7 +195,7 @@ enum Schemas {
             "cause": ["type": "string", "enum": ["deleted", "expired", "evicted"]], "version": version,
         ], optional: ["cookie", "key", "cause"])
 
-    /// A request as the plugin describes it that makes it.
+    /// A request as the requesting plugin describes it.
     static let request = options(
         [
             "url": url, "method": text("GET by default"),
@@ -204,7 +204,7 @@ enum Schemas {
             "navigation": flag("whether the answer becomes the page"),
         ], required: ["url"])
 
-    /// Options: `profile` is the first of every task's.
+    /// Returns the schema of a task's options. Each task has `profile` as its first option.
     static func options(_ properties: JSONObject, required: [String] = []) -> JSON {
         var all: JSONObject = ["profile": profile]
         for (name, schema) in properties { all[name] = schema }

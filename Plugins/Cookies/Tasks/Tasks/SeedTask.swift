@@ -7,11 +7,11 @@ struct SeedTask: CookieTask {
     static let summary = "Sets cookies of several domains at a time, under a name by which they can be removed."
     static let settings = TaskSettings(isPrivate: true)
 
-    /// The most cookies of a seed.
+    /// The maximum number of cookies in a call.
     static let maximumCookies = 200
-    /// The most seeds of a profile.
+    /// The maximum number of seeds of a profile.
     static let maximumSeeds = 64
-    /// The most bytes of a seed's name.
+    /// The maximum length of a seed's name in bytes.
     static let maximumNameBytes = 64
 
     struct Request: Decodable, Sendable {
@@ -55,7 +55,7 @@ struct SeedTask: CookieTask {
         try engine.store.write(profile) { jar, now throws(BridgeError) in
             for cookie in wanted { try jar.put(cookie, at: now) }
         }
-        // Of a seed that is sown again the cookies stay known that are in it no longer: they are removed with it.
+        // A seed that is set again keeps the keys of its earlier cookies, so that they are removed with it.
         let keys = sown.union(wanted.map(\.key))
         guard keys.count <= Self.maximumCookies * 5 else {
             throw .overQuota(

@@ -62,7 +62,7 @@ struct SetTask: CookieTask {
 }
 
 extension CookieJar {
-    /// Sets a cookie that no line made.
+    /// Sets a cookie from its parts.
     ///
     /// - Throws: `cookie.refused`.
     mutating func put(_ cookie: Cookie, at now: UnixTime) throws(BridgeError) {
@@ -75,7 +75,7 @@ extension CookieJar {
 }
 
 extension CookieOutcome {
-    /// The version of a profile.
+    /// Returns the version of a profile as an outcome.
     static func version(of profile: ProfileID, _ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome {
         let version = try engine.store.read(profile) { jar, _ in jar.version }
         return CookieOutcome(["version": .number(JSONNumber(version))], of: profile)

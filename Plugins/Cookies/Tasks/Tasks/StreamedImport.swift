@@ -1,9 +1,9 @@
 import HTTPRules
 import TaskKit
 
-/// An import whose file comes as a stream: part by part, each in its user's turn.
+/// An import whose file arrives as a stream. It is processed part by part, each in its user's turn.
 struct StreamedImport: Sendable {
-    /// How many lines may be no cookies: they all fit into the answer.
+    /// The maximum number of refused lines. All of them fit into the answer.
     static let maximumProblems = 1000
 
     let lane: CookieLane
@@ -72,7 +72,7 @@ struct StreamedImport: Sendable {
     }
 }
 
-/// A file that comes as a stream, of which the beginning is looked at first.
+/// A file that arrives as a stream, and whose beginning can be read in advance.
 private struct ReadFile {
     private var iterator: ByteReader.Iterator
     private var beginning: [UInt8] = []
@@ -80,9 +80,9 @@ private struct ReadFile {
 
     init(_ reader: ByteReader) { iterator = reader.makeAsyncIterator() }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; `nil` at the end.
     ///
-    /// - Throws: `options.invalid`, where there are more than so many.
+    /// - Throws: `options.invalid`, if there are more than `maximum` bytes.
     mutating func next(upTo maximum: Int) async throws(BridgeError) -> [UInt8]? {
         if !beginning.isEmpty {
             defer { beginning = [] }
@@ -96,7 +96,7 @@ private struct ReadFile {
         return bytes
     }
 
-    /// The beginning, which is read once more later; shorter where the file is.
+    /// Returns the beginning without consuming it. It is shorter if the file is.
     mutating func read(atLeast wanted: Int) async throws(BridgeError) -> [UInt8] {
         while beginning.count < wanted, let bytes = try await iterator.next(isolation: nil) {
             count += bytes.count
@@ -105,7 +105,7 @@ private struct ReadFile {
         return beginning
     }
 
-    /// All that has not been taken.
+    /// Returns all bytes that were not consumed.
     mutating func rest(upTo maximum: Int) async throws(BridgeError) -> [UInt8] {
         var all: [UInt8] = []
         while let bytes = try await next(upTo: maximum) { all += bytes }

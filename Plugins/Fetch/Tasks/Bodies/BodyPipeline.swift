@@ -1,25 +1,27 @@
 import HTTPRules
 import TaskKit
 
-/// What becomes of a response's body on its way: it is decoded, counted and hashed. One thread at a time.
+/// Decodes, counts and hashes the body of a response. One thread at a time.
 final class BodyPipeline {
     private let maximumBytes: Int64
     private let decoder: ContentDecoder?
     private let integrity: IntegrityMetadata?
     private var hash: IntegrityHash?
-    /// Of a body without coding, what was fed last.
+    /// The bytes that were fed last, for a body without coding.
     private var plain: [UInt8] = []
 
-    /// How many bytes came.
+    /// The number of received bytes.
     private(set) var wireBytes: Int64 = 0
-    /// How many bytes they were when decoded.
+    /// The number of decoded bytes.
     private(set) var decodedBytes: Int64 = 0
 
+    /// Creates a pipeline for a response.
+    ///
     /// - Parameters:
     ///   - headers: The fields of the response.
-    ///   - maximumBytes: What a body may have, coded and decoded.
-    ///   - integrity: What it must hash to.
-    /// - Throws: `http.decoding` and `http.too_large`, where the fields say that it cannot be taken.
+    ///   - maximumBytes: The maximum length of the body, both coded and decoded.
+    ///   - integrity: The required hash; `nil` if there is none.
+    /// - Throws: `http.decoding` and `http.too_large`, if the fields state that the body cannot be accepted.
     init(_ headers: HeaderList, maximumBytes: Int64, integrity: IntegrityMetadata?) throws(BridgeError) {
         self.maximumBytes = maximumBytes
         self.integrity = integrity
@@ -33,17 +35,17 @@ final class BodyPipeline {
         throw .tooLarge(what, limit: maximumBytes, "the body has more than \(maximumBytes) bytes; see maxBytes")
     }
 
-    /// Takes bytes of the connection, after ``next()`` has returned nil.
+    /// Accepts bytes of the connection. ``next()`` must have returned `nil` before.
     func feed(_ bytes: UnsafeRawBufferPointer) throws(BridgeError) {
         wireBytes += Int64(bytes.count)
         try check(wireBytes, .body)
         if let decoder { decoder.feed(bytes) } else { plain = Array(bytes) }
     }
 
-    /// Whether the bytes of the body are those that come.
+    /// Whether the body needs no decoding.
     var isPlain: Bool { decoder == nil }
 
-    /// Takes note of the next bytes of a plain body, which are passed on as they are.
+    /// Counts and hashes the next bytes of a plain body. The caller passes them on unchanged.
     func pass(_ bytes: UnsafeRawBufferPointer) throws(BridgeError) {
         wireBytes += Int64(bytes.count)
         decodedBytes += Int64(bytes.count)
@@ -51,7 +53,7 @@ final class BodyPipeline {
         hash?.update(bytes)
     }
 
-    /// The next bytes of the body; nil: more must be fed.
+    /// Returns the next bytes of the body; `nil` if more must be fed.
     func next() throws(BridgeError) -> [UInt8]? {
         guard let bytes = try decoder?.next() ?? takePlain() else { return nil }
         decodedBytes += Int64(bytes.count)
@@ -65,7 +67,7 @@ final class BodyPipeline {
         return plain.isEmpty ? nil : plain
     }
 
-    /// The body has ended.
+    /// Checks the whole body after its end.
     ///
     /// - Throws: `http.decoding`, `http.integrity`.
     func finish() throws(BridgeError) {

@@ -1,36 +1,36 @@
 import CCompression
 import TaskKit
 
-/// One coding of a body, undone step by step.
+/// A decoder for one coding of a body that works in steps.
 protocol CodingStage: AnyObject {
-    /// Whether the coding has come to its end.
+    /// Whether the end of the coded data was reached.
     var isComplete: Bool { get }
 
-    /// Takes some of these bytes, and returns what they stand for: at most ``ContentDecoder/stepBytes``.
+    /// Decodes some of these bytes into at most ``ContentDecoder/stepBytes`` bytes.
     ///
-    /// - Parameter input: Coded bytes; none: what the stage still holds.
-    /// - Returns: How many bytes were taken, and the decoded ones.
+    /// - Parameter input: Coded bytes; none to get the bytes that the stage still holds.
+    /// - Returns: The number of consumed bytes, and the decoded bytes.
     /// - Throws: `http.decoding`.
     func step(_ input: UnsafeRawBufferPointer) throws(BridgeError) -> (taken: Int, bytes: [UInt8])
 }
 
-/// The codings that are undone.
+/// The supported content codings.
 enum ContentCoding: String, Sendable, CaseIterable {
     case gzip
     case deflate
     case brotli = "br"
     case zstd
 
-    /// What requests accept.
+    /// The value of `Accept-Encoding` in requests.
     static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// The coding of a name in `Content-Encoding`, in whatever case; nil: an unknown one.
+    /// Creates the coding for a name in `Content-Encoding`, in any case; `nil` if it is unknown.
     init?(name: String) {
         let name = name.lowercased()
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// A decoder at the beginning of a body.
+    /// Returns a new decoder.
     func makeStage() throws(BridgeError) -> any CodingStage {
         switch self {
         case .gzip, .deflate: ZlibStage(self)
@@ -45,10 +45,10 @@ enum ContentCoding: String, Sendable, CaseIterable {
     }
 }
 
-/// gzip, of several members too, and deflate with the header of zlib or without.
+/// A decoder for gzip, also with several members, and for deflate with or without a zlib header.
 private final class ZlibStage: CodingStage {
     private let coding: ContentCoding
-    /// Of its own place in memory, which zlib compares.
+    /// Allocated separately because zlib checks that the address of the stream stays the same.
     private let stream: UnsafeMutablePointer<z_stream>
     private var isOpen = false
     private(set) var isComplete = false
@@ -84,13 +84,13 @@ private final class ZlibStage: CodingStage {
 
     private func open(_ input: UnsafeRawBufferPointer) throws(BridgeError) {
         guard !isOpen, let first = input.first else { return }
-        // 31: gzip alone. A header of zlib has the number 8 in its lower half, and a window of 32 KiB at most.
+        // 31: only gzip. A zlib header has 8 in the low four bits of its first byte, and a window of at most 32 KiB.
         let windowBits: Int32 = coding == .gzip ? 31 : first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15
         guard ccompression_inflate_start(stream, windowBits) else { throw coding.lacksMemory() }
         isOpen = true
     }
 
-    /// Bytes behind the end are another member of gzip.
+    /// Begins another gzip member if bytes follow the end.
     private func goOn(_ input: UnsafeRawBufferPointer) throws(BridgeError) {
         guard let first = input.first else { return }
         guard coding == .gzip, first == 0x1F, inflateReset(stream) == Z_OK else { throw coding.fault() }
@@ -131,7 +131,7 @@ private final class BrotliStage: CodingStage {
     }
 }
 
-/// Frames of zstd with a window of at most 8 MiB: RFC 9659.
+/// A decoder for zstd frames with a window of at most 8 MiB (RFC 9659).
 private final class ZstdStage: CodingStage {
     private static let maximumWindowLog: Int32 = 23
 

@@ -1,21 +1,21 @@
 import HTTPRules
 import TaskKit
 
-/// Undoes the codings of a body, the last one first, in bounded steps. One thread at a time.
+/// Decodes the codings of a body, the last one first, in bounded steps. One thread at a time.
 final class ContentDecoder {
-    /// What a step makes at most.
+    /// The maximum number of decoded bytes in a step.
     static let stepBytes = 64 << 10
-    /// No server needs more; each multiplies what a bomb can do.
+    /// The maximum number of codings. No server needs more, and each multiplies the effect of a decompression bomb.
     static let maximumCodings = 2
-    /// A body that is decoded to less is no bomb.
+    /// The decoded length up to which ``maximumRatio`` does not apply.
     static let harmlessBytes: Int64 = 64 << 20
-    /// How many times longer a decoded body may be than the coded one, beyond ``harmlessBytes``.
+    /// The maximum ratio of the decoded length to the coded length beyond ``harmlessBytes``.
     static let maximumRatio: Int64 = 200
 
     private struct Stage {
         let coding: any CodingStage
         var input: ArraySlice<UInt8> = []
-        /// The last step filled its buffer: there may be more without input.
+        /// Whether the last step filled its buffer, so that more bytes may follow without input.
         var mayHoldMore = false
         var hasBegun = false
         var madeBytes: Int64 = 0
@@ -24,11 +24,11 @@ final class ContentDecoder {
     private var stages: [Stage]
     private var wireBytes: Int64 = 0
 
-    /// A decoder for a response; nil: its body is not coded, or has a coding that is not known and stays as it came
-    /// (Fetch, "handle content codings").
+    /// Creates a decoder for a response; `nil` if its body is not coded or has an unknown coding. A body with an
+    /// unknown coding is not changed (Fetch, "handle content codings").
     ///
     /// - Parameter headers: The fields of the response.
-    /// - Throws: `http.decoding`, where there are too many.
+    /// - Throws: `http.decoding`, if there are too many codings.
     init?(_ headers: HeaderList) throws(BridgeError) {
         let names = headers.members(named: "Content-Encoding").filter { $0.lowercased() != "identity" }
         let codings = names.compactMap { ContentCoding(name: $0) }
@@ -40,13 +40,13 @@ final class ContentDecoder {
         for coding in codings.reversed() { stages.append(Stage(coding: try coding.makeStage())) }
     }
 
-    /// Takes coded bytes. What was taken before has been decoded: ``next()`` has returned nil.
+    /// Accepts coded bytes. ``next()`` must have returned `nil` before.
     func feed(_ bytes: UnsafeRawBufferPointer) {
         wireBytes += Int64(bytes.count)
         stages[0].input = Array(bytes)[...]
     }
 
-    /// The next decoded bytes; nil: more coded bytes are needed.
+    /// Returns the next decoded bytes; `nil` if more coded bytes are needed.
     func next() throws(BridgeError) -> [UInt8]? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws(BridgeError) -> [UInt8]? {
@@ -59,7 +59,9 @@ final class ContentDecoder {
         }
     }
 
-    /// - Returns: Decoded bytes; nil: none came of this step.
+    /// Performs one step of a stage.
+    ///
+    /// - Returns: The decoded bytes; `nil` if the step produced none.
     private func step(_ index: Int) throws(BridgeError) -> [UInt8]? {
         stages[index].hasBegun = true
         let coding = stages[index].coding
@@ -70,7 +72,7 @@ final class ContentDecoder {
         stages[index].input = stages[index].input.dropFirst(taken)
         stages[index].mayHoldMore = bytes.count == Self.stepBytes
         if taken == 0, bytes.isEmpty {
-            // The decoder makes nothing of what is left.
+            // The decoder cannot use the remaining bytes.
             guard stages[index].input.isEmpty else { throw .undecodable("the body cannot be decoded") }
             return nil
         }
@@ -82,9 +84,9 @@ final class ContentDecoder {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// The body has ended.
+    /// Checks that the codings are complete after the end of the body.
     ///
-    /// - Throws: `http.decoding`, where a coding is not.
+    /// - Throws: `http.decoding`, if a coding is incomplete.
     func finish() throws(BridgeError) {
         for stage in stages where stage.hasBegun && !stage.coding.isComplete {
             throw .undecodable("the body ends before its coding does")

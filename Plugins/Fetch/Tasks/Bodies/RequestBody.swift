@@ -1,53 +1,53 @@
 import Synchronization
 import TaskKit
 
-/// The body of a request on its way: filled on one side, taken by the connection on the other. Its beginning is kept,
-/// for a request that must be sent again. Any thread.
+/// The body of a request: a producer fills it, and the connection takes its bytes. Its beginning is kept for a request
+/// that must be sent again. Any thread.
 final class RequestBody: Sendable {
-    /// How many bytes from the beginning are kept.
+    /// The number of bytes that are kept from the beginning.
     static let keptBytes = 1 << 20
-    /// How far the side that fills it may be ahead.
+    /// The maximum number of unsent bytes before the producer waits.
     static let windowBytes = 256 << 10
 
-    /// What the connection gets.
+    /// The next piece for the connection.
     enum Piece {
         case bytes([UInt8])
-        /// None are there yet.
+        /// No bytes are available yet.
         case wait
         case end
         case failure(BridgeError)
     }
 
     private struct State {
-        /// From the byte `start` of the body on.
+        /// The bytes of the body from `start` on.
         var bytes: [UInt8] = []
         var start = 0
         /// The next byte to send.
         var position = 0
         var end: Result<Void, BridgeError>?
-        /// The side that fills it waits for room.
+        /// The producer, if it waits for room.
         var waiter: CheckedContinuation<Void, Never>?
         var isStopped = false
-        /// Wakes the connection up, which waits for bytes.
+        /// Wakes the connection, which waits for bytes.
         var onBytes: (@Sendable () -> Void)?
 
         var unsentCount: Int { start + bytes.count - position }
     }
 
     private let state: Mutex<State>
-    /// The media type that goes with it; nil: none.
+    /// The media type; `nil` if there is none.
     let type: String?
-    /// How many bytes it has; nil: not known before its end.
+    /// The number of bytes; `nil` if it is unknown before the end.
     let byteCount: Int?
 
-    /// A body that is there.
+    /// Creates a complete body.
     init(_ bytes: [UInt8], type: String?) {
         self.type = type
         byteCount = bytes.count
         state = Mutex(State(bytes: bytes, end: .success(())))
     }
 
-    /// A body that is still to come.
+    /// Creates a body that will be filled.
     init(type: String?, byteCount: Int?) {
         self.type = type
         self.byteCount = byteCount
@@ -56,9 +56,9 @@ final class RequestBody: Sendable {
 
     // MARK: Filling
 
-    /// Adds bytes, and waits for room where the connection is behind.
+    /// Adds bytes, and waits for room if the connection is behind.
     ///
-    /// - Throws: Where no connection takes them any more.
+    /// - Throws: If the body was stopped, so that no connection takes the bytes.
     func append(_ bytes: [UInt8]) async throws(BridgeError) {
         let wake = state.withLock { state in
             state.bytes += bytes
@@ -66,7 +66,7 @@ final class RequestBody: Sendable {
         }
         wake?()
         while true {
-            // Given up or sent, it is resumed.
+            // `stop()` and `next(upTo:)` resume the continuation.
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
                     if state.isStopped || state.unsentCount < Self.windowBytes { return true }
@@ -81,7 +81,7 @@ final class RequestBody: Sendable {
         }
     }
 
-    /// These were all the bytes, or no more can be had.
+    /// Ends the body: all bytes were added, or no more can be obtained.
     func finish(_ end: Result<Void, BridgeError>) {
         let wake = state.withLock { state in
             state.end = end
@@ -90,7 +90,7 @@ final class RequestBody: Sendable {
         wake?()
     }
 
-    /// No connection takes any more of it.
+    /// Stops the body: no connection takes any more bytes.
     func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -101,10 +101,10 @@ final class RequestBody: Sendable {
 
     // MARK: Sending
 
-    /// Begins at its beginning.
+    /// Restarts sending at the beginning.
     ///
-    /// - Parameter onBytes: Called, on any thread, when there are bytes again, or its end.
-    /// - Returns: Whether that is still there.
+    /// - Parameter onBytes: Called on any thread when more bytes or the end are available.
+    /// - Returns: Whether the beginning is still kept.
     func rewind(onBytes: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             state.onBytes = onBytes
@@ -112,7 +112,7 @@ final class RequestBody: Sendable {
         }
     }
 
-    /// Begins at its beginning, for the same connection.
+    /// Restarts sending at the beginning, for the same connection.
     func rewind() -> Bool { state.withLock { Self.rewind(&$0) } }
 
     private static func rewind(_ state: inout State) -> Bool {
@@ -121,7 +121,7 @@ final class RequestBody: Sendable {
         return true
     }
 
-    /// All bytes, where they are there and no more than so many; nil: they are not, or are more.
+    /// Returns all bytes; `nil` if the body is incomplete or has more than `maximum` bytes.
     func whole(upTo maximum: Int) -> [UInt8]? {
         state.withLock { state in
             guard case .success = state.end, state.start == 0, state.bytes.count <= maximum else { return nil }
@@ -129,12 +129,12 @@ final class RequestBody: Sendable {
         }
     }
 
-    /// Whether all bytes are there that were announced.
+    /// Whether all announced bytes have been added.
     var isWhole: Bool { state.withLock { $0.start + $0.bytes.count == byteCount } }
 
-    /// The next bytes for the connection.
+    /// Returns the next bytes for the connection.
     ///
-    /// - Parameter maximum: How many it takes at most.
+    /// - Parameter maximum: The maximum number of bytes.
     func next(upTo maximum: Int) -> Piece {
         let (piece, waiter) = state.withLock { state -> (Piece, CheckedContinuation<Void, Never>?) in
             let unsent = state.unsentCount
@@ -155,7 +155,7 @@ final class RequestBody: Sendable {
         return piece
     }
 
-    /// Drops what was sent and lies beyond what is kept, in pieces, so that little is moved.
+    /// Drops sent bytes beyond the kept beginning. It drops them in large pieces so that few bytes are moved.
     private static func forget(_ state: inout State, isWhole: Bool) {
         let sent = state.position - state.start
         let isBeyond = state.start > 0 || state.start + state.bytes.count > keptBytes

@@ -1,19 +1,18 @@
 import Glibc
 import Synchronization
 
-/// A body in a file. Who holds this can read it, also when the file has been removed. Any thread; methods wait for the
-/// disk.
+/// A body in an open file. It stays readable after the file was removed. Any thread. The methods wait for the disk.
 final class BodyFile: Sendable {
-    /// A failure of the system's.
+    /// A failure of a system call.
     struct Failure: Error {
         let code: Int32
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
     }
 
-    /// 32 hexadecimal digits, which say nothing of the URL.
+    /// The name of the file. In the store: 32 random hexadecimal digits that do not depend on the URL.
     let name: String
     private let descriptor: Int32
-    /// Where the file is while it belongs to no entry; nil: it does belong to one.
+    /// The path of a file that belongs to no entry yet and is removed with this object; `nil` for other files.
     private let unfinished: Mutex<String?>
 
     init(name: String, descriptor: Int32, unfinished: String?) {
@@ -26,9 +25,9 @@ final class BodyFile: Sendable {
         if let path = unfinished.withLock({ $0 }) { unlink(path) }
     }
 
-    /// The file belongs to an entry from now on.
+    /// Moves the file to its final path, because an entry uses it from now on.
     ///
-    /// - Parameter path: Where it is to be.
+    /// - Parameter path: The final path.
     func adopt(at path: String) throws(Failure) {
         let code = unfinished.withLock { unfinished -> Int32 in
             guard let from = unfinished else { return 0 }
@@ -39,7 +38,7 @@ final class BodyFile: Sendable {
         if code != 0 { throw Failure(code: code) }
     }
 
-    /// The bytes at a place; fewer at the end of the file.
+    /// Returns the bytes at a position; fewer at the end of the file.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> [UInt8] {
         var done = 0
         var failure: Failure?
@@ -57,7 +56,7 @@ final class BodyFile: Sendable {
         return bytes
     }
 
-    /// Writes bytes to a place.
+    /// Writes bytes at a position.
     func write(_ bytes: [UInt8], at offset: Int64) throws(Failure) {
         var done = 0
         while done < bytes.count {
@@ -70,10 +69,10 @@ final class BodyFile: Sendable {
         }
     }
 
-    /// Brings it to disk.
+    /// Flushes the file to the disk.
     func flush() throws(Failure) { if fsync(descriptor) != 0 { throw Failure(code: errno) } }
 
-    /// How long it is.
+    /// The length of the file; 0 if it cannot be determined.
     var byteCount: Int64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The folder of the bodies that are too long for a row: `ab/<name>`, and `new/<name>` while they come. Any thread;
-/// methods wait for the disk.
+/// The folder of the bodies that are too long for a row: `ab/<name>`, or `new/<name>` while they arrive. Any thread.
+/// The methods wait for the disk.
 struct BodyFolder: Sendable {
     let path: String
 
-    /// Makes the folder, readable to its owner alone, and removes what did not become an entry.
+    /// Creates the folder, which only its owner can read, and removes files that did not become entries.
     func prepare() throws(BodyFile.Failure) {
         try make(path)
         try make("\(path)/new")
@@ -16,7 +16,7 @@ struct BodyFolder: Sendable {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw BodyFile.Failure(code: errno) }
     }
 
-    /// A new file, which is removed where it does not become an entry's.
+    /// Creates a new file. It is removed if no entry adopts it.
     func create() throws(BodyFile.Failure) -> BodyFile {
         var generator = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdef")
@@ -27,13 +27,13 @@ struct BodyFolder: Sendable {
         return BodyFile(name: name, descriptor: descriptor, unfinished: file)
     }
 
-    /// Gives a file its place. After that an entry may name it.
+    /// Moves a file to its final place. After that an entry may name it.
     func adopt(_ file: BodyFile) throws(BodyFile.Failure) {
         try make("\(path)/\(file.name.prefix(2))")
         try file.adopt(at: place(of: file.name))
     }
 
-    /// The file of an entry; nil: there is none any more.
+    /// Opens the file of an entry; returns `nil` if it cannot be opened.
     func open(_ name: String, toWrite: Bool = false) -> BodyFile? {
         let flags = (toWrite ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW
         let descriptor = Glibc.open(place(of: name), flags)
@@ -42,7 +42,7 @@ struct BodyFolder: Sendable {
 
     func remove(_ name: String) { unlink(place(of: name)) }
 
-    /// All files that have their place, with their lengths.
+    /// Returns all files in their final place, with their lengths.
     func all() -> [String: Int64] {
         var files: [String: Int64] = [:]
         for folder in Self.names(in: path) where folder.utf8.count == 2 {

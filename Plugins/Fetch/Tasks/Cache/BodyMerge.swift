@@ -1,16 +1,18 @@
 import HTTPRules
 
-/// Bytes that are added to a stored body.
+/// Adds bytes to a stored body.
 struct BodyMerge {
-    /// How many bytes are copied at a time.
+    /// The number of bytes that are copied at a time.
     private static let stepBytes = 64 << 10
 
     let folder: BodyFolder
     let old: CacheEntry.Body
-    /// Which bytes are there: they stay as they are, since somebody may be reading them.
+    /// The stored ranges. Their bytes are not overwritten, because a reader may be using them.
     let held: HeldBytes
 
-    /// - Returns: The body with the bytes; the same file, or another one where the row is too short for it.
+    /// Adds the bytes of a range.
+    ///
+    /// - Returns: The new body: the same file, or a new file if the body has become too long for a row.
     func adding(_ range: Range<Int64>, of new: NewCacheEntry.Body) throws -> CacheEntry.Body {
         switch old {
         case .bytes(let bytes):
@@ -58,7 +60,7 @@ struct BodyMerge {
         }
     }
 
-    /// The parts of a range that are not there yet.
+    /// Returns the parts of a range that are not stored yet.
     private func gaps(in range: Range<Int64>) -> [Range<Int64>] {
         var gaps: [Range<Int64>] = []
         var place = range.lowerBound

@@ -3,19 +3,19 @@ import Sodium
 import Synchronization
 import TaskKit
 
-/// Takes a response's body from the network into the store, and to those that read it meanwhile.
+/// Copies a response's body from the network into the store, and to the readers that read it meanwhile.
 struct BodyPump: Sendable {
-    /// How many bytes are taken after the last reader has gone: so a body that only leads elsewhere is stored, and its
-    /// connection can be used again.
+    /// The number of bytes that are still received after the last reader has left. This stores the short body of a
+    /// redirect, and its connection can be used again.
     static let lingeringBytes: Int64 = 64 << 10
-    /// How long that may take.
+    /// The maximum time for that.
     static let lingering = Duration.seconds(1)
 
-    /// What becomes of the body in the store.
+    /// The use of the body in the store.
     enum Purpose: Sendable {
-        /// It is stored with this response, whose ``StoredResponse/body`` is not known yet.
+        /// The body is stored with this response, whose ``StoredResponse/body`` is not known yet.
         case store(StoredResponse, WebURL, reason: String, version: String)
-        /// It continues the body of an entry, at this place.
+        /// The body is added to the body of an entry, at this range.
         case join(CacheEntry, Range<Int64>)
     }
 
@@ -24,14 +24,14 @@ struct BodyPump: Sendable {
     let purpose: Purpose
     let address: CacheAddress
     let cache: HTTPCache
-    /// A body that becomes longer is not stored.
+    /// The maximum length of a stored body. A longer one is not stored.
     let maximumBytes: Int64
-    /// Whether it goes on without readers.
+    /// Whether the pump continues without readers.
     let isBehind: Bool
 
     private var uid: UInt32 { address.partition.uid }
 
-    /// Takes all there is, stores it, and ends the body.
+    /// Receives the whole body, stores it, and ends it.
     func run() async {
         let writer = FileWriter(cache)
         var result: Result<Void, BridgeError>
@@ -65,7 +65,8 @@ struct BodyPump: Sendable {
         }
     }
 
-    /// Writes what has come into the file, where it does not fit into a row, or waits for the readers.
+    /// Writes the received bytes into the file if the body does not fit into a row. Waits for the readers if the body
+    /// is not stored.
     private func keep(_ writer: FileWriter) async {
         if body.end - body.base > maximumBytes { body.stopKeeping() }
         if body.isKept, body.end > Int64(CacheStore.rowBytes) { await file(writer) }
@@ -101,19 +102,19 @@ struct BodyPump: Sendable {
         }
     }
 
-    /// The whole body, from byte 0 on.
+    /// Returns the whole body from byte 0 on.
     private func body(_ writer: FileWriter) -> NewCacheEntry.Body {
         if let written = writer.finish() { return written }
         return .bytes([UInt8](repeating: 0, count: Int(body.base)) + body.unfiled.bytes)
     }
 
-    /// The bytes that came, from `base` on.
+    /// Returns the received bytes from `base` on.
     private func joinable(_ writer: FileWriter) -> NewCacheEntry.Body {
         writer.finish() ?? .bytes(body.unfiled.bytes)
     }
 }
 
-/// A file that a body is written to, made with the first bytes.
+/// A file that a body is written to. It is created with the first bytes.
 private final class FileWriter: Sendable {
     private struct State {
         var file: BodyFile?
@@ -127,7 +128,7 @@ private final class FileWriter: Sendable {
 
     /// Writes the next bytes.
     ///
-    /// - Returns: The file; nil where it cannot be written.
+    /// - Returns: The file; `nil` if it cannot be written.
     func write(_ bytes: [UInt8], at place: Int64, of uid: UInt32) async -> BodyFile? {
         guard let folder = cache.bodyFolder else { return nil }
         return await withCheckedContinuation { continuation in
@@ -148,14 +149,14 @@ private final class FileWriter: Sendable {
         }
     }
 
-    /// The file with all that was written; nil: nothing was.
+    /// Returns the file with all written bytes; `nil` if nothing was written.
     func finish() -> NewCacheEntry.Body? {
         state.withLock { state in state.file.map { .file($0, hash: state.hash.finish()) } }
     }
 }
 
 extension StoredResponse {
-    /// Whether an interrupted body can be continued later: only a strong tag proves that it is the same one.
+    /// Whether an interrupted body can be continued later. Only a strong entity tag proves that it is the same body.
     fileprivate var canBeContinued: Bool {
         (status == 200 || status == 206) && entityTag.map { !$0.isWeak } == true
     }

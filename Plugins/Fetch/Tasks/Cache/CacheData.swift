@@ -1,9 +1,9 @@
 import HTTPRules
 import TaskKit
 
-/// Stored responses as data of the sites that they came from, whatever session has fetched them.
+/// The stored responses as data of the sites that they came from, of all sessions.
 struct CacheData: WebsiteDataStore {
-    /// More origins of a user are not distinguished.
+    /// The maximum number of origins of a user that are listed.
     private static let maximumOrigins = 10_000
 
     let type = "diskCache"
@@ -30,13 +30,13 @@ struct CacheData: WebsiteDataStore {
         (entries.profile, entries.since) = (selection.profile, selection.since)
         if selection.names != nil || selection.origins != nil {
             let origins = try await usage(of: uid, selection.profile).map(\.origin).filter { text in
-                // When responses were stored, the rows say.
+                // The rows contain the storage times; `since` selects by them.
                 (try? WebOrigin(text)).map { selection.contains($0, stored: UnixTime(seconds: .max), sites) } ?? false
             }
             guard !origins.isEmpty else { return 0 }
             entries.origins = Array(Set(origins))
         }
-        // What is on its way would come back.
+        // Responses that are still arriving would be stored again.
         shared.stopKeeping(of: uid)
         let meant = entries
         return try await perform(of: uid, removes: true) { rows in try rows.remove(meant).count }

@@ -1,45 +1,45 @@
 import HTTPRules
 
-/// A response in the store, with its body or where that is.
+/// A response in the store, with its body or the file of its body.
 struct CacheEntry: Sendable {
-    /// Where the bytes of a body are. They lie at their own places: byte 0 is the first of the whole body.
+    /// The bytes of a body. Positions are those of the whole body: byte 0 is its first byte.
     enum Body: Sendable, Hashable {
         case bytes([UInt8])
-        /// The name of a file in the folder of bodies.
+        /// The name of the file in the folder of bodies.
         case file(String)
     }
 
-    /// What the rules look at. Its `id` is the number of the row.
+    /// The response as the caching rules use it. Its `id` is the number of the row.
     var response: StoredResponse
-    /// The words behind the status.
+    /// The reason phrase of the status line.
     var reason: String
-    /// The version of HTTP that it came by.
+    /// The HTTP version of the response.
     var version: String
     var body: Body
 
-    /// What an entry takes beside what is counted: its row in the tables and indexes.
+    /// The bytes that are added for an entry's row in the tables and indexes.
     static let overheadBytes: Int64 = 512
 
-    /// What the entry takes of a user's share.
+    /// Returns the bytes that count against the user's limit.
     func storedBytes(of url: String) -> Int64 {
         let held = response.body.pieces.reduce(Int64(0)) { $0 + ($1.upperBound - $1.lowerBound) }
         let text = url.utf8.count + response.fields.byteCount + response.selecting.text.utf8.count
         return held + Int64(text) + Self.overheadBytes
     }
 
-    /// What the entry takes in memory.
+    /// The bytes that the entry takes in memory.
     var memoryBytes: Int64 {
         let body: Int64 = if case .bytes(let bytes) = body { Int64(bytes.count) } else { 0 }
         return body + Int64(response.fields.byteCount) + Self.overheadBytes
     }
 }
 
-/// A response that is to be stored.
+/// A response that will be stored.
 struct NewCacheEntry: Sendable {
-    /// A body on its way into the store.
+    /// A body that will be stored.
     enum Body: Sendable {
         case bytes([UInt8])
-        /// A file that has the whole of it, and the hash of the bytes in it.
+        /// A file with the whole body, and the hash of its bytes.
         case file(BodyFile, hash: [UInt8])
     }
 
@@ -51,17 +51,17 @@ struct NewCacheEntry: Sendable {
     var body: Body
 }
 
-/// Which entries are meant, where several are.
+/// A selection of entries.
 struct CacheSelection: Sendable {
     var uid: UInt32
-    /// Nil: of all profiles.
+    /// `nil` for all profiles.
     var profile: ProfileName?
-    /// Nil: of all sites.
+    /// `nil` for all sites.
     var site: String?
-    /// Origins; nil: all.
+    /// The origins; `nil` for all.
     var origins: [String]?
-    /// The text of one URL; nil: all.
+    /// The text of one URL; `nil` for all.
     var url: String?
-    /// Only what was stored then or later.
+    /// The earliest time of storage; `nil` for any.
     var since: UnixTime?
 }

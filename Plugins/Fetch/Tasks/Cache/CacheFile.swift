@@ -2,21 +2,21 @@ import DurableDatabase
 import GRDB
 import Glibc
 
-/// The file of the database. One that is damaged, or that a newer version has written, is set aside and created again:
-/// it is a cache, and no store of records.
+/// The file of the database. A file that is damaged or was written by a newer version is renamed, and a new one is
+/// created: a cache can be filled again.
 struct CacheFile: Sendable {
     let path: String
     private let database: DurableDatabase
 
     init(path: String) {
         self.path = path
-        // What is lost with the machine's power is fetched again.
+        // Data that is lost with the machine's power is fetched again.
         database = DurableDatabase(path: path, label: "fetch-cache", pragmas: "PRAGMA synchronous = NORMAL")
     }
 
-    /// Opens the file, and makes its tables.
+    /// Opens the file, and creates its tables.
     ///
-    /// - Parameter onDamage: Called with a sentence for the operator where the file was set aside.
+    /// - Parameter onDamage: Called with a message for the operator if the file was renamed.
     func open(onDamage: (String) -> Void) throws -> DatabaseQueue {
         do {
             return try openOnce()
@@ -27,7 +27,7 @@ struct CacheFile: Sendable {
         }
     }
 
-    /// Whether the file is of no use any more.
+    /// Returns whether an error means that the file is unusable.
     static func isDamage(_ error: any Error) -> Bool {
         switch error {
         case DurableDatabase.Refusal.newer: true
@@ -44,7 +44,7 @@ struct CacheFile: Sendable {
         let queue = try database.open()
         do {
             if isNew {
-                // Only an empty file takes it on.
+                // This setting takes effect only in an empty file.
                 try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
             }
             try database.migrate(queue, by: CacheSchema.migrator)

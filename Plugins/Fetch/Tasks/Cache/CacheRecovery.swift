@@ -3,12 +3,13 @@ import GRDB
 import HTTPRules
 import Sodium
 
-/// What is done after an end that was none in order. Bodies are not flushed to the disk: a process that is killed loses
-/// none of them, a machine that loses its power may lose those of late.
+/// The recovery after an unclean shutdown. Bodies are not flushed to the disk. A process that is killed loses none of
+/// them, but a machine that loses power may lose recent ones.
 struct CacheRecovery {
-    /// How long before the last sign of life bodies are not trusted until they have been looked at.
+    /// The time in seconds before the last stored response. Bodies of that time are not trusted until they were
+    /// checked.
     static let doubtful: Int64 = 600
-    /// How many bytes are hashed at a time.
+    /// The number of bytes that are hashed at a time.
     private static let stepBytes = 64 << 10
 
     let database: Database
@@ -22,7 +23,7 @@ struct CacheRecovery {
         var hash: [UInt8]
     }
 
-    /// Notes that the store is open, and puts it in order where it was open already.
+    /// Marks the store as open, and recovers it if it was already marked.
     func begin() throws {
         let isClean = try Bool.fetchOne(database, sql: "SELECT clean FROM state") ?? false
         try database.execute(sql: "UPDATE state SET clean = 0")
@@ -47,7 +48,7 @@ struct CacheRecovery {
         try doubt()
     }
 
-    /// Marks the bodies of late. Those that were put together of pieces have no hash, and go.
+    /// Marks recent bodies as suspect. Bodies that were assembled from pieces have no hash and are removed.
     private func doubt() throws {
         let late = "file IS NOT NULL AND stored_at >= (SELECT max(stored_at) FROM entry) - \(Self.doubtful)"
         let rows = try Row.fetchAll(
@@ -56,7 +57,7 @@ struct CacheRecovery {
         try database.execute(sql: "UPDATE entry SET suspect = 1 WHERE \(late)")
     }
 
-    /// Those of some entries that are not trusted.
+    /// Returns the entries among these whose files are not trusted.
     func suspects(of entries: [CacheEntry]) throws -> [Suspect] {
         var suspects: [Suspect] = []
         for entry in entries {
@@ -72,7 +73,7 @@ struct CacheRecovery {
         return suspects
     }
 
-    /// Whether a file has the bytes that were stored.
+    /// Returns whether a file contains the bytes that were stored.
     static func isWhole(_ suspect: Suspect, in folder: BodyFolder) -> Bool {
         guard let file = folder.open(suspect.file) else { return false }
         let hash = BLAKE2b()

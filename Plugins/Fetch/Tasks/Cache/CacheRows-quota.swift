@@ -1,8 +1,8 @@
 import GRDB
 
-/// What entries take, and which go where it is too much.
+/// The accounting of stored bytes, and the removal of entries beyond the limits.
 extension CacheRows {
-    /// What is stored of a user, or of all.
+    /// Returns the bytes and the number of entries of a user, or of all users if `uid` is `nil`.
     func usage(of uid: UInt32?) throws -> (bytes: Int64, count: Int) {
         let condition = uid == nil ? "" : "WHERE uid = ?"
         let statement = try prepared(
@@ -11,10 +11,10 @@ extension CacheRows {
         return row.map { ($0[0], $0[1]) } ?? (0, 0)
     }
 
-    /// Removes what was used longest ago, until all is within its share: an origin's, a user's, that of all. Of all
-    /// users the one goes first who has the most.
+    /// Removes the least recently used entries until each origin, each user and the whole store are within their
+    /// limits. For the limit of the whole store, entries of the user with the most bytes are removed first.
     ///
-    /// - Parameter id: The entry that has just come; nil: none, the shares have changed.
+    /// - Parameter id: The entry that was just stored; `nil` if the limits have changed.
     mutating func evict(_ settings: CacheSettings, after id: Int64?) throws {
         if let id {
             try evictOrigin(of: id, settings)
@@ -33,7 +33,7 @@ extension CacheRows {
         while case let excess = try usage(of: nil).bytes - settings.bytes, excess > 0 {
             let rows = try Row.fetchAll(database, sql: "SELECT uid, bytes FROM account ORDER BY bytes DESC LIMIT 2")
             guard let first = rows.first else { return }
-            // Until the next one has more.
+            // Until the next user has more.
             let lead = rows.count > 1 ? (first[1] as Int64) - (rows[1][1] as Int64) : excess
             try evict("uid = ?", [first[0] as Int64], bytes: max(1, min(excess, lead)))
         }
@@ -49,7 +49,7 @@ extension CacheRows {
             bytes: (row[2] as Int64) - settings.originBytes)
     }
 
-    /// Removes the entries that were used longest ago, until so many bytes are free.
+    /// Removes the least recently used entries until `bytes` bytes are freed.
     private mutating func evict(_ condition: String, _ arguments: StatementArguments, bytes: Int64) throws {
         guard bytes > 0 else { return }
         var freed: Int64 = 0

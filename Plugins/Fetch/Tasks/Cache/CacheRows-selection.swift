@@ -1,11 +1,11 @@
-// Foundation for `Data` alone, the form in which GRDB takes bytes.
+// Foundation only for `Data`, the type that GRDB uses for bytes.
 import Foundation
 import GRDB
 import HTTPRules
 
-/// Several entries together: what is shown of them, and their removal.
+/// Operations on several entries: listing and removal.
 extension CacheRows {
-    /// What an origin has in the store.
+    /// The entries of an origin in a partition.
     struct OriginUsage: Sendable {
         var profile: String
         var site: String
@@ -14,7 +14,7 @@ extension CacheRows {
         var count: Int
     }
 
-    /// What is shown of an entry.
+    /// The properties of an entry that are shown to callers.
     struct Summary: Sendable {
         var id: Int64
         var profile: String
@@ -29,7 +29,7 @@ extension CacheRows {
         var freshUntil: Int64
     }
 
-    /// What the origins have that are meant, those with the most first.
+    /// Returns the usage of the selected origins, the largest first.
     func usage(_ selection: CacheSelection, limit: Int) throws -> [OriginUsage] {
         let filter = Filter(selection, prefix: "usage")
         let rows = try Row.fetchAll(
@@ -43,7 +43,7 @@ extension CacheRows {
         return rows.map { OriginUsage(profile: $0[0], site: $0[1], origin: $0[2], bytes: $0[3], count: $0[4]) }
     }
 
-    /// What is stored in all of a user, or of one of the user's profiles or sites.
+    /// Returns the bytes and the number of entries of a user, or of one of the user's profiles or sites.
     func total(_ selection: CacheSelection) throws -> (bytes: Int64, count: Int) {
         guard selection.site != nil || selection.profile != nil else { return try usage(of: selection.uid) }
         let filter = Filter(selection, prefix: "usage")
@@ -57,12 +57,12 @@ extension CacheRows {
         return row.map { ($0[0], $0[1]) } ?? (0, 0)
     }
 
-    /// The entries that are meant, in the order of their numbers.
+    /// Returns the selected entries in the order of their numbers.
     ///
     /// - Parameters:
-    ///   - selection: Which.
-    ///   - after: Behind this number.
-    ///   - limit: At most so many.
+    ///   - selection: The selection.
+    ///   - after: The number after which the list begins.
+    ///   - limit: The maximum number of entries.
     func list(_ selection: CacheSelection, after: Int64, limit: Int) throws -> [Summary] {
         let filter = Filter(selection, prefix: "entry")
         let rows = try Row.fetchAll(
@@ -84,9 +84,9 @@ extension CacheRows {
         }
     }
 
-    /// Removes the entries that are meant.
+    /// Removes the selected entries.
     ///
-    /// - Returns: How many, and their bytes.
+    /// - Returns: The number of removed entries, and their bytes.
     mutating func remove(_ selection: CacheSelection) throws -> (count: Int, bytes: Int64) {
         let filter = Filter(selection, prefix: "entry")
         let partitions = "partition IN (SELECT id FROM partition WHERE uid = ? \(filter.partition))"
@@ -96,7 +96,7 @@ extension CacheRows {
                 + filter.otherArguments)
     }
 
-    /// A selection as conditions.
+    /// A selection as SQL conditions.
     private struct Filter {
         var partition = ""
         var partitionArguments: StatementArguments = []

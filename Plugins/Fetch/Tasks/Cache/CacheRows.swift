@@ -1,4 +1,4 @@
-// Foundation for `Data` alone, the form in which GRDB takes bytes.
+// Foundation only for `Data`, the type that GRDB uses for bytes.
 import Foundation
 import GRDB
 import HTTPRules
@@ -7,16 +7,16 @@ import Sodium
 /// The rows of the store, within one transaction.
 struct CacheRows {
     let database: Database
-    /// Files whose entries are gone: they are removed once the transaction is committed.
+    /// Files whose entries were removed. They are removed after the transaction is committed.
     private(set) var removedFiles: [String] = []
-    /// How many entries made room for others.
+    /// The number of entries that were removed to make room for others.
     var evicted = 0
 
     init(_ database: Database) { self.database = database }
 
     // MARK: Entries
 
-    /// What is stored of a URL.
+    /// Returns the entries of a URL.
     func entries(at address: CacheAddress) throws -> [CacheEntry] {
         guard let partition = try partition(address.partition) else { return [] }
         let rows = try Row.fetchAll(
@@ -43,13 +43,13 @@ struct CacheRows {
         return CacheEntry(response: response, reason: row["reason"], version: row["version"], body: body)
     }
 
-    /// Adds an entry in place of the one of the same variant.
+    /// Adds an entry and removes the one of the same variant.
     ///
     /// - Returns: The entry with its number.
     mutating func insert(
         _ entry: CacheEntry, at address: CacheAddress, _ url: WebURL, hash: [UInt8]?, now: UnixTime
     ) throws -> CacheEntry {
-        // Before its partition is looked for: a partition goes with its last entry.
+        // Before the partition is created: removing the last entry of a partition also removes the partition.
         if let partition = try partition(address.partition) {
             try remove(variant: entry.response.selecting, of: partition, Data(address.key), except: 0)
         }
@@ -72,7 +72,7 @@ struct CacheRows {
         return stored
     }
 
-    /// Changes the fields of an entry, and which bytes of its body there are.
+    /// Changes the fields of an entry, and the ranges of its body that are stored.
     mutating func update(_ response: StoredResponse) throws {
         guard let place = try place(of: response.id) else { return }
         try remove(variant: response.selecting, of: place.partition, place.key, except: response.id)
@@ -89,7 +89,7 @@ struct CacheRows {
             ])
     }
 
-    /// Gives an entry another body.
+    /// Replaces the body of an entry.
     mutating func replaceBody(of entry: CacheEntry, now: UnixTime) throws {
         guard let place = try place(of: entry.response.id) else { return }
         if let file = place.file, file != entry.body.file { removedFiles.append(file) }
@@ -118,9 +118,9 @@ struct CacheRows {
             "partition = ? AND key = ? AND variant = ? AND id <> ?", [partition, key, Self.variant(variant), id])
     }
 
-    /// Removes entries, and notes their files.
+    /// Removes entries, and records their files in ``removedFiles``.
     ///
-    /// - Returns: How many, and their bytes.
+    /// - Returns: The number of removed entries, and their bytes.
     @discardableResult
     mutating func removeAll(_ condition: String, _ arguments: StatementArguments) throws -> (count: Int, bytes: Int64) {
         let rows = try Row.fetchAll(
@@ -153,7 +153,7 @@ struct CacheRows {
         return database.lastInsertedRowID
     }
 
-    /// Writes when entries were used last.
+    /// Writes the times of the last use of entries.
     func write(used: [Int64: UnixTime]) throws {
         for (id, time) in used {
             try execute("UPDATE entry SET used_at = ? WHERE id = ? AND used_at < ?", [time.seconds, id, time.seconds])
@@ -164,15 +164,15 @@ struct CacheRows {
         try prepared(sql).execute(arguments: arguments)
     }
 
-    /// A statement that is kept: to prepare one takes longer than to run it.
+    /// Returns a cached statement, because preparing a statement takes longer than running it.
     func prepared(_ sql: String) throws -> Statement { try database.cachedStatement(sql: sql) }
 
     private static func variant(_ selecting: SelectingFields) -> Data { Data(BLAKE2b.hash(selecting.text.utf8)) }
 }
 
 extension CacheEntry.Body {
-    /// The bytes as GRDB takes them; nil where they are in a file.
+    /// The bytes as GRDB's type; `nil` if they are in a file.
     fileprivate var bytes: Data? { if case .bytes(let bytes) = self { Data(bytes) } else { nil } }
-    /// The name of the file; nil where there is none.
+    /// The name of the file; `nil` if there is none.
     fileprivate var file: String? { if case .file(let name) = self { name } else { nil } }
 }

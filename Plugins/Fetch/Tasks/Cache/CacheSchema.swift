@@ -2,7 +2,7 @@ import GRDB
 
 /// The tables of `fetch.sqlite`.
 enum CacheSchema {
-    /// Append-only: a migration that was published is never changed, renamed or removed.
+    /// The migrations. The list is append-only: a published migration is never changed, renamed or removed.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("cache") { try $0.execute(sql: cache) }
@@ -11,12 +11,13 @@ enum CacheSchema {
 
     /// Times are seconds since 1970 in UTC.
     ///
-    /// `state`: whether the last process ended in order; a new file has bodies of an older one beside it, or none.
+    /// `state`: whether the last process closed the store properly. A new file begins with 0, because the folder may
+    /// contain bodies of an older file.
     ///
-    /// `entry`: `held` says which bytes of the body there are; they are in `body`, or in the file that `file` names.
-    /// `suspect` marks a file that may not have reached the disk before the process or the machine ended.
+    /// `entry`: `held` contains the stored ranges of the body. Their bytes are in `body`, or in the file that `file`
+    /// names. `suspect` marks a file that may not have reached the disk before the process or the machine ended.
     ///
-    /// `account`, `usage`: what a uid, and an origin in a partition, have in all. Triggers keep them.
+    /// `account`, `usage`: the totals of a uid, and of an origin in a partition. Triggers update them.
     private static let cache = """
         CREATE TABLE state (clean INTEGER NOT NULL) STRICT;
         INSERT INTO state VALUES (0);

@@ -1,19 +1,20 @@
 import HTTPRules
 
-/// How much the store of responses holds. The defaults are those of an empty configuration.
+/// The size limits of the response store. The defaults are those of an empty configuration.
 struct CacheSettings: Sendable, Hashable {
-    /// More is another kind of store.
+    /// The range of the settings in bytes. A larger store needs a different design.
     static let range: ClosedRange<Int64> = 0...(1 << 40)
-    /// A body that is longer than this part of a user's share is not stored: it would drive out all others.
+    /// The divisor for the maximum length of a stored body: a longer part of a user's limit would displace too many
+    /// other entries.
     static let bodyDivisor: Int64 = 8
 
-    /// Of all users; 0: nothing is stored.
+    /// The limit for all users; 0 if nothing is stored.
     var bytes: Int64 = 512 << 20
     var userBytes: Int64 = 128 << 20
-    /// Of an origin, in one partition.
+    /// The limit for an origin in one partition.
     var originBytes: Int64 = 32 << 20
     var memoryBytes: Int64 = 16 << 20
 
-    /// How long a stored body may be.
+    /// The maximum length of a stored body.
     var maximumBodyBytes: Int64 { min(min(userBytes, bytes) / Self.bodyDivisor, originBytes) }
 }

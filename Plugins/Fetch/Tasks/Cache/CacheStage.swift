@@ -1,20 +1,20 @@
 import HTTPRules
 import TaskKit
 
-/// Answers requests from the store of responses, and fills it: RFC 9111, for a private cache.
+/// Answers requests from the response store, and fills the store: RFC 9111, for a private cache.
 struct CacheStage: HopStage {
     let cache: HTTPCache
     let shared: SharedLoads
     let suffixes: PublicSuffixList?
     let now: @Sendable () -> UnixTime
-    /// Whether a user's requests are kept from the network.
+    /// Returns whether a user's requests must not use the network.
     var isOffline: @Sendable (UInt32) -> Bool = { _ in false }
 
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         let hop = hop.completed(context.settings)
         let caller = context.call.caller
         let profile = context.request.cookies.profile
-        // What is kept in memory only does not come to the disk.
+        // Data of a private profile must stay in memory and must not reach the disk.
         guard !profile.isPrivate else { return try await pass(hop, context, next) }
         let partition = CachePartition(uid: caller.uid, profile: profile, origin: caller.origin, suffixes)
         let load = CachedLoad(
@@ -24,14 +24,14 @@ struct CacheStage: HopStage {
         return try await load.run()
     }
 
-    /// Where the server cannot be asked, what is stored answers at any age. Other policies than the standard one want
-    /// the server, or do the same already.
+    /// Returns the cache policy. A user who is offline gets stored responses of any age. Policies other than the
+    /// default require the server, or behave this way already.
     private func policy(_ context: LoadContext) -> CachePolicy {
         let policy = context.request.cache
         return policy == .useProtocol && isOffline(context.user) ? .returnElseLoad : policy
     }
 
-    /// Neither asks the store nor fills it.
+    /// Loads without using or filling the store.
     private func pass(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         guard context.request.cache != .returnDontLoad else { throw .cacheMiss }
         var response = try await next.load(hop, context)
@@ -40,9 +40,9 @@ struct CacheStage: HopStage {
     }
 }
 
-/// One request, and what the store has for it.
+/// One request that may be answered from the store.
 struct CachedLoad: Sendable {
-    /// How often a request begins again, where what was found is gone in the meantime.
+    /// The maximum number of attempts of a request whose stored response disappears meanwhile.
     static let maximumAttempts = 3
 
     let stage: CacheStage
@@ -80,14 +80,15 @@ struct CachedLoad: Sendable {
         return try await loadAnew(CacheSteps())
     }
 
-    /// Loads all of a response whose stored body is gone.
+    /// Loads the whole response whose stored body no longer exists.
     func loadAnew(_ steps: CacheSteps) async throws(BridgeError) -> HopResponse {
         let decision = CacheDecision(for: request, stored: [], at: now)
         guard case .load(let load) = decision.action else { throw .cacheMiss }
         return try await perform(load, [], steps)
     }
 
-    /// What is stored of the URL. A part of a coded body is of no use to who asks for a part of the plain one.
+    /// Returns the entries of the URL. Entries with a content coding are omitted for a range request, which refers to
+    /// the plain body.
     func entries() async -> [CacheEntry] {
         guard request.canBeAnsweredFromStore, request.policy != .noStore else { return [] }
         let entries = await cache.entries(at: address)
@@ -97,7 +98,7 @@ struct CachedLoad: Sendable {
 
     // MARK: Answers from the store
 
-    /// The response that the store answers with; nil where it has lost the body.
+    /// Returns the stored response; `nil` if its body no longer exists.
     func respond(
         _ answer: StoredAnswer, _ entries: [CacheEntry], steps: CacheSteps, isConfirmed: Bool = false
     ) async throws(BridgeError) -> HopResponse? {
@@ -127,7 +128,7 @@ struct CachedLoad: Sendable {
                 age: fields.first(named: "Age").flatMap { Int64($0) }, steps: steps, isStored: true))
     }
 
-    /// Bytes of a stored body; nil: they are gone.
+    /// Returns bytes of a stored body; `nil` if they no longer exist.
     func part(_ range: Range<Int64>, of entry: CacheEntry) async -> BodyPart? {
         switch entry.body {
         case .bytes(let bytes):
@@ -141,8 +142,8 @@ struct CachedLoad: Sendable {
         }
     }
 
-    /// Asks the server with nobody waiting. It returns when the request has gone out: what belongs to it, such as
-    /// cookies, is got in the name of a call that is not over.
+    /// Validates an entry in the background. Returns when the request was sent, because its cookies and other parts are
+    /// requested on behalf of the call, which must not end before.
     private func validateBehind(_ load: CacheLoad, _ entries: [CacheEntry]) async {
         guard stage.shared.beginBehind(address) else { return }
         let sent = SharedLoad()
@@ -169,14 +170,14 @@ struct CachedLoad: Sendable {
             && !request.directives.isNoCache && cache.maximumBodyBytes != nil
     }
 
-    /// What came of an attempt to share a load.
+    /// The result of an attempt to share a load.
     private enum Shared {
         case response(HopResponse)
-        /// The store is to be asked once more; then the request may wait for others again, or loads for itself.
+        /// The store must be read again. The request may then wait for others again, or loads alone.
         case again(isShareable: Bool)
     }
 
-    /// Loads, or waits for another request that does.
+    /// Loads, or waits for another request that loads.
     private func share(
         _ load: CacheLoad, _ entries: [CacheEntry], _ steps: CacheSteps
     ) async throws(BridgeError) -> Shared {
@@ -192,7 +193,7 @@ struct CachedLoad: Sendable {
             }
         case .follow(let other):
             let outcome = await other.wait(context.call.plugin)
-            // Where all are cancelled, the one that loads may notice it first: none of the others begins again.
+            // If all requests are cancelled, the loading one may notice it first. The others must not begin again.
             if Task.isCancelled { throw .fetchCancelled }
             switch outcome {
             case .response(let response):
@@ -205,7 +206,7 @@ struct CachedLoad: Sendable {
         }
     }
 
-    /// Reads a body on its way; nil where it does not answer this request.
+    /// Reads a body that is arriving; returns `nil` if it does not answer this request.
     private func follow(_ response: SharedResponse, _ steps: CacheSteps) throws(BridgeError) -> HopResponse? {
         let use = StoredUse(of: response.stored, for: request.directives, at: now)
         let isFresh = use == .fresh || request.policy == .returnElseLoad

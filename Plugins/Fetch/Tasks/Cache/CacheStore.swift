@@ -4,16 +4,16 @@ import HTTPRules
 import Sodium
 import TaskKit
 
-/// The stored responses of all users, on the disk. What fails here fails for the store alone: nothing is found, or
-/// nothing is stored. One thread at a time; every method may wait for the disk.
+/// The stored responses of all users, on the disk. A failure affects only the store: then nothing is found or stored.
+/// One thread at a time. Every method may wait for the disk.
 struct CacheStore: Sendable {
-    /// How long the times of use wait to be written.
+    /// The interval in seconds at which the times of use are written.
     static let tidying: Int64 = 30
-    /// How long the log does not repeat a message.
+    /// The time in seconds during which the log does not repeat a message.
     static let quiet: Int64 = 60
-    /// How many pages of the file are given back at a time.
+    /// The number of pages of the file that are freed at a time.
     static let freedPages = 64
-    /// A body that is longer goes into a file.
+    /// The maximum length of a body in a row. A longer body is written into a file.
     static let rowBytes = 32 << 10
 
     private(set) var settings: CacheSettings
@@ -22,22 +22,22 @@ struct CacheStore: Sendable {
     private let now: @Sendable () -> UnixTime
     private let log: @Sendable (String) -> Void
     private var queue: DatabaseQueue
-    /// When entries were used that the rows do not say yet.
+    /// The times of use that the rows do not contain yet.
     private var used: [Int64: UnixTime] = [:]
     private var tidied: UnixTime
     private var warned: UnixTime?
     private(set) var evicted = 0
-    /// Whether the last failure was for want of room.
+    /// Whether the last failure was a full disk.
     private var isFull = false
 
-    /// Opens the store in a directory, and removes what an unclean end has left.
+    /// Opens the store in a directory, and recovers it after an unclean shutdown.
     ///
     /// - Parameters:
-    ///   - directory: That of the plugin.
-    ///   - settings: How much it holds.
-    ///   - now: The time.
-    ///   - log: Gets sentences for the operator.
-    /// - Throws: Where it cannot be used.
+    ///   - directory: The plugin's directory.
+    ///   - settings: The size limits.
+    ///   - now: Returns the current time.
+    ///   - log: Receives messages for the operator.
+    /// - Throws: If the store cannot be used.
     init(
         directory: String, settings: CacheSettings, now: @escaping @Sendable () -> UnixTime,
         log: @escaping @Sendable (String) -> Void
@@ -55,7 +55,7 @@ struct CacheStore: Sendable {
 
     // MARK: Reading
 
-    /// What is stored of a URL. Bodies that may not have reached the disk are checked first.
+    /// Returns the entries of a URL. Bodies that may not have reached the disk are checked first.
     mutating func entries(at address: CacheAddress) -> [CacheEntry] {
         attempt { store in
             let folder = store.folder
@@ -73,7 +73,7 @@ struct CacheStore: Sendable {
         } ?? []
     }
 
-    /// Notes that entries were used.
+    /// Records that entries were used.
     mutating func note(used ids: some Sequence<Int64>) {
         let now = now()
         for id in ids { used[id] = now }
@@ -81,9 +81,9 @@ struct CacheStore: Sendable {
 
     // MARK: Writing
 
-    /// Stores a response in place of the one of its variant.
+    /// Stores a response and removes the one of the same variant.
     ///
-    /// - Returns: The entry; nil where it was not stored.
+    /// - Returns: The entry; `nil` if it was not stored.
     mutating func insert(_ new: NewCacheEntry) -> CacheEntry? {
         var entry = CacheEntry(
             response: new.response, reason: new.reason, version: new.version, body: .bytes([]))
@@ -133,9 +133,9 @@ struct CacheStore: Sendable {
     /// Adds bytes to the body of an entry.
     ///
     /// - Parameters:
-    ///   - entry: The entry, with its new fields, and the bytes that it has had.
-    ///   - range: Where the bytes belong.
-    ///   - bytes: They, or a file that has them at this place.
+    ///   - entry: The entry, with its new fields and its previous ranges of bytes.
+    ///   - range: The position of the bytes in the body.
+    ///   - bytes: The bytes, or a file that has them at this position.
     mutating func join(_ entry: CacheEntry, _ range: Range<Int64>, _ bytes: NewCacheEntry.Body) {
         guard let held = entry.response.body.adding(range, length: nil) else { return }
         attempt { store in
@@ -158,7 +158,7 @@ struct CacheStore: Sendable {
         }
     }
 
-    /// The body of an entry as the row has it now; nil: the entry is gone, or has other bytes than it had.
+    /// Returns the current body of an entry; `nil` if the entry was removed or has other ranges of bytes now.
     private func current(_ entry: CacheEntry) throws -> CacheEntry.Body? {
         try read { database in
             guard
@@ -171,24 +171,24 @@ struct CacheStore: Sendable {
         }
     }
 
-    /// Removes all that is stored of a URL.
+    /// Removes all entries of a URL.
     mutating func remove(at address: CacheAddress) { attempt { try $0.write { try $0.remove(at: address) } } }
 
     /// Removes entries.
     mutating func remove(ids: [Int64]) { update([], remove: ids) }
 
-    /// Takes over other limits.
+    /// Applies other limits.
     mutating func configure(_ settings: CacheSettings) {
         self.settings = settings
         attempt { try $0.write { try $0.evict(settings, after: nil) } }
     }
 
-    /// Does something with all that is stored; nil where the storage fails.
+    /// Runs a transaction on all rows; returns `nil` if the storage fails.
     mutating func perform<T>(_ body: (inout CacheRows) throws -> T) -> T? { attempt { try $0.write(body) } }
 
     // MARK: The end
 
-    /// Writes what is left, and closes the file.
+    /// Writes the remaining changes, and closes the file.
     mutating func close() {
         attempt { store in
             try store.write { rows in try rows.execute("UPDATE state SET clean = 1", []) }
@@ -198,10 +198,11 @@ struct CacheStore: Sendable {
 
     // MARK: Transactions and failures
 
-    /// Reads; nobody else writes. GRDB's own `read` sets a pragma, whereupon SQLite prepares all kept statements again.
+    /// Reads the database. This needs no isolation, because no other thread writes. GRDB's own `read` sets a pragma,
+    /// after which SQLite prepares all cached statements again.
     private func read<T>(_ body: (Database) throws -> T) throws -> T { try queue.unsafeRead(body) }
 
-    /// A transaction, and the removal of the files that it has left without entries.
+    /// Runs a transaction, and then removes the files whose entries it has removed.
     private mutating func write<T>(_ body: (inout CacheRows) throws -> T) throws -> T {
         let (used, now) = (used, now())
         let (result, files, evicted) = try queue.write { database in
@@ -221,7 +222,7 @@ struct CacheStore: Sendable {
         return result
     }
 
-    /// Does something with the storage; nil where that fails.
+    /// Runs an operation on the storage; returns `nil` if it fails.
     @discardableResult
     private mutating func attempt<T>(_ body: (inout CacheStore) throws -> T) -> T? {
         do {
@@ -251,6 +252,6 @@ struct CacheStore: Sendable {
 }
 
 extension CacheEntry {
-    /// The bytes that are in the row.
+    /// The bytes in the row.
     fileprivate var bytesInRow: [UInt8] { if case .bytes(let bytes) = body { bytes } else { [] } }
 }

@@ -1,28 +1,28 @@
 import HTTPRules
 import TaskKit
 
-/// The part of a request that goes to the server, and what becomes of the response in the store.
+/// The network part of a request, and the storing of its response.
 extension CachedLoad {
-    /// What one request to the server has brought.
+    /// One request to the server, with its response.
     private struct Exchange {
         var load: CacheLoad
         var entries: [CacheEntry]
         var steps: CacheSteps
         var response: HopResponse
         var network: NetworkResponse
-        /// Who waits for it.
+        /// The shared load whose followers wait for the response; `nil` if there is none.
         var lead: SharedLoad?
 
         var stored: [StoredResponse] { entries.map(\.response) }
     }
 
-    /// Sends the request, and does with the response what the rules say.
+    /// Sends the request, and handles the response as the caching rules specify.
     ///
     /// - Parameters:
-    ///   - load: The request, with what the store adds.
-    ///   - entries: All that is stored of the URL.
-    ///   - steps: What is known of that.
-    ///   - lead: Who waits for the response.
+    ///   - load: The request, with the fields that the store adds.
+    ///   - entries: All entries of the URL.
+    ///   - steps: The cache steps so far.
+    ///   - lead: The shared load whose followers wait for the response; `nil` if there is none.
     func perform(
         _ load: CacheLoad, _ entries: [CacheEntry], _ steps: CacheSteps, leading lead: SharedLoad? = nil
     ) async throws(BridgeError) -> HopResponse {
@@ -49,7 +49,8 @@ extension CachedLoad {
         return try await conclude(exchange)
     }
 
-    /// Whether the body of a response is to come as it was sent, because it is stored so.
+    /// Returns a function that decides whether a body is requested without decoding, because it is stored that way;
+    /// `nil` if nothing can be stored.
     private func keepsCoding(_ load: CacheLoad) -> (@Sendable (ResponseHead) -> Bool)? {
         guard request.policy != .noStore, let maximum = cache.maximumBodyBytes else { return nil }
         let request = load.request
@@ -99,9 +100,9 @@ extension CachedLoad {
         }
     }
 
-    // MARK: What is not stored
+    // MARK: Responses that are not stored
 
-    /// Hands on the response as it came.
+    /// Returns the response without storing it.
     private func pass(_ exchange: Exchange) throws(BridgeError) -> HopResponse {
         var response = exchange.response
         response.cache = report(exchange, isStored: false)
@@ -118,7 +119,7 @@ extension CachedLoad {
         return CacheReport(state: isAsked ? .miss : .bypass, steps: exchange.steps, isStored: isStored)
     }
 
-    /// Removes what an unsafe request has made wrong.
+    /// Removes the entries that an unsafe request has made invalid.
     private func invalidate(_ load: CacheLoad, _ response: NetworkResponse) async {
         guard let invalidation = Invalidation(method: load.request.method, response: response) else { return }
         var places = [address]
@@ -126,7 +127,7 @@ extension CachedLoad {
             guard let url = resolved(reference), url.origin == hop.url.origin else { continue }
             places.append(CacheAddress(address.partition, url, key: context.request.cacheKey))
         }
-        // What was stored under a key of the caller's is of the same URL.
+        // An entry without the caller's key belongs to the same URL.
         let plain = CacheAddress(address.partition, hop.keyURL ?? hop.url, key: nil)
         places += context.request.cacheKey == nil ? [] : [plain]
         for place in places { await cache.remove(at: place) }
@@ -136,9 +137,9 @@ extension CachedLoad {
         FieldText.encode(reference).flatMap { try? hop.url.resolving(bytes: $0) }
     }
 
-    // MARK: What is stored
+    // MARK: Responses that are stored
 
-    /// The server has confirmed what is stored.
+    /// Answers with a stored response that the server has confirmed.
     private func confirm(
         _ updated: [StoredResponse], _ removed: [Int64], _ answer: StoredAnswer, _ exchange: Exchange
     ) async throws(BridgeError) -> HopResponse {
@@ -151,7 +152,7 @@ extension CachedLoad {
         return try await loadAnew(exchange.steps)
     }
 
-    /// Stores a response as its body comes; nil where it cannot be stored.
+    /// Stores a response while its body arrives; returns `nil` if it cannot be stored.
     private func store(_ response: StoredResponse, _ exchange: Exchange) async throws(BridgeError) -> HopResponse? {
         let head = exchange.response.head
         let lead = exchange.lead
@@ -176,7 +177,7 @@ extension CachedLoad {
         return try answer(exchange, reader.map { [.growing($0)] } ?? [], head)
     }
 
-    /// Adds the bytes of a response to a stored body; nil where that is gone.
+    /// Adds the bytes of a response to a stored body; returns `nil` if that body no longer exists.
     private func join(
         _ response: StoredResponse, _ range: Range<Int64>, _ exchange: Exchange
     ) async throws(BridgeError) -> HopResponse? {
@@ -202,7 +203,7 @@ extension CachedLoad {
         return try answer(exchange, parts, head)
     }
 
-    /// The whole body of which a part is on its way.
+    /// Returns the parts of a whole body of which one part is arriving, and its answer; `nil` if a part is missing.
     private func whole(
         _ entry: CacheEntry, _ range: Range<Int64>, _ coming: BodyPart
     ) async -> (parts: [BodyPart], answer: StoredAnswer)? {
@@ -241,7 +242,7 @@ extension CachedLoad {
         Task(executorPreference: context.call.plugin.executor) {
             await pump.run()
             if let lead { shared.end(lead, of: address) }
-            // The fetch's turn is not over before its transfer is.
+            // The fetch holds its ticket until its transfer has ended.
             withExtendedLifetime(context.ticket) {}
         }
     }
@@ -259,13 +260,13 @@ extension CachedLoad {
 }
 
 extension ResponseHead {
-    /// How many bytes the body has, where the server says so.
+    /// The length of the body that the server announces; 0 if it announces none.
     fileprivate var announcedBytes: Int64 { headers.first(named: "Content-Length").flatMap { Int64($0) } ?? 0 }
 }
 
 extension StoredResponse {
-    /// The response with the field `Cookie` of the request that went out, where `Vary` names it: cookies are added
-    /// behind the store. Where the caller has set none, no request is known to fit; the server is asked.
+    /// Returns the response with the `Cookie` field of the sent request if `Vary` names that field, because cookies are
+    /// added after this stage. A later request matches only if its caller sets `Cookie`; otherwise the server is asked.
     fileprivate func selected(by sent: HeaderList?, _ request: HeaderList) -> StoredResponse {
         guard case .fields(let names) = Vary(fields), names.contains("cookie") else { return self }
         var seen = request
@@ -280,7 +281,7 @@ extension StoredResponse {
 }
 
 extension BridgeError {
-    /// Whether the server could not be asked.
+    /// Whether the request to the server failed.
     fileprivate var isFailedConnection: Bool {
         [.httpDNS, .httpConnect, .httpTimeout, .httpInterrupted].contains(code)
     }

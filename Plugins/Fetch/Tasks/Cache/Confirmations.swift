@@ -1,19 +1,19 @@
 import HTTPRules
 import Synchronization
 
-/// Stored responses that servers have confirmed and the store has not written yet. It writes them before it does
-/// something else, so that a confirmation takes no transaction of its own. A crash loses them: the servers are asked
-/// once more then. Any thread.
+/// The stored responses that servers have confirmed and that the store has not written yet. The store writes them
+/// before its next operation, so that a confirmation needs no transaction of its own. A crash loses them; the servers
+/// are then asked again. Any thread.
 final class Confirmations: Sendable {
-    /// How many wait at most.
+    /// The maximum number of waiting responses.
     static let maximum = 64
 
-    /// By the numbers of their rows.
+    /// The responses by the numbers of their rows.
     private let waiting = Mutex<[StoredResponse.ID: StoredResponse]>([:])
 
-    /// Adds some, each in place of an older one.
+    /// Adds responses. Each replaces an older one of its row.
     ///
-    /// - Returns: Whether they are to be written now: no more may wait.
+    /// - Returns: Whether all must be written now because the maximum is reached.
     func add(_ responses: [StoredResponse]) -> Bool {
         waiting.withLock { waiting in
             for response in responses { waiting[response.id] = response }
@@ -21,12 +21,12 @@ final class Confirmations: Sendable {
         }
     }
 
-    /// Those of some rows that wait.
+    /// Returns the waiting responses of some rows.
     func of(_ ids: [StoredResponse.ID]) -> [StoredResponse] {
         waiting.withLock { waiting in ids.compactMap { waiting[$0] } }
     }
 
-    /// Takes all, to be written.
+    /// Removes and returns all responses, to be written.
     func takeAll() -> [StoredResponse] {
         waiting.withLock { waiting in
             defer { waiting = [:] }

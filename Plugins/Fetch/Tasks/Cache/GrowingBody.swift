@@ -1,14 +1,15 @@
 import Synchronization
 import TaskKit
 
-/// A body that comes and is stored: one writer, and readers that follow a length which is published after the write.
+/// A body that is received and stored at the same time. One writer publishes the new length after each write, and
+/// readers follow it.
 ///
-/// What does not fit into a row goes into a file, while readers that keep up are served from memory. A body that cannot
-/// be stored after all goes on for those that read it already; the writer waits for them then. Any thread.
+/// A body that does not fit into a row is written into a file, but readers that keep up are served from memory. A body
+/// that cannot be stored after all continues for its existing readers, and the writer then waits for them. Any thread.
 final class GrowingBody: Sendable {
-    /// How many bytes are in memory beside the file: as many as a transfer holds for its reader.
+    /// The number of bytes in memory beside the file: as many as a transfer holds for its reader.
     static let windowBytes = ResponseChannel.windowBytes
-    /// Shorter pieces are put together.
+    /// The maximum length up to which short pieces are combined.
     private static let pieceBytes = 32 << 10
 
     private struct Piece {
@@ -23,13 +24,13 @@ final class GrowingBody: Sendable {
     }
 
     private struct State {
-        /// Without gaps, up to `end`.
+        /// The pieces in memory, without gaps, up to `end`.
         var pieces: [Piece] = []
         var end: Int64
-        /// Up to where the file has the bytes.
+        /// The position up to which the file contains the bytes.
         var filed: Int64
         var file: BodyFile?
-        /// Whether all bytes are kept: in the file, or here.
+        /// Whether all bytes are kept, in the file or here.
         var isKept = true
         var result: Result<Void, BridgeError>?
         var readers: [UInt64: Reader] = [:]
@@ -40,10 +41,10 @@ final class GrowingBody: Sendable {
         var windowStart: Int64 { pieces.first?.place ?? end }
     }
 
-    /// Where the first byte belongs in the whole body.
+    /// The position of the first byte in the whole body.
     let base: Int64
     private let state: Mutex<State>
-    /// Called when the last reader has gone before the end.
+    /// Called when the last reader has left before the end.
     private let onAbandoned: @Sendable () -> Void
 
     init(base: Int64 = 0, onAbandoned: @escaping @Sendable () -> Void) {
@@ -67,16 +68,16 @@ final class GrowingBody: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Where the next byte belongs.
+    /// The position of the next byte.
     var end: Int64 { state.withLock { $0.end } }
 
-    /// Whether all bytes that came are kept.
+    /// Whether all received bytes are kept.
     var isKept: Bool { state.withLock { $0.isKept } }
 
-    /// Whether all that read it have gone.
+    /// Whether the body had readers and all of them have left.
     var isAbandoned: Bool { state.withLock { $0.hadReaders && $0.readers.isEmpty } }
 
-    /// The bytes that are not in the file yet, and where they belong.
+    /// The bytes that are not in the file yet, and their position.
     var unfiled: (place: Int64, bytes: [UInt8]) {
         state.withLock { state in
             let place = max(state.filed, state.windowStart)
@@ -85,7 +86,7 @@ final class GrowingBody: Sendable {
         }
     }
 
-    /// The file has the bytes up to a place now.
+    /// Records that the file contains the bytes up to a position.
     func note(filed place: Int64, in file: BodyFile) {
         state.withLock { state in
             (state.file, state.filed) = (file, place)
@@ -93,16 +94,16 @@ final class GrowingBody: Sendable {
         }
     }
 
-    /// The bytes that come from now on are for those that read it already.
+    /// Stops storing. Further bytes are only for the existing readers.
     func stopKeeping() {
         state.withLock { state in
             state.isKept = false
-            // What all have read makes room: they do not read it again, and the writer waits for nothing else.
+            // Frees the bytes that all readers have read. The writer waits only for this room.
             Self.trim(&state)
         }
     }
 
-    /// Waits until those that read a body which is not kept have taken enough of it.
+    /// Waits until the readers of a body that is not kept have read enough of it.
     func waitForRoom() async {
         await withCheckedContinuation { continuation in
             let hasRoom = state.withLock { state in
@@ -114,7 +115,7 @@ final class GrowingBody: Sendable {
         }
     }
 
-    /// The body has ended.
+    /// Ends the body.
     func finish(_ result: Result<Void, BridgeError>) {
         let waiters = state.withLock { state in
             state.result = result
@@ -136,7 +137,7 @@ final class GrowingBody: Sendable {
         return waiters
     }
 
-    /// Drops pieces that the file has, and in a body that is not kept those that all have read.
+    /// Drops pieces that are in the file, and for a body that is not kept also those that all readers have read.
     private static func trim(_ state: inout State) {
         var first = 0
         let slowest =
@@ -149,7 +150,7 @@ final class GrowingBody: Sendable {
 
     // MARK: Readers
 
-    /// Begins to read; nil: it has ended, or bytes are missing already.
+    /// Adds a reader; returns `nil` if the body has ended or some bytes are no longer kept.
     func reader() -> GrowingReader? {
         let id = state.withLock { state -> UInt64? in
             guard state.isKept, state.result == nil else { return nil }
@@ -161,10 +162,10 @@ final class GrowingBody: Sendable {
         return id.map { GrowingReader(self, $0) }
     }
 
-    /// What a reader does next.
+    /// The next step of a reader.
     fileprivate enum Step {
         case bytes([UInt8])
-        /// They are in the file.
+        /// The next bytes are in the file.
         case file(BodyFile, place: Int64, count: Int)
         case wait
         case end(Result<Void, BridgeError>)
@@ -218,7 +219,7 @@ final class GrowingBody: Sendable {
     }
 }
 
-/// One who reads a growing body from its beginning. It leaves when nobody holds this any more.
+/// A reader of a growing body, from its beginning. It leaves when the last reference to it is released.
 final class GrowingReader: Sendable {
     private let body: GrowingBody
     private let id: UInt64
@@ -230,10 +231,10 @@ final class GrowingReader: Sendable {
     /// Ends the reading. Any thread.
     func leave() { body.leave(id) }
 
-    /// The next bytes; nil: the end.
+    /// Returns the next bytes; `nil` at the end.
     ///
-    /// - Parameter threads: Where files are read.
-    /// - Throws: Why the body does not come to its end; `call.cancelled` where the Swift task is cancelled.
+    /// - Parameter threads: The threads that read files.
+    /// - Throws: The error that ended the body early; `call.cancelled` if the Swift task is cancelled.
     func next(_ threads: BlockingThreads, of uid: UInt32) async throws(BridgeError) -> [UInt8]? {
         while true {
             switch body.step(id) {
@@ -247,7 +248,7 @@ final class GrowingReader: Sendable {
                 await withTaskCancellationHandler {
                     await body.wait(id)
                 } onCancel: {
-                    // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would
+                    // Never resume here: the handler runs while the Swift runtime updates the task that this would
                     // resume.
                     threads.submit { self.leave() }
                 }

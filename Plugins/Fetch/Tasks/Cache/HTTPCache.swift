@@ -2,10 +2,10 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// The store of responses: on the disk, behind a thread of its own, and what is used most in memory. Where it is not
-/// open nothing is found, and nothing is stored. Any thread.
+/// The response store: on the disk, with a thread of its own, and recently used entries in memory. If it is not open,
+/// nothing is found or stored. Any thread.
 final class HTTPCache: Sendable {
-    /// Where bodies in files are read, written and decoded.
+    /// The threads that read, write and decode bodies in files.
     let bodies = BlockingThreads(name: "fetch-bodies", count: 2)
     private let threads = BlockingThreads(name: "fetch-cache")
     private let store = Mutex<CacheStore?>(nil)
@@ -17,19 +17,19 @@ final class HTTPCache: Sendable {
 
     init(metrics: @escaping @Sendable () -> FetchMetrics = { FetchMetrics() }) { self.metrics = metrics }
 
-    /// How long a body that is to be stored may be; nil: nothing is stored.
+    /// The maximum length of a stored body; `nil` if nothing is stored.
     var maximumBodyBytes: Int64? {
         guard folder.withLock({ $0 != nil }) else { return nil }
         let settings = limits.withLock { $0 }
         return settings.bytes > 0 ? settings.maximumBodyBytes : nil
     }
 
-    /// The folder of bodies; nil: it is not open.
+    /// The folder of bodies; `nil` if the store is not open.
     var bodyFolder: BodyFolder? { folder.withLock { $0 } }
 
     // MARK: Life
 
-    /// Opens the store. Where it cannot be opened, the log says why, and fetches go on without it.
+    /// Opens the store. If that fails, the reason is logged, and fetches work without the store.
     func open(
         directory: String, settings: CacheSettings, now: @escaping @Sendable () -> UnixTime,
         log: @escaping @Sendable (String) -> Void
@@ -52,7 +52,7 @@ final class HTTPCache: Sendable {
         await job(of: 0) {
             self.store.withLock { store in
                 guard store != nil else { return }
-                self.writeConfirmations(&store!)  // `!`: asked above
+                self.writeConfirmations(&store!)  // `!`: checked above
                 store?.note(used: self.memory.takeUsed())
                 store?.close()
                 store = nil
@@ -60,7 +60,7 @@ final class HTTPCache: Sendable {
         }
     }
 
-    /// Takes over other limits.
+    /// Applies other limits.
     func configure(_ settings: CacheSettings) {
         let changed = limits.withLock { limits in
             defer { limits = settings }
@@ -73,13 +73,13 @@ final class HTTPCache: Sendable {
 
     // MARK: Entries
 
-    /// What is stored of a URL.
+    /// Returns the entries of a URL.
     func entries(at address: CacheAddress) async -> [CacheEntry] {
         if let known = memory.entries(at: address) { return known }
         return await run(of: address.partition.uid) { store in self.refresh(address, &store) } ?? []
     }
 
-    /// The file of an entry's body, opened; nil: it is gone.
+    /// Opens the file of an entry's body; returns `nil` if it does not exist any more.
     func file(_ name: String, of uid: UInt32) async -> BodyFile? {
         guard let folder = bodyFolder else { return nil }
         return await withCheckedContinuation { continuation in
@@ -87,28 +87,28 @@ final class HTTPCache: Sendable {
         }
     }
 
-    /// Notes that an entry has answered a request.
+    /// Records that an entry has answered a request.
     func note(used id: Int64) { memory.note(used: id) }
 
     /// Counts a request that the store has answered.
     func countHit() { metrics().hits.add() }
 
-    /// Stores a response in place of the one of its variant.
+    /// Stores a response and removes the one of the same variant.
     ///
     /// - Returns: Whether it was stored.
     func insert(_ new: NewCacheEntry) async -> Bool {
         await change(at: new.address) { store in store.insert(new) != nil } ?? false
     }
 
-    /// Changes the fields of entries of a URL, and removes others of it.
+    /// Changes the fields of some entries of a URL, and removes others.
     func update(_ responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) async {
         await change(at: address) { store in store.update(responses, remove: ids) }
     }
 
-    /// The same without waiting: the server has confirmed what is stored. Who looks for the URL from now on finds the
-    /// change. The disk has it with what the store does next, and what is removed soon.
+    /// Does the same without waiting, after the server has confirmed stored responses. Later lookups of the URL find
+    /// the change. The store writes it with its next operation, and removes entries soon.
     func note(confirmed responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) {
-        // Before the other: see `refresh`.
+        // Before `memory.update`: see `refresh`.
         let isFull = confirmations.add(responses)
         memory.update(responses, remove: ids, at: address)
         guard isFull || !ids.isEmpty else { return }
@@ -122,15 +122,15 @@ final class HTTPCache: Sendable {
         _ entry: CacheEntry, _ range: Range<Int64>, _ bytes: NewCacheEntry.Body, at address: CacheAddress
     ) async { await change(at: address) { store in store.join(entry, range, bytes) } }
 
-    /// Removes all that is stored of a URL.
+    /// Removes all entries of a URL.
     func remove(at address: CacheAddress) async { await change(at: address) { store in store.remove(at: address) } }
 
-    /// Does something with all that is stored for a user; nil where the storage fails, or is not open.
+    /// Runs a transaction on the entries of a user; returns `nil` if the storage fails or is not open.
     ///
     /// - Parameters:
     ///   - uid: The user.
-    ///   - removes: Whether entries go.
-    ///   - body: What is done, in one transaction.
+    ///   - removes: Whether the transaction removes entries.
+    ///   - body: The transaction.
     func perform<T: Sendable>(
         of uid: UInt32, removes: Bool, _ body: @escaping @Sendable (inout CacheRows) throws -> T
     ) async -> T? {
@@ -140,7 +140,7 @@ final class HTTPCache: Sendable {
         } ?? nil
     }
 
-    /// How many bytes are in memory, of all users.
+    /// The number of bytes in memory, of all users.
     var memoryBytes: Int64 { memory.byteCount }
 
     // MARK: The store's thread
@@ -171,7 +171,7 @@ final class HTTPCache: Sendable {
     private func refresh(_ address: CacheAddress, _ store: inout CacheStore) -> [CacheEntry] {
         let entries = store.entries(at: address)
         memory.put(entries, at: address)
-        // One that came since the store was read.
+        // Applies confirmations that arrived after the store was read.
         memory.update(confirmations.of(entries.map(\.response.id)), remove: [], at: address)
         return entries
     }
@@ -192,11 +192,11 @@ final class HTTPCache: Sendable {
         }
     }
 
-    /// Nil where the store is not open.
+    /// Runs an operation on the store; returns `nil` if the store is not open.
     private func perform<T>(_ body: (inout CacheStore) -> T) -> T? {
         store.withLock { store -> T? in
             guard store != nil else { return nil }
-            writeConfirmations(&store!)  // `!` in both: asked above
+            writeConfirmations(&store!)  // `!` in both: checked above
             return body(&store!)
         }
     }

@@ -1,17 +1,16 @@
 import HTTPRules
 import Synchronization
 
-/// What is stored of the URLs that were asked for last, so that it is found without waiting for the store's thread.
-/// What is here comes from that thread, behind its own changes; ``update(_:remove:at:)`` alone comes before them. Any
-/// thread.
+/// The entries of the most recently used URLs, in memory, so that a lookup does not wait for the store's thread. That
+/// thread fills the tier after its own changes; only ``update(_:remove:at:)`` runs before them. Any thread.
 final class MemoryTier: Sendable {
-    /// A URL that takes a larger part than this is not kept.
+    /// The divisor of the limit for one URL: larger entries are not kept.
     private static let largestPart: Int64 = 8
 
     private struct Item {
         var entries: [CacheEntry]
         var bytes: Int64
-        /// Of the last use. An older mark in the line counts no more.
+        /// The mark of the last use. Older marks in the line are obsolete.
         var mark: UInt64
     }
 
@@ -19,17 +18,17 @@ final class MemoryTier: Sendable {
         var limit: Int64 = 0
         var bytes: Int64 = 0
         var items: [CacheAddress: Item] = [:]
-        /// The uses, oldest first, from `first` on.
+        /// The uses, oldest first, beginning at `first`.
         var line: [(address: CacheAddress, mark: UInt64)] = []
         var first = 0
         var lastMark: UInt64 = 0
-        /// Entries that were used, for the store to note.
+        /// The used entries that the store must record.
         var used: Set<Int64> = []
     }
 
     private let state = Mutex(State())
 
-    /// What is stored of a URL; nil: it is not known here.
+    /// Returns the entries of a URL; `nil` if they are not in memory.
     func entries(at address: CacheAddress) -> [CacheEntry]? {
         state.withLock { state in
             guard let entries = state.items[address]?.entries else { return nil }
@@ -38,10 +37,10 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Notes that an entry was used.
+    /// Records that an entry was used.
     func note(used id: Int64) { state.withLock { _ = $0.used.insert(id) } }
 
-    /// The entries that were used since the last time.
+    /// Returns the entries that were used since the last call.
     func takeUsed() -> Set<Int64> {
         state.withLock { state in
             defer { state.used = [] }
@@ -49,7 +48,7 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Takes over what is stored of a URL.
+    /// Sets the entries of a URL.
     func put(_ entries: [CacheEntry], at address: CacheAddress) {
         let bytes = entries.reduce(Int64(address.partition.site.utf8.count) + CacheEntry.overheadBytes) {
             $0 + $1.memoryBytes
@@ -64,7 +63,7 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Changes the fields of entries that are here, and removes others, before the store does the same.
+    /// Changes the fields of entries in memory, and removes others, before the store does the same.
     func update(_ responses: [StoredResponse], remove ids: [Int64], at address: CacheAddress) {
         state.withLock { state in
             guard var item = state.items[address] else { return }
@@ -77,17 +76,17 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Forgets what is stored of a URL.
+    /// Removes the entries of a URL.
     func remove(_ address: CacheAddress) { state.withLock { Self.remove(address, from: &$0) } }
 
-    /// Forgets what is stored for a user.
+    /// Removes the entries of a user.
     func removeAll(of uid: UInt32) {
         state.withLock { state in
             for address in state.items.keys where address.partition.uid == uid { Self.remove(address, from: &state) }
         }
     }
 
-    /// Sets how many bytes are kept.
+    /// Sets the maximum number of bytes.
     func limit(to bytes: Int64) {
         state.withLock { state in
             state.limit = bytes
@@ -95,7 +94,7 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// How many bytes are kept.
+    /// The number of bytes in memory.
     var byteCount: Int64 { state.withLock { $0.bytes } }
 
     private static func remove(_ address: CacheAddress, from state: inout State) {
@@ -107,7 +106,7 @@ final class MemoryTier: Sendable {
         state.lastMark += 1
         state.items[address]?.mark = state.lastMark
         state.line.append((address, state.lastMark))
-        // Marks that count no more are at most as many as those that do.
+        // Rebuilds the line when most of its marks are obsolete.
         guard state.line.count > 64, state.line.count > 4 * state.items.count else { return }
         state.line = state.line[state.first...].filter { state.items[$0.address]?.mark == $0.mark }
         state.first = 0

@@ -2,35 +2,35 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// Loads that several requests for the same URL wait for: one transfer for all. Any thread.
+/// The loads that several requests for the same URL wait for: one transfer serves all. Any thread.
 final class SharedLoads: Sendable {
-    /// How long a request waits for the headers of another one's response.
+    /// The maximum time that a request waits for the headers of another request's response.
     static let patience = Duration.seconds(20)
-    /// How long requests for a URL go alone after a response could not be shared.
+    /// The time in seconds during which requests for a URL load alone after a response could not be shared.
     static let unsharedTime: Int64 = 120
-    /// How many such URLs are remembered.
+    /// The maximum number of such URLs.
     static let maximumUnshared = 4096
 
-    /// What a request does.
+    /// The role of a request.
     enum Turn: Sendable {
-        /// It loads, and notifies the others.
+        /// The request loads, and notifies the others.
         case lead(SharedLoad)
-        /// It waits for another one.
+        /// The request waits for another one.
         case follow(SharedLoad)
-        /// It loads for itself.
+        /// The request loads alone.
         case alone
     }
 
     private struct State {
         var loads: [CacheAddress: SharedLoad] = [:]
         var unshared: [CacheAddress: UnixTime] = [:]
-        /// URLs that are validated with nobody waiting.
+        /// The URLs that are being validated in the background.
         var behind: Set<CacheAddress> = []
     }
 
     private let state = Mutex(State())
 
-    /// What a request for a URL does.
+    /// Returns the role of a request for a URL.
     func enter(_ address: CacheAddress, at now: UnixTime) -> Turn {
         state.withLock { state in
             if let load = state.loads[address] { return .follow(load) }
@@ -44,9 +44,9 @@ final class SharedLoads: Sendable {
         }
     }
 
-    /// Nobody begins to wait for a load any more.
+    /// Ends a load: no further request begins to wait for it.
     ///
-    /// - Parameter outcome: What those learn who wait, where they know nothing yet.
+    /// - Parameter outcome: The outcome for the waiting requests, if none was published yet.
     func end(_ load: SharedLoad, of address: CacheAddress, _ outcome: SharedLoad.Outcome = .nothing) {
         state.withLock { state in
             if state.loads[address] === load { state.loads[address] = nil }
@@ -54,7 +54,7 @@ final class SharedLoads: Sendable {
         load.publish(outcome)
     }
 
-    /// Requests for a URL go alone for a while.
+    /// Makes requests for a URL load alone for a while.
     func noteUnshared(_ address: CacheAddress, at now: UnixTime) {
         state.withLock { state in
             if state.unshared.count >= Self.maximumUnshared {
@@ -65,13 +65,13 @@ final class SharedLoads: Sendable {
         }
     }
 
-    /// Begins to validate a URL with nobody waiting.
+    /// Begins to validate a URL in the background.
     ///
-    /// - Returns: False where that is being done.
+    /// - Returns: False if a validation is already running.
     func beginBehind(_ address: CacheAddress) -> Bool { state.withLock { $0.behind.insert(address).inserted } }
     func endBehind(_ address: CacheAddress) { state.withLock { _ = $0.behind.remove(address) } }
 
-    /// What comes for a user is not stored any more.
+    /// Stops storing the responses that are arriving for a user.
     func stopKeeping(of uid: UInt32) {
         let loads = state.withLock { $0.loads.filter { $0.key.partition.uid == uid } }
         for load in loads.values { load.stopKeeping() }
@@ -80,15 +80,15 @@ final class SharedLoads: Sendable {
 
 /// A load that others may wait for. Any thread.
 final class SharedLoad: Sendable {
-    /// What became of it.
+    /// The outcome of a load.
     enum Outcome: Sendable {
-        /// A response, whose body is on its way.
+        /// A response whose body is arriving.
         case response(SharedResponse)
-        /// What is stored has been confirmed.
+        /// The server has confirmed the stored response.
         case confirmed
-        /// Nothing that others could use.
+        /// No response that other requests can use.
         case nothing
-        /// It was cancelled before its response came.
+        /// The load was cancelled before its response arrived.
         case cancelled
     }
 
@@ -100,7 +100,7 @@ final class SharedLoad: Sendable {
 
     private let state = Mutex(State())
 
-    /// Sends the outcome to those that wait. Later ones are ignored.
+    /// Sends the outcome to the waiting requests. Later outcomes are ignored.
     func publish(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [CheckedContinuation<Outcome?, Never>] in
             guard state.outcome == nil else { return [] }
@@ -115,7 +115,7 @@ final class SharedLoad: Sendable {
         if case .response(let response)? = state.withLock({ $0.outcome }) { response.body.stopKeeping() }
     }
 
-    /// Waits for the outcome; nil: it took too long, or the Swift task was cancelled.
+    /// Waits for the outcome; returns `nil` if that took too long or the Swift task was cancelled.
     func wait(_ plugin: PluginContext) async -> Outcome? {
         let id = state.withLock { state in
             state.lastWaiter += 1
@@ -130,11 +130,11 @@ final class SharedLoad: Sendable {
                     return state.outcome
                 }
                 if let outcome { continuation.resume(returning: outcome) }
-                // What was cancelled before it waited would wait forever.
+                // A task that was cancelled before it waited would otherwise wait forever.
                 if Task.isCancelled { plugin.post { self.giveUp(id) } }
             }
         } onCancel: {
-            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never resume here: the handler runs while the Swift runtime updates the task that this would resume.
             plugin.post { self.giveUp(id) }
         }
     }
@@ -144,7 +144,7 @@ final class SharedLoad: Sendable {
 
 /// A response that several requests read.
 struct SharedResponse: Sendable {
-    /// As it will be stored.
+    /// The response as it will be stored.
     var stored: StoredResponse
     var head: ResponseHead
     var body: GrowingBody

@@ -2,18 +2,18 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// Where a part of a response's body comes from.
+/// The source of a part of a response's body.
 enum BodyPart: Sendable {
     case bytes(ArraySlice<UInt8>)
     case file(BodyFile, Range<Int64>)
     case growing(GrowingReader)
-    /// A body that is not stored, as it comes.
+    /// A body that is not stored, as it arrives.
     case passing(any ResponseSource)
 }
 
-/// A body out of the store, or on its way into it: its parts one after the other, decoded. One reader.
+/// A body from the store, or one that is being stored: its parts in their order, decoded. One reader.
 final class StoredBody: ResponseSource {
-    /// How many bytes are read at a time.
+    /// The number of bytes that are read at a time.
     private static let stepBytes = 32 << 10
 
     private struct State {
@@ -25,19 +25,21 @@ final class StoredBody: ResponseSource {
     private let state: Mutex<State>
     private let threads: BlockingThreads
     private let uid: UInt32
-    /// Whether decoding or hashing takes its time.
+    /// Whether the body needs neither decoding nor hashing.
     private let isPlain: Bool
     /// Whether the bytes come from the network for this reader.
     private let isReceived: Bool
     private let start = ContinuousClock.now
 
+    /// Creates a body from its parts.
+    ///
     /// - Parameters:
     ///   - parts: The bytes as they are stored.
-    ///   - headers: Those of the response; they name the codings.
-    ///   - request: What its maker wants of the body.
+    ///   - headers: The fields of the response, which name the codings.
+    ///   - request: The options of the fetch that limit and check the body.
     ///   - isReceived: Whether the bytes come from the network for this reader.
-    ///   - threads: Where files are read, and codings undone.
-    ///   - uid: Whose turn that is.
+    ///   - threads: The threads that read files and decode.
+    ///   - uid: The user whose turn on these threads is used.
     /// - Throws: `http.decoding`, `http.too_large`.
     init(
         _ parts: [BodyPart], _ headers: HeaderList, _ request: FetchRequest, isReceived: Bool,
@@ -119,7 +121,7 @@ final class StoredBody: ResponseSource {
 
     private func replaceFirst(_ part: BodyPart) {
         state.withLock { state in
-            // `cancel` may have taken all of them.
+            // `cancel` may have removed all parts.
             if !state.parts.isEmpty { state.parts[0] = part }
         }
     }
@@ -171,9 +173,9 @@ final class StoredBody: ResponseSource {
 }
 
 extension BodyFile {
-    /// The bytes at a place, read by another thread.
+    /// Reads the bytes at a position on another thread.
     ///
-    /// - Throws: `storage.failed`, also where there are none.
+    /// - Throws: `storage.failed`, also if there are none.
     func read(
         _ count: Int, at place: Int64, on threads: BlockingThreads, of uid: UInt32
     ) async throws(BridgeError) -> [UInt8] {

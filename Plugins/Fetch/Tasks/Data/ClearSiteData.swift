@@ -1,11 +1,13 @@
 import HTTPRules
 
-/// The field `Clear-Site-Data` of a response: which data of its origin are to go.
+/// The field `Clear-Site-Data` of a response: the data of its origin that must be removed.
 struct ClearSiteData: Equatable {
     var clearsCache = false
     var clearsCookies = false
     var clearsStorage = false
 
+    /// Reads the field.
+    ///
     /// - Parameter headers: The fields of a response over https.
     init(_ headers: HeaderList) {
         for member in headers.members(named: "Clear-Site-Data") {
@@ -19,7 +21,7 @@ struct ClearSiteData: Equatable {
         }
     }
 
-    /// The types that go for the origin alone.
+    /// The types whose data are removed for the origin only.
     var originTypes: Set<String> {
         var types: Set<String> = []
         if clearsCache { types.formUnion(["diskCache", "memoryCache", "fetchCache"]) }

@@ -1,14 +1,14 @@
 import HTTPRules
 import TaskKit
 
-/// The cookies, which the plugin Cookies keeps: its tasks are asked on behalf of the caller, who gets what their own
-/// calls would.
+/// The cookies, which the plugin Cookies stores. Its tasks are called on behalf of the caller, so the caller gets the
+/// same results as from its own calls.
 struct CookieData: WebsiteDataStore {
     let type = "cookies"
-    /// Cookies that are still to be stored; nil: there are none.
+    /// Cookies that have not been stored yet; `nil` if there are none.
     var late: LateCookies?
 
-    /// The members that name a cookie.
+    /// The members that identify a cookie.
     private static let keyMembers = ["name", "nameBase64", "host", "hostOnly", "path", "partition"]
 
     func records(
@@ -42,13 +42,14 @@ struct CookieData: WebsiteDataStore {
                     "cookies.delete", ["key": key, "profile": .string(selection.profile.text)] as JSON)
                 removed += 1
             } catch  where error.code == "cookie.not_found" {
-                // Somebody was quicker.
+                // Another client has already removed it.
             }
         }
         return removed
     }
 
-    /// A cookie is of hosts, not of origins: one that requests of an origin bear is meant with the origin.
+    /// Returns whether a selection contains a cookie. Cookies belong to hosts, not to origins: an origin selects the
+    /// cookies that are sent to its host.
     private static func isMeant(_ cookie: JSON, _ selection: WebsiteSelection, _ sites: SiteNames) -> Bool {
         guard let host = host(of: cookie) else { return false }
         if let since = selection.since, (cookie["created"]?.int64Value).map({ $0 < since.seconds }) ?? true {
@@ -66,7 +67,7 @@ struct CookieData: WebsiteDataStore {
         cookie["host"]?.stringValue.flatMap { try? Host(ascii: $0) }
     }
 
-    /// All cookies of a profile, page by page.
+    /// Calls `body` with each cookie of a profile, page by page.
     private func forEach(
         _ profile: ProfileName, _ call: Call, _ body: (JSON) throws(BridgeError) -> Void
     ) async throws(BridgeError) {

@@ -2,13 +2,13 @@ import DurableDatabase
 import Synchronization
 import TaskKit
 
-/// The hosts for which users have no cookies: `cookies.take` has said so, and no cookie was set since. A call through
-/// the daemon to the plugin Cookies takes more than the rest of a short request. Any thread.
+/// The hosts for which users have no cookies: `cookies.take` has reported that, and no cookie was set since. This saves
+/// a call to the plugin Cookies through the daemon, which takes longer than the rest of a short request. Any thread.
 final class CookielessHosts: Sendable {
-    /// How many are kept, of all users; one more begins again.
+    /// The maximum number of entries of all users. One more removes all others.
     static let maximum = 1024
 
-    /// Whose cookies, and for which host.
+    /// The user and profile of the cookies, and the host.
     struct Place: Hashable, Sendable {
         let uid: UInt32
         let profile: String
@@ -17,32 +17,33 @@ final class CookielessHosts: Sendable {
 
     private struct State {
         var file: ChangeMark?
-        /// The mark under which ``places`` holds.
+        /// The change mark at which ``places`` is valid.
         var mark: UInt64?
         var places: Set<Place> = []
     }
 
     private let state = Mutex(State())
 
-    /// Begins to keep them.
+    /// Begins to store entries.
     ///
-    /// - Parameter directory: Where Cookies has its database.
+    /// - Parameter directory: The directory of the database of Cookies.
     func open(in directory: String) { state.withLock { $0.file = ChangeMark(of: "\(directory)/cookies.sqlite") } }
 
-    /// What is noted with an answer of Cookies, read before that is asked for; nil: no answer can be kept.
+    /// The current change mark of the database. The caller reads it before it calls Cookies, and records it with the
+    /// answer; `nil` if no answer can be stored.
     var mark: UInt64? { state.withLock { $0.file }?.value }
 
-    /// Whether there are no cookies for a place.
+    /// Returns whether there are no cookies for a place.
     ///
-    /// - Parameter mark: The mark as it is now.
+    /// - Parameter mark: The current mark.
     func contains(_ place: Place, at mark: UInt64?) -> Bool {
         guard let mark else { return false }
         return state.withLock { $0.mark == mark && $0.places.contains(place) }
     }
 
-    /// Notes that there are none.
+    /// Records that there are no cookies for a place.
     ///
-    /// - Parameter mark: The mark as it was before Cookies was asked.
+    /// - Parameter mark: The mark that was read before the call to Cookies.
     func note(_ place: Place, at mark: UInt64?) {
         guard let mark else { return }
         state.withLock { state in

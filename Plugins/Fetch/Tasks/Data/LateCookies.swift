@@ -1,15 +1,15 @@
 import Synchronization
 import TaskKit
 
-/// Cookies of responses that came after the call was over, such as that of a validation for which nobody waits: what
-/// stores them is done on behalf of a call. The next fetch of the same caller stores them first. Any thread.
+/// The cookies of responses that arrived after their call had ended, such as the response to a background validation.
+/// Storing cookies requires an open call, so the next fetch of the same caller stores them first. Any thread.
 final class LateCookies: Sendable {
-    /// Bytes of a user's; the oldest go.
+    /// The maximum number of bytes of a user. The oldest entries are removed.
     static let maximumBytes = 64 << 10
-    /// How long they are kept.
+    /// The maximum age of an entry.
     static let maximumAge = Duration.seconds(600)
 
-    /// Whose they are: others may have other rights.
+    /// The owner of an entry. Sessions of other origins may have other rights.
     private struct Owner: Hashable {
         let uid: UInt32
         let origin: String
@@ -25,10 +25,10 @@ final class LateCookies: Sendable {
         let since: ContinuousClock.Instant
     }
 
-    /// In the order in which they came.
+    /// The entries in the order of their arrival.
     private let entries = Mutex<[Entry]>([])
 
-    /// Keeps the options of a call of `cookies.put` that could not be made.
+    /// Stores the options of a call of `cookies.put` that could not be made.
     func add(_ options: JSON, of caller: Caller, at now: ContinuousClock.Instant = .now) {
         let entry = Entry(owner: Owner(caller), options: options, byteCount: options.text.utf8.count, since: now)
         guard entry.byteCount <= Self.maximumBytes else { return }
@@ -45,7 +45,7 @@ final class LateCookies: Sendable {
         }
     }
 
-    /// What is to be stored for a caller, the oldest first. It is theirs from now on.
+    /// Removes and returns the options for a caller, the oldest first.
     func take(of caller: Caller, at now: ContinuousClock.Instant = .now) -> [JSON] {
         entries.withLock { entries in
             guard !entries.isEmpty else { return [] }
@@ -56,6 +56,6 @@ final class LateCookies: Sendable {
         }
     }
 
-    /// Forgets those of a user.
+    /// Removes the entries of a user.
     func removeAll(of uid: UInt32) { entries.withLock { $0.removeAll { $0.owner.uid == uid } } }
 }

@@ -1,10 +1,10 @@
 import HTTPRules
 import TaskKit
 
-/// All data of sites: of this plugin, of Cookies, and of a container, which provides `web.data.records` and
+/// The data of all sites: of this plugin, of Cookies, and of a container, which provides `web.data.records` and
 /// `web.data.remove`. Any thread.
 struct WebsiteData: Sendable {
-    /// The types of a container, as its engine names them.
+    /// The types of a container's data, as its engine names them.
     static let containerTypes = [
         "fetchCache", "sessionStorage", "localStorage", "indexedDB", "serviceWorkers", "webSQL",
     ]
@@ -14,7 +14,7 @@ struct WebsiteData: Sendable {
     let stores: [any WebsiteDataStore]
     let sites: SiteNames
 
-    /// A site, with all types that there are of it.
+    /// A site, with all its types of data.
     struct Site: Codable, Sendable {
         var name: String
         var types: [String]
@@ -33,7 +33,7 @@ struct WebsiteData: Sendable {
         }
     }
 
-    /// The types that can be asked for.
+    /// Returns the types that can be requested.
     func types(for call: Call) async -> [String] {
         let own = stores.map(\.type)
         let description: JSON? = try? await call.call(
@@ -43,12 +43,12 @@ struct WebsiteData: Sendable {
 
     // MARK: Records
 
-    /// What there is.
+    /// Returns the stored data by site.
     ///
     /// - Parameters:
-    ///   - types: Of which types; nil: all.
-    ///   - profile: Of which profile.
-    ///   - call: Who asks.
+    ///   - types: The types; `nil` for all.
+    ///   - profile: The profile.
+    ///   - call: The call of the client.
     func records(
         _ types: Set<String>?, of profile: ProfileName, for call: Call
     ) async -> (sites: [Site], failures: [Failure]) {
@@ -75,12 +75,12 @@ struct WebsiteData: Sendable {
         return (found.sites.sorted { $0.name < $1.name }, failures)
     }
 
-    /// Where nobody has the task, nobody keeps such data.
+    /// Records a failure. If no plugin provides the task, there are no such data, and nothing is recorded.
     private func note(_ error: BridgeError, _ types: [String], in failures: inout [Failure]) {
         if error.code != .taskNotFound { failures.append(Failure(types, error)) }
     }
 
-    /// The types that a container is asked for; nil: it is not asked.
+    /// Returns the types to request from a container; `nil` if it is not called.
     private func wanted(_ types: Set<String>?) -> JSON? {
         let wanted = Self.containerTypes.filter { types?.contains($0) ?? true }
         return wanted.isEmpty ? nil : .array(wanted.map { .string($0) })
@@ -88,9 +88,9 @@ struct WebsiteData: Sendable {
 
     // MARK: Removing
 
-    /// Removes data of all these types. One that fails keeps the others from nothing.
+    /// Removes data of all these types. The failure of one type does not affect the others.
     ///
-    /// - Returns: How many things of each type were removed, where that is known.
+    /// - Returns: The number of removed items of each type, where it is known.
     func remove(
         _ types: Set<String>, _ selection: WebsiteSelection, for call: Call
     ) async -> (removed: JSONObject, failures: [Failure]) {
@@ -118,7 +118,7 @@ struct WebsiteData: Sendable {
 }
 
 extension WebsiteSelection {
-    /// As a container gets it.
+    /// Returns the selection as options for a container.
     fileprivate func json(_ types: JSON) -> JSON {
         var object: JSONObject = ["types": types, "profile": .string(profile.text)]
         object["names"] = names.map { .array($0.sorted().map { .string($0) }) }
@@ -128,9 +128,9 @@ extension WebsiteSelection {
     }
 }
 
-/// Records of several stores, by their sites.
+/// The records of several stores, grouped by site.
 private struct FoundSites {
-    /// A container's records are somebody else's, and bounded here.
+    /// The maximum number of sites. A container's records come from another plugin and are therefore limited here.
     private static let maximumSites = 10_000
 
     private(set) var sites: [WebsiteData.Site] = []

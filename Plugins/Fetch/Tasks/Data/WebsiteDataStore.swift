@@ -1,54 +1,54 @@
 import HTTPRules
 import TaskKit
 
-/// What is kept for one site.
+/// The stored data of one site.
 struct WebsiteRecord: Sendable {
-    /// The registrable domain; a host that has none.
+    /// The registrable domain, or the host if it has none.
     var name: String
     var byteCount: Int64
-    /// How many things there are: files, cookies, responses.
+    /// The number of items: files, cookies or responses.
     var count: Int
 }
 
-/// Which data are meant, of the caller's user.
+/// A selection of the data of the caller's user.
 struct WebsiteSelection: Sendable {
     var profile = ProfileName.standard
-    /// Registrable domains, with all hosts below; nil: all.
+    /// The registrable domains, with all hosts below; `nil` for all.
     var names: Set<String>?
-    /// Origins; nil: all.
+    /// The origins; `nil` for all.
     var origins: Set<WebOrigin>?
-    /// Only what was stored then or later; nil: whenever.
+    /// The earliest time of storage; `nil` for any.
     var since: UnixTime?
 
-    /// Whether something is meant that belongs to an origin.
+    /// Returns whether the selection contains data of an origin.
     ///
     /// - Parameters:
     ///   - origin: The origin.
-    ///   - stored: When it was stored.
-    ///   - sites: Which registrable domains there are.
+    ///   - stored: The time of storage.
+    ///   - sites: The names of sites.
     func contains(_ origin: WebOrigin, stored: UnixTime, _ sites: SiteNames) -> Bool {
         (names?.contains(sites.name(of: origin.host)) ?? true) && (origins?.contains(origin) ?? true)
             && (since.map { stored >= $0 } ?? true)
     }
 }
 
-/// The names under which records of hosts are shown.
+/// The names that are used for the records of hosts.
 struct SiteNames: Sendable {
     let suffixes: PublicSuffixList?
 
     func name(of host: Host) -> String { suffixes?.registrableDomain(of: host)?.text ?? host.text }
 }
 
-/// A kind of data that is kept for sites. Any thread.
+/// A store of one type of website data. Any thread.
 protocol WebsiteDataStore: Sendable {
-    /// What `data.types` calls it.
+    /// The name of the type in `data.types`.
     var type: String { get }
 
-    /// What there is for the caller's user, a record for each site.
+    /// Returns the data of the caller's user, with a record for each site.
     ///
     /// - Parameters:
-    ///   - call: Who asks.
-    ///   - profile: Of which profile, where the data are of one.
+    ///   - call: The call of the client.
+    ///   - profile: The profile, for data that belong to one.
     ///   - sites: Names of sites.
     func records(for call: Call, _ profile: ProfileName, _ sites: SiteNames) async throws(BridgeError)
         -> [WebsiteRecord]
@@ -56,17 +56,17 @@ protocol WebsiteDataStore: Sendable {
     /// Removes data of the caller's user.
     ///
     /// - Parameters:
-    ///   - selection: Which.
-    ///   - call: Who asks.
+    ///   - selection: The selection.
+    ///   - call: The call of the client.
     ///   - sites: Names of sites.
-    /// - Returns: How many things were removed.
+    /// - Returns: The number of removed items.
     func remove(
         _ selection: WebsiteSelection, for call: Call, _ sites: SiteNames
     ) async throws(BridgeError) -> Int
 }
 
 extension [WebsiteRecord] {
-    /// With another thing of a site.
+    /// Adds data to the record of a site.
     mutating func add(_ name: String, byteCount: Int64, count: Int = 1, at places: inout [String: Int]) {
         guard let place = places[name] else {
             places[name] = self.count

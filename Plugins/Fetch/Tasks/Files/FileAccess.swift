@@ -1,10 +1,11 @@
 import Glibc
 import TaskKit
 
-/// Which files a fetch reads and writes: those below the folders of the setting `download_dirs`, for local sessions of
-/// the user that this process runs as. It adds no rights: that user can do the same without it.
+/// The files that a fetch may read and write: those below the folders of the setting `download_dirs`. Only local
+/// sessions of the user that this process runs as may use them. This adds no rights: that user can access the files
+/// anyway.
 struct FileAccess: Sendable {
-    /// The limit of the system.
+    /// The limits of the system.
     static let maximumPathBytes = 4095
     static let maximumNameBytes = 255
 
@@ -13,12 +14,12 @@ struct FileAccess: Sendable {
     /// The user that this process runs as.
     let owner: UInt32
 
-    /// The place of a file that a caller names.
+    /// Returns the place of a file that a caller names.
     ///
     /// - Parameters:
     ///   - path: The file's path.
-    ///   - option: Where the path stands in the options.
-    /// - Throws: `permission.denied`, `options.invalid`. The disk is not asked.
+    ///   - option: The path of the option that contains the file's path.
+    /// - Throws: `permission.denied`, `options.invalid`. The disk is not accessed.
     func place(_ path: String, option: String, for caller: Caller) throws(BridgeError) -> FilePlace {
         guard caller.origin == "local" else { throw .noFiles("a session that speaks for an origin uses no files") }
         guard owner != 0 else { throw .noFiles("the daemon runs as root, and uses no files of callers") }
@@ -30,7 +31,7 @@ struct FileAccess: Sendable {
             throw .invalidOption(
                 option, expected: "the absolute path of a file, without . and .. in it", got: Self.shown(path))
         }
-        // The longest one, so that as few folders as possible are gone through.
+        // The longest one, so that as few folders as possible are opened.
         let folder = folders.filter { Self.contains($0, path) }.max { $0.utf8.count < $1.utf8.count }
         guard let folder else {
             throw .invalidOption(option, expected: "a path below a folder of download_dirs", got: Self.shown(path))
@@ -42,12 +43,12 @@ struct FileAccess: Sendable {
         return FilePlace(path: path, top: folder, folders: Array(below.dropLast()), name: name)
     }
 
-    /// Whether a text can be a folder of the setting.
+    /// Returns whether a text can be a folder of the setting.
     static func isFolder(_ path: String) -> Bool {
         path.utf8.count <= maximumPathBytes && names(of: path) != nil
     }
 
-    /// The names in an absolute path; nil: it is none, or has a name that leads elsewhere.
+    /// Returns the names in an absolute path; `nil` if the path is not absolute or has an invalid name, such as `..`.
     private static func names(of path: String) -> [String]? {
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else { return nil }
         let names = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -59,14 +60,14 @@ struct FileAccess: Sendable {
     }
 
     private static func contains(_ folder: String, _ path: String) -> Bool {
-        // By bytes: two names that look the same are two folders.
+        // Compares bytes: two names that are canonically equivalent can be two folders.
         path.utf8.starts(with: Array(folder.utf8) + [UInt8(ascii: "/")])
     }
 
     private static func shown(_ path: String) -> String { JSON.string(String(path.prefix(200))).text }
 }
 
-/// The place of a file: a folder of the setting, and the way from there.
+/// The place of a file: a folder of the setting, and the path from there.
 struct FilePlace: Sendable {
     /// For messages and results.
     let path: String
@@ -74,11 +75,11 @@ struct FilePlace: Sendable {
     let folders: [String]
     let name: String
 
-    /// Opens the folder that the file is in. No link below ``top`` is followed. Waits for the disk.
+    /// Opens the folder that contains the file. No symbolic link below ``top`` is followed. Waits for the disk.
     ///
     /// - Throws: `http.file`, `storage.failed`.
     func openFolder() throws(BridgeError) -> FolderHandle {
-        // The operator's own path may lead over links.
+        // The operator's own path may contain symbolic links.
         var folder = try FolderHandle(Glibc.open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC), top)
         for name in folders {
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
@@ -88,7 +89,7 @@ struct FilePlace: Sendable {
     }
 }
 
-/// A folder that is open, wherever its path leads meanwhile.
+/// An open folder. It stays the same folder if its path changes.
 final class FolderHandle: Sendable {
     let descriptor: Int32
     /// For messages.
@@ -101,37 +102,37 @@ final class FolderHandle: Sendable {
 
     deinit { close(descriptor) }
 
-    /// What has a name in the folder; nil: nothing has.
+    /// Returns the mode of the entry with this name in the folder; `nil` if there is none.
     func mode(of name: String) -> mode_t? {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_mode : nil
     }
 }
 
-/// Why a file cannot be used: the member `reason` of `http.file`.
+/// The reason why a file cannot be used: the member `reason` of `http.file`.
 enum FileReason: String, Sendable {
-    /// It exists already.
+    /// The file already exists.
     case exists
-    /// It, or its folder, is not there.
+    /// The file or its folder does not exist.
     case notFound = "not_found"
-    /// It is no regular file, or a folder on the way is none; links are neither.
+    /// The file is not a regular file, or a part of its path is not a folder. Symbolic links are neither.
     case kind
-    /// The user may not read or write it.
+    /// The user may not read or write the file.
     case denied
 }
 
 extension BridgeError {
     static func noFiles(_ message: String) -> BridgeError { BridgeError(.permissionDenied, message) }
 
-    /// `http.file`.
+    /// Returns `http.file`.
     static func file(_ reason: FileReason, _ path: String, _ message: String) -> BridgeError {
         BridgeError(
             .httpFile, "\(path): \(message)", data: ["reason": .string(reason.rawValue), "path": .string(path)])
     }
 
-    /// The error that a code of the system means.
+    /// Returns the error for an `errno` code.
     ///
-    /// - Parameter what: What could not be done.
+    /// - Parameter what: The operation that failed.
     static func file(_ code: Int32, _ path: String, _ what: String) -> BridgeError {
         let text = "\(what): \(String(cString: strerror(code)))"
         switch code {

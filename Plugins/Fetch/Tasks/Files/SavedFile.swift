@@ -3,13 +3,13 @@ import Sodium
 import Synchronization
 import TaskKit
 
-/// A file that a body is written to. It has another name until it is whole, so that it is there as a whole, or not at
-/// all. Any thread, one at a time; all methods wait for the disk.
+/// A file that a body is written to. It has a temporary name until it is complete, so no incomplete file has the final
+/// name. Any thread, one at a time. All methods wait for the disk.
 final class SavedFile: Sendable {
     private struct State {
         var hash = SHA256()
         var byteCount: Int64 = 0
-        /// Whether the file has its name, or is gone.
+        /// Whether the file has its final name, or was removed.
         var isEnded = false
     }
 
@@ -20,11 +20,11 @@ final class SavedFile: Sendable {
     private let file: BodyFile
     private let state = Mutex(State())
 
-    /// Makes the file under another name.
+    /// Creates the file under a temporary name.
     ///
     /// - Parameters:
-    ///   - place: Where it is to be.
-    ///   - replaces: Whether it takes the place of a file that exists.
+    ///   - place: The final place of the file.
+    ///   - replaces: Whether the file replaces an existing one.
     /// - Throws: `http.file`, `storage.full`, `storage.failed`.
     init(_ place: FilePlace, replaces: Bool) throws(BridgeError) {
         let folder = try place.openFolder()
@@ -39,7 +39,7 @@ final class SavedFile: Sendable {
 
     deinit { discard() }
 
-    /// Nothing stays, unless the file was finished.
+    /// Removes the file, unless it was finished.
     func discard() {
         let isEnded = state.withLock { state in
             defer { state.isEnded = true }
@@ -48,6 +48,8 @@ final class SavedFile: Sendable {
         if !isEnded { unlinkat(folder.descriptor, temporary, 0) }
     }
 
+    /// Appends bytes.
+    ///
     /// - Throws: `storage.full`, `storage.failed`.
     func write(_ bytes: [UInt8]) throws(BridgeError) {
         let position = state.withLock { state in
@@ -60,15 +62,16 @@ final class SavedFile: Sendable {
         }
     }
 
-    /// Gives the file its name, once all of it is on the disk.
+    /// Gives the file its final name after all of it was flushed to the disk.
     ///
     /// - Returns: The member `file` of a body.
-    /// - Throws: `http.file`, `storage.full`, `storage.failed`; nothing stays then.
+    /// - Throws: `http.file`, `storage.full`, `storage.failed`. The temporary file is then removed by ``discard()`` or
+    ///   when this is released.
     func finish() throws(BridgeError) -> JSON {
         do throws(BodyFile.Failure) { try file.flush() } catch {
             throw .file(error.code, place.path, "the file cannot be brought to disk")
         }
-        // It may have come to be meanwhile.
+        // The file may have been created meanwhile.
         try Self.check(place, in: folder, replaces)
         guard takesPlace() else { throw .file(errno, place.path, "the file cannot be put in its place") }
         let (byteCount, hash) = state.withLock { state in
@@ -82,17 +85,17 @@ final class SavedFile: Sendable {
 
     private func takesPlace() -> Bool {
         let (folder, name) = (folder.descriptor, place.name)
-        // A second name is only given where the name is free.
+        // `linkat` succeeds only if the name is free.
         if !replaces, linkat(folder, temporary, folder, name, 0) == 0 {
             unlinkat(folder, temporary, 0)
             return true
         }
-        // Not every file system has second names.
+        // Not every file system supports hard links.
         guard replaces || [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return false }
         return renameat(folder, temporary, folder, name) == 0
     }
 
-    /// Whether the name is free, or a regular file has it that is to be replaced.
+    /// Throws an error unless the name is free or belongs to a regular file that may be replaced.
     private static func check(_ place: FilePlace, in folder: FolderHandle, _ replaces: Bool) throws(BridgeError) {
         guard let mode = folder.mode(of: place.name) else { return }
         guard mode & S_IFMT == S_IFREG else {

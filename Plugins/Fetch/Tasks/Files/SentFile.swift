@@ -1,14 +1,14 @@
 import Glibc
 import TaskKit
 
-/// A request's body as options say it, where it is a file.
+/// A request's body that options specify as a file.
 struct FileBody: Sendable {
     static let option = "$.body.file"
 
     let path: String
     let type: String?
 
-    /// Nil: the body is another one.
+    /// Reads the body; `nil` if it is not a file.
     init?(_ json: JSON) throws(JSONMismatch) {
         guard let file = json["file"] else { return nil }
         try json.refuseUnknown(["file", "type"], "$.body")
@@ -22,18 +22,20 @@ struct FileBody: Sendable {
 
 /// A file that is the body of a request. Any thread; all methods wait for the disk.
 final class SentFile: Sendable {
-    /// How much is read in one call.
+    /// The maximum number of bytes that one call reads.
     static let pieceBytes = 64 << 10
 
     private let place: FilePlace
     private let file: BodyFile
-    /// How long it is when the request begins, and what is sent of it.
+    /// The length of the file when the request begins. Exactly this many bytes are sent.
     let byteCount: Int
 
+    /// Opens the file.
+    ///
     /// - Throws: `http.file`, `storage.failed`.
     init(_ place: FilePlace) throws(BridgeError) {
         let folder = try place.openFolder()
-        // What is no file could be waited for without end.
+        // O_NONBLOCK: opening a FIFO would otherwise block.
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = openat(folder.descriptor, place.name, flags)
         guard descriptor >= 0 else { throw .file(errno, place.path, "the file cannot be opened") }
@@ -46,10 +48,10 @@ final class SentFile: Sendable {
         byteCount = Int(status.st_size)
     }
 
-    /// The bytes at a position.
+    /// Returns the bytes at a position.
     ///
-    /// - Returns: None at the end.
-    /// - Throws: `storage.failed`; also where the file has become shorter.
+    /// - Returns: The bytes; none at the end.
+    /// - Throws: `storage.failed`; also if the file has become shorter.
     func read(at position: Int) throws(BridgeError) -> [UInt8] {
         let count = min(Self.pieceBytes, byteCount - position)
         guard count > 0 else { return [] }

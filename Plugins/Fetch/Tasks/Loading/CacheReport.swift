@@ -1,24 +1,24 @@
 import HTTPRules
 
-/// What the store had to do with a response: the member `cache` of the result.
+/// The store's part in a response: the member `cache` of the result.
 struct CacheReport: Sendable {
     enum State: String, Sendable, CaseIterable {
-        /// It came from the store, and was fresh.
+        /// The response came from the store and was fresh.
         case fresh
-        /// It came from the store, and was not fresh any more.
+        /// The response came from the store and was no longer fresh.
         case stale
-        /// The server has confirmed what was stored.
+        /// The server has confirmed the stored response.
         case revalidated
-        /// The store had nothing that fits.
+        /// The store had no matching response.
         case miss
-        /// The store was not asked.
+        /// The store was not used.
         case bypass
     }
 
     var state: State
-    /// How old it is, in seconds; nil: it has just come.
+    /// The age in seconds; `nil` if the response does not come from the store.
     var age: Int64?
     var steps = CacheSteps()
-    /// Whether it is stored, or is being stored as its body comes.
+    /// Whether the response is stored, or is being stored while its body arrives.
     var isStored = false
 }

@@ -1,7 +1,7 @@
 import HTTPRules
 import TaskKit
 
-/// Refuses URLs that no request of the caller goes to.
+/// Refuses URLs with a closed port or with an address that the address gate refuses.
 struct CheckStage: HopStage {
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         try check(hop.url, context)
@@ -12,7 +12,7 @@ struct CheckStage: HopStage {
         guard !ClosedPorts.isClosedPort(url.port) else {
             throw .refused(.port, "the port \(url.port) is closed to requests", host: url.host)
         }
-        // An address in the URL is refused before anything is done. Names are checked when they are resolved.
+        // An address in the URL is refused immediately. Names are checked when they are resolved.
         if let address = url.host.address, let reason = context.settings.gate.reason(against: address) {
             throw AddressGate.refusal(reason, host: url.host, address: address)
         }

@@ -1,8 +1,8 @@
 import HTTPRules
 import TaskKit
 
-/// Removes the data that a server over https says to remove, before its response is used. Cookies go with those that
-/// the response sets, see ``CookieStage``.
+/// Removes the data that an https server names in `Clear-Site-Data`, before its response is used. ``CookieStage``
+/// removes the cookies when it stores those of the response.
 struct ClearSiteDataStage: HopStage {
     let data: WebsiteData
 
@@ -23,6 +23,6 @@ struct ClearSiteDataStage: HopStage {
 }
 
 extension HopResponse {
-    /// Whether `Clear-Site-Data` counts: in what a server has sent over https.
+    /// Returns whether `Clear-Site-Data` applies: only in responses that a server has sent over https.
     func mayClearSiteData(_ hop: Hop) -> Bool { hop.url.scheme == .https && from == "network" }
 }

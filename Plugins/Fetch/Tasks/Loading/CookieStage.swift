@@ -1,35 +1,35 @@
 import HTTPRules
 import TaskKit
 
-/// Which cookies a fetch sends, and which it keeps.
+/// The cookies that a fetch sends and stores.
 struct CookieUse: Sendable {
     enum Credentials: String, Codable, Sendable, CaseIterable {
-        /// None.
+        /// No cookies.
         case omit
-        /// Those of the page's own site. Of a local session: those of the first request's site.
+        /// The cookies of the page's own site. For a local session: those of the first request's site.
         case sameSite = "same-site"
-        /// Those that the rules of cookies let go along.
+        /// All cookies that the cookie rules permit.
         case include
     }
 
     var credentials = Credentials.omit
-    /// The set of cookies of the user.
+    /// The user's cookie profile.
     var profile = ProfileName.standard
-    /// The page's origin; of a local session that of the first request. Nil: the page has no origin of the web.
+    /// The page's origin, or for a local session the origin of the first request; `nil` if the page has no web origin.
     var home: WebOrigin?
-    /// Whether a page makes the request, and not a program of the user.
+    /// Whether a page makes the request, not a program of the user.
     var isPage = false
 
-    /// As without options.
+    /// Returns the default for a fetch without cookie options.
     static func standard(_ url: WebURL, _ reach: Reach) -> CookieUse {
         CookieUse(
             credentials: reach.isPage ? .sameSite : .include, home: reach.isPage ? reach.pageOrigin : url.origin,
             isPage: reach.isPage)
     }
 
-    /// Whether cookies go to a URL.
+    /// Returns whether cookies are sent to a URL.
     func isMeant(for url: WebURL, _ reach: Reach) -> Bool {
-        // A page without an origin of the web has no cookies.
+        // A page without a web origin has no cookies.
         guard let home else { return false }
         return switch credentials {
         case .omit: false
@@ -39,7 +39,7 @@ struct CookieUse: Sendable {
     }
 }
 
-/// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect takes them
+/// Adds the cookies of the caller's user to a request, and stores those of its response. Each redirect requests cookies
 /// again.
 struct CookieStage: HopStage {
     let late: LateCookies
@@ -61,7 +61,7 @@ struct CookieStage: HopStage {
         return response
     }
 
-    /// The value of the field `Cookie`; nil: there are no cookies for this request.
+    /// Returns the value of the field `Cookie`; `nil` if there are no cookies for this request.
     private func header(_ cookies: HopCookies) async throws(BridgeError) -> String? {
         guard let place = cookies.place else { return try await cookies.take().header }
         let mark = cookieless.mark
@@ -72,9 +72,9 @@ struct CookieStage: HopStage {
     }
 }
 
-/// The cookies of one hop. The plugin Cookies keeps them; without it there are none.
+/// The cookies of one hop. The plugin Cookies stores them; without it there are none.
 struct HopCookies: Sendable {
-    /// How many fields `Set-Cookie` of a response are read: `cookies.put` takes no more.
+    /// The maximum number of `Set-Cookie` fields that are read from a response: the limit of `cookies.put`.
     static let maximumLines = 200
 
     private let call: Call
@@ -82,21 +82,21 @@ struct HopCookies: Sendable {
     private let method: String
     private let use: CookieUse
 
-    /// Nil: none are sent or stored.
+    /// Creates the cookies of a hop; `nil` if none are sent or stored.
     init?(_ hop: Hop, _ context: LoadContext) {
         (call, url, method, use) = (context.call, hop.url, hop.method, context.request.cookies)
-        // A caller that sets the field itself has cookies of its own.
+        // A caller that sets the field itself uses its own cookies.
         guard use.isMeant(for: url, context.reach), !hop.headers.contains(named: "Cookie") else { return nil }
     }
 
-    /// What ``CookielessHosts`` may know; nil: Cookies is to be asked. A profile in memory ends with the last session
-    /// that has asked for its cookies.
+    /// The key in ``CookielessHosts``; `nil` for a private profile, for which each request must call Cookies. A private
+    /// profile ends with the last session that has requested its cookies.
     var place: CookielessHosts.Place? {
         guard !use.profile.isPrivate else { return nil }
         return .init(uid: call.caller.uid, profile: use.profile.text, host: url.host.text)
     }
 
-    /// The request, as `cookies.take` gets it.
+    /// The request as the options of `cookies.take`.
     private var request: JSON {
         var request: JSONObject = [
             "url": .string(url.text), "method": .string(method), "profile": .string(use.profile.text),
@@ -105,11 +105,11 @@ struct HopCookies: Sendable {
         return .object(request)
     }
 
-    /// Asks Cookies.
+    /// Calls Cookies.
     ///
-    /// - Returns: The value of the field `Cookie`; nil: there are no cookies for this request. And whether there are
-    ///   none for its host, whatever the request.
-    /// - Throws: What `cookies.take` answers: a request without its cookies would be another one.
+    /// - Returns: The value of the field `Cookie`, or `nil` if there are no cookies for this request. Also whether
+    ///   there are no cookies for its host at all.
+    /// - Throws: The error of `cookies.take`, because a request without its cookies would be a different request.
     func take() async throws(BridgeError) -> (header: String?, isCookieless: Bool) {
         let answer: JSON
         do throws(BridgeError) { answer = try await call.call("cookies.take", request) } catch {
@@ -124,12 +124,13 @@ struct HopCookies: Sendable {
         return (FieldText.decode(bytes), false)
     }
 
-    /// Stores the cookies of a response. The response is there: what cannot be stored is a line in the log.
+    /// Stores the cookies of a response. A failure is only logged, because the response has already arrived.
     ///
     /// - Parameters:
-    ///   - headers: The response's.
-    ///   - clears: Whether the cookies of its site are removed before.
-    /// - Returns: What is to be stored with a later call, since this one has ended; nil: nothing is.
+    ///   - headers: The fields of the response.
+    ///   - clears: Whether the cookies of its site are removed first.
+    /// - Returns: The options to store with a later call, because this one has ended; `nil` if nothing is left to
+    ///   store.
     @discardableResult
     func put(_ headers: HeaderList, clears: Bool = false) async -> JSON? {
         let lines = headers.values(named: "Set-Cookie").prefix(Self.maximumLines).compactMap { FieldText.encode($0) }
@@ -145,7 +146,9 @@ struct HopCookies: Sendable {
         return await Self.put(.object(options), call) ? nil : .object(options)
     }
 
-    /// - Returns: False where the call has ended, on whose behalf it is done.
+    /// Calls `cookies.put` on behalf of a call.
+    ///
+    /// - Returns: False if that call has ended.
     static func put(_ options: JSON, _ call: Call) async -> Bool {
         do throws(BridgeError) {
             let _: JSON = try await call.call("cookies.put", options)

@@ -1,16 +1,16 @@
 import HTTPRules
 import TaskKit
 
-/// Answers a server that wants name and password, where the caller wants that: the task `ui.credentials` asks the user.
-/// Answers are not kept.
+/// Answers a server that requires a name and password, if the caller has requested that. The task `ui.credentials` asks
+/// the user. The answers are not stored.
 struct CredentialsStage: HopStage {
     /// The task that asks the user.
     static let task = "ui.credentials"
-    /// How often it is asked for one request.
+    /// The maximum number of questions for one request.
     static let maximumQuestions = 2
 
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {
-        // A caller that sets the field itself has an answer of its own.
+        // A caller that sets the field itself authenticates itself.
         context.request.authenticates && !hop.headers.contains(named: "Authorization")
     }
 
@@ -18,7 +18,7 @@ struct CredentialsStage: HopStage {
         var response = try await next.load(hop, context)
         var given: AuthenticationChallenge.Credentials?
         var questions = 0
-        // One more than there are questions: a nonce of a server may end in between.
+        // One more round than questions, because a server's nonce may expire in between.
         for _ in 0...Self.maximumQuestions {
             guard response.head.status == 401, let challenge = AuthenticationChallenge.strongest(response.head.headers)
             else { return response }
@@ -46,7 +46,9 @@ struct CredentialsStage: HopStage {
         return hop
     }
 
-    /// - Returns: Nil: nobody can be asked, or the user does not want to answer.
+    /// Asks the user.
+    ///
+    /// - Returns: The credentials; `nil` if no plugin can ask the user, or the user declines.
     private func ask(
         _ hop: Hop, _ challenge: AuthenticationChallenge, isRetry: Bool, _ context: LoadContext
     ) async throws(BridgeError) -> AuthenticationChallenge.Credentials? {

@@ -1,12 +1,12 @@
 import HTTPRules
 import TaskKit
 
-/// A body as options and answers say it.
+/// A body as options and answers represent it.
 enum FetchBody: Sendable {
     case bytes([UInt8], type: String?)
     case stream(name: String, byteCount: Int?, type: String?)
 
-    /// The media type; nil: none is said.
+    /// The media type; `nil` if none is specified.
     var type: String? {
         switch self {
         case .bytes(_, let type), .stream(_, _, let type): type
@@ -63,7 +63,7 @@ enum FetchBody: Sendable {
         return bytes
     }
 
-    /// `application/x-www-form-urlencoded`, as the URL standard has it.
+    /// Encodes `application/x-www-form-urlencoded` as the URL standard defines it.
     private static func form(_ json: JSON) throws(JSONMismatch) -> [UInt8] {
         guard let members = json.objectValue else {
             throw JSONMismatch(path: "$.body.form", expected: "an object of strings", got: json.typeName)
@@ -95,7 +95,7 @@ enum FetchBody: Sendable {
     ]
 }
 
-/// Names and values of `application/x-www-form-urlencoded`.
+/// Escapes names and values of `application/x-www-form-urlencoded`.
 enum FormText {
     static func escaped(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)

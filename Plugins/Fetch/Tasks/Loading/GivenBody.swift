@@ -2,16 +2,16 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// The body of a response that came over the bridge, and not from a server. Its length and its hash are checked as
-/// those of a transfer are. One reader.
+/// The body of a response that came over the bridge instead of from a server. Its length and hash are checked like
+/// those of a transfer. One reader.
 final class GivenBody: ResponseSource {
     private struct State {
-        /// Bytes that are there; nil: they come from the reader, or have been given.
+        /// The whole body; `nil` if a reader provides it, or if it was already returned.
         var bytes: [UInt8]?
         var count: Int64 = 0
         var hash: IntegrityHash?
         var isCancelled = false
-        /// Held until nobody wants the rest.
+        /// The reader of the body; `nil` if there is none or the body was cancelled.
         var reader: ByteReader?
     }
 
@@ -20,14 +20,14 @@ final class GivenBody: ResponseSource {
     private let integrity: IntegrityMetadata?
     private let start = ContinuousClock.now
 
-    /// A body that is there.
+    /// Creates a body from its bytes.
     init(_ bytes: [UInt8], _ request: FetchRequest) {
         maximumBytes = request.maximumBodyBytes
         integrity = request.integrity
         state = Mutex(State(bytes: bytes, hash: request.integrity.map { IntegrityHash($0.algorithm) }))
     }
 
-    /// A body that is read.
+    /// Creates a body from a reader.
     init(_ reader: ByteReader, _ request: FetchRequest) {
         maximumBytes = request.maximumBodyBytes
         integrity = request.integrity

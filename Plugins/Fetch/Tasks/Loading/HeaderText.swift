@@ -3,7 +3,7 @@ import TaskKit
 
 /// Header fields as JSON.
 enum HeaderText {
-    /// The fields in their order: pairs, or the members of an object.
+    /// Returns the fields in their order. The JSON is an array of pairs, or an object.
     static func pairs(_ json: JSON?) throws(JSONMismatch) -> [(name: String, value: String)] {
         switch json {
         case nil, .null: return []
@@ -33,7 +33,7 @@ enum HeaderText {
         }
     }
 
-    /// The fields as pairs.
+    /// Returns the fields as an array of pairs.
     static func json(_ headers: some Sequence<HeaderField>) -> JSON {
         .array(headers.map { [.string($0.name), .string($0.value)] })
     }
@@ -56,7 +56,7 @@ extension JSONMismatch {
 }
 
 extension Decoder {
-    /// - Throws: Where an object has a member that is not known. No value is made of what it has.
+    /// Throws an error if the decoded object has an unknown member. The error does not contain the member's value.
     func refuseUnknown(_ known: [String]) throws {
         for key in try container(keyedBy: AnyKey.self).allKeys where !known.contains(key.stringValue) {
             throw JSONMismatch.unknown(key.stringValue, "$", known)
@@ -64,7 +64,7 @@ extension Decoder {
     }
 }
 
-/// A key that is not known beforehand.
+/// A coding key with any name.
 private struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -75,18 +75,18 @@ private struct AnyKey: CodingKey {
 }
 
 extension JSON {
-    /// - Throws: Where an object has a member that is not known: what is asked for must not be passed over.
+    /// Throws an error if this object has an unknown member, because a requested option must not be ignored.
     func refuseUnknown(_ known: [String], _ path: String) throws(JSONMismatch) {
         for key in objectValue?.keys ?? [] where !known.contains(key) { throw .unknown(key, path, known) }
     }
 
-    /// Bytes as text where they are UTF-8, else in base 64.
+    /// Returns the bytes as text if they are UTF-8, otherwise in base 64.
     static func body(_ bytes: [UInt8]) -> JSONObject {
         if let text = String(validating: bytes, as: UTF8.self) { return ["text": .string(text)] }
         return ["base64": .string(base64(bytes))]
     }
 
-    /// Bytes in base 64.
+    /// Returns the bytes in base 64.
     static func base64(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }

@@ -1,46 +1,46 @@
 import HTTPRules
 import TaskKit
 
-/// One request on the way to its response. Each redirect makes another hop.
+/// One request of a fetch. Each redirect makes another hop.
 struct Hop: Sendable {
     var url: WebURL
-    /// The URL that a cache knows it by; nil: ``url``.
+    /// The URL that identifies the hop in the cache; `nil` for ``url``.
     var keyURL: WebURL?
     var method: String
     var headers: HeaderList
     var body: RequestBody?
-    /// Whether the body of a response is to come as it was sent, its codings not undone. Called on the network's
+    /// Whether the body of a response is requested without decoding; `nil` if no body is. Called on the network's
     /// thread.
     var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
-    /// Called, on any thread, when all that belongs to the request is there, and it goes out.
+    /// Called on any thread when the request is complete and is sent; `nil` if no call is needed.
     var onSend: (@Sendable () -> Void)?
 }
 
-/// The response to a hop. Its head is there; its body is still to be read.
+/// The response to a hop. Its head has arrived; its body has not been read.
 struct HopResponse: Sendable {
     var head: ResponseHead
     var body: any ResponseSource
-    /// Where it comes from: the member `from` of the result.
+    /// The source of the response: the member `from` of the result.
     var from = "network"
-    /// The fields of the request that went out; nil: none did.
+    /// The fields of the request that was sent; `nil` if none was sent.
     var sent: HeaderList?
-    /// What the store had to do with it; nil: nothing.
+    /// The store's part in the response; `nil` if it has none.
     var cache: CacheReport?
-    /// The URL of the request, where an interceptor has changed it; nil: that of the hop.
+    /// The URL of the request if a stage has changed it; `nil` for the URL of the hop.
     var url: WebURL?
 }
 
-/// What all hops of one fetch have in common. An object: each stage hands it on.
+/// The context that all hops of one fetch share. It is a class because each stage passes it on.
 final class LoadContext: Sendable {
     let call: Call
     let settings: FetchSettings
     let request: FetchRequest
     let reach: Reach
-    /// The fetch's right to run, held as long as something of it does.
+    /// The fetch's right to run, held as long as a part of the fetch runs.
     let ticket: TransferQuota.Ticket
-    /// What goes on from hop to hop.
+    /// The state that is passed from hop to hop.
     let chain: HopChain
-    /// Whose connections are used.
+    /// The user whose connections are used.
     var user: UInt32 { call.caller.uid }
 
     init(
@@ -51,30 +51,32 @@ final class LoadContext: Sendable {
         (self.ticket, self.chain) = (ticket, chain)
     }
 
-    /// The same fetch with another request.
+    /// Returns the context of the same fetch with other options.
     func with(_ request: FetchRequest) -> LoadContext {
         LoadContext(call: call, settings: settings, request: request, reach: reach, ticket: ticket, chain: chain)
     }
 }
 
-/// One step of a hop. It answers the request, or passes it on, changed or not, and may change the response.
+/// One step of a hop. It answers the request or passes it on. It may change the request and the response.
 protocol HopStage: Sendable {
-    /// Whether it has something to do with a request. It is passed over by the others.
+    /// Returns whether the stage handles a request. Other requests skip the stage.
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool
 
+    /// Answers a request or passes it to the next stages.
+    ///
     /// - Parameters:
     ///   - hop: The request.
-    ///   - context: What it belongs to.
-    ///   - next: The stages behind this one.
+    ///   - context: The context of the request's fetch.
+    ///   - next: The stages after this one.
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse
 }
 
 extension HopStage {
-    /// All requests.
+    /// Returns true: the stage handles all requests.
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { true }
 }
 
-/// Stages, in the order in which a request passes them. The last one answers each request.
+/// The stages in the order in which a request passes them. The last one answers each request.
 struct HopWay: Sendable {
     private let stages: ArraySlice<any HopStage>
 

@@ -3,16 +3,16 @@ import TaskKit
 
 /// Requests and responses of hops as JSON: the options and the answers of `http.load`.
 enum HopText {
-    /// A longer body is no part of the text.
+    /// The maximum length of a body that is part of the JSON.
     static let maximumBodyBytes = 16 << 10
-    /// Where a response comes from that an interceptor gives without saying so.
+    /// The source of a response that an interceptor returns without naming a source.
     static let interceptor = "interceptor"
-    /// Where responses come from that Fetch itself has loaded.
+    /// The sources of responses that Fetch itself has loaded.
     static let ownSources: Set<String> = ["network", "cache", "package", "replay"]
 
     // MARK: The request
 
-    /// The options of `http.load` for a hop.
+    /// Returns the options of `http.load` for a hop.
     static func options(_ hop: Hop, _ context: LoadContext, id: String, body: JSON?) -> JSON {
         var options: JSONObject = [
             "id": .string(id), "hop": .number(JSONNumber(context.chain.nextNumber())), "method": .string(hop.method),
@@ -27,7 +27,7 @@ enum HopText {
         return .object(options)
     }
 
-    /// A request's body: as it is where it is short and all there, else what is known of it.
+    /// Returns a request's body: all of it if it is short and complete, otherwise its known properties.
     static func body(_ body: RequestBody?) -> JSON? {
         guard let body else { return nil }
         var json: JSONObject
@@ -43,11 +43,11 @@ enum HopText {
 
     // MARK: The response
 
-    /// The answer of `http.load`: a body that is known to be short is a part of it, another one a stream.
+    /// Returns the answer of `http.load`. It contains a body that is known to be short; another body becomes a stream.
     ///
     /// - Parameters:
-    ///   - call: Whose caller reads the stream.
-    ///   - holding: What is kept until the body has ended.
+    ///   - call: The call whose caller reads the stream.
+    ///   - holding: Objects that are retained until the body has ended.
     static func answer(
         _ response: HopResponse, _ url: WebURL, _ call: Call, holding: [any Sendable]
     ) async throws(BridgeError) -> JSONObject {
@@ -84,10 +84,10 @@ enum HopText {
         }
     }
 
-    /// The response that an answer of `http.load` says.
+    /// Returns the response that an answer of `http.load` specifies.
     ///
-    /// - Parameter isLoaded: Whether a response was loaded, whose fields stay as they are.
-    /// - Throws: `reply.invalid`, where it says none.
+    /// - Parameter isLoaded: Whether a response was loaded. Its fields are then not changed.
+    /// - Throws: `reply.invalid`, if the answer is not a valid response.
     static func response(
         _ answer: JSON, _ context: LoadContext, isLoaded: Bool
     ) throws(BridgeError) -> HopResponse {

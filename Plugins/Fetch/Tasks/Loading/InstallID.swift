@@ -1,7 +1,7 @@
 import Synchronization
 import TaskKit
 
-/// A random name of this installation, made when it is first asked for. Any thread.
+/// A random name of this installation, created at the first request for it. Any thread.
 final class InstallID: Sendable {
     private struct State {
         var id: String?
@@ -21,13 +21,13 @@ final class InstallID: Sendable {
         return text
     }
 
-    /// Calls this when there is one that was not there before.
+    /// Sets the closure to call when a new name was created.
     func whenMade(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onMake = body } }
 
-    /// What is to be kept; nothing where it was not asked for.
+    /// The bytes to store; empty if no name was created.
     var saved: [UInt8] { state.withLock { Array(($0.id ?? "").utf8) } }
 
-    /// Takes over one that was kept.
+    /// Restores a stored name.
     func take(_ bytes: [UInt8]) {
         let text = String(decoding: bytes.filter { $0 > 0x20 }.prefix(64), as: UTF8.self)
         if !text.isEmpty { state.withLock { $0.id = text } }

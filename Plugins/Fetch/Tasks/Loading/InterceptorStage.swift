@@ -1,8 +1,8 @@
 import HTTPRules
 import TaskKit
 
-/// Takes a hop through the runtime, as a call of `http.load`, where somebody looks at it: interceptors of that task, or
-/// the policy, which is asked for each origin outside of a page's own site. All others go on immediately.
+/// Passes a hop through the runtime as a call of `http.load`, if an interceptor or the policy decides about it. The
+/// policy decides about each origin outside a page's own site. All other hops continue immediately.
 struct InterceptorStage: HopStage {
     /// The name of the task.
     static let task = "http.load"
@@ -34,7 +34,7 @@ struct InterceptorStage: HopStage {
             return response
         }
         var response = try HopText.response(answer, entry.context, isLoaded: false)
-        // Nobody else answers without having loaded anything.
+        // Only an interceptor answers without loading anything.
         if HopText.ownSources.contains(response.from) { response.from = HopText.interceptor }
         await HopCookies(entry.hop, entry.context)?.put(response.head.headers)
         return response

@@ -1,7 +1,7 @@
 import HTTPRules
 import TaskKit
 
-/// What is to be fetched, checked.
+/// The checked options of a fetch.
 struct FetchRequest: Sendable {
     enum RedirectMode: String, Codable, Sendable, CaseIterable {
         case follow
@@ -11,21 +11,21 @@ struct FetchRequest: Sendable {
 
     var redirect: RedirectMode
     var cache: CachePolicy
-    /// What distinguishes stored responses to the same URL.
+    /// The key that distinguishes stored responses to the same URL; `nil` if the URL alone identifies them.
     var cacheKey: String?
     var maximumBodyBytes: Int64
     var integrity: IntegrityMetadata?
     var connectTimeout: Duration
     var idleTimeout: Duration
     var cookies = CookieUse()
-    /// Whether the user is asked for name and password, where a server wants them.
+    /// Whether the user is asked for a name and password if a server requires them.
     var authenticates = false
-    /// Whether the caller wants to see what was asked and answered.
+    /// Whether the caller requests a trace of requests and responses.
     var isTraced = false
     var onPhase: (@Sendable (TransferProgress.Phase) -> Void)?
     var onProgress: (@Sendable (TransferProgress) -> Void)?
 
-    /// A request for one hop that no fetch is about.
+    /// Returns the options for a hop that does not belong to a fetch.
     static func standard(_ settings: FetchSettings, _ url: WebURL, _ reach: Reach) -> FetchRequest {
         FetchRequest(
             redirect: .manual, cache: .useProtocol, maximumBodyBytes: settings.bodyBytes,
@@ -33,7 +33,7 @@ struct FetchRequest: Sendable {
     }
 }
 
-/// The response to a fetch: the last one, after all redirects.
+/// The final response to a fetch, after all redirects.
 struct LoadedResponse: Sendable {
     /// A redirect that was followed.
     struct Redirect: Sendable {
@@ -46,13 +46,15 @@ struct LoadedResponse: Sendable {
     var last: HopResponse
 }
 
-/// Loads what is to be fetched: hop by hop, from redirect to redirect.
+/// Performs a fetch hop by hop and follows redirects.
 struct Loader: Sendable {
     /// The stages of each hop.
     let way: HopWay
     let context: LoadContext
 
-    /// - Returns: The first response that is no redirect, or a redirect that is not to be followed.
+    /// Loads the first hop and follows its redirects.
+    ///
+    /// - Returns: The first response that is not a redirect, or a redirect that the options do not follow.
     /// - Throws: The error of a hop; `http.redirects`, `http.refused`, `http.protocol`, `http.body_used`.
     func load(_ first: Hop) async throws(BridgeError) -> LoadedResponse {
         let mode = context.request.redirect

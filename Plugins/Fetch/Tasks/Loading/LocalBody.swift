@@ -2,10 +2,10 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// The body of a response that comes from no server: it is read piece by piece, and held to the same limits.
+/// The body of a response that does not come from a server. It is read piece by piece, with the same limits.
 final class LocalBody: ResponseSource {
     private struct State {
-        /// Nil: the body has ended.
+        /// `nil` after the body was cancelled.
         var pipeline: BodyPipeline?
     }
 
@@ -13,11 +13,13 @@ final class LocalBody: ResponseSource {
     private let begin = ContinuousClock.now
     private let read: @Sendable () async throws(BridgeError) -> [UInt8]
 
+    /// Creates a body.
+    ///
     /// - Parameters:
     ///   - headers: The fields of the response.
-    ///   - request: What is fetched, for its limits.
-    ///   - read: The next bytes; none at the end.
-    /// - Throws: `http.too_large`, `http.decoding`, where the fields say that the body cannot be taken.
+    ///   - request: The request, which specifies the limits.
+    ///   - read: Returns the next bytes; none at the end.
+    /// - Throws: `http.too_large`, `http.decoding`, if the fields state that the body cannot be accepted.
     init(
         _ headers: HeaderList, _ request: FetchRequest,
         read: @escaping @Sendable () async throws(BridgeError) -> [UInt8]

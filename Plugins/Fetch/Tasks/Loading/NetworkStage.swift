@@ -29,7 +29,7 @@ struct NetworkStage: HopStage {
 }
 
 extension Hop {
-    /// The request with the fields that callers leave out.
+    /// Returns the request with default values for the fields that the caller has not set.
     func completed(_ settings: FetchSettings) -> Hop {
         var hop = self
         // A part of a coded body cannot be decoded.

@@ -1,7 +1,7 @@
 import HTTPRules
 import TaskKit
 
-/// How far a request leads away from the page that makes it.
+/// The relation of a request's target to the page that makes the request.
 enum SiteRelation: Int, Comparable, Sendable {
     case sameOrigin
     case sameSite
@@ -19,15 +19,15 @@ enum SiteRelation: Int, Comparable, Sendable {
     static func < (one: SiteRelation, other: SiteRelation) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// The way of a page's request from redirect to redirect.
+/// The sequence of origins that a page's request visits through redirects.
 struct PageTrail: Sendable {
-    /// The farthest that a request on the way has led.
+    /// The most distant relation of any request so far.
     private(set) var relation = SiteRelation.sameOrigin
-    /// Another origin than the page's has redirected to a third one: the page is no longer named.
+    /// Whether an origin other than the page's has redirected to a third one. The page is then no longer named.
     private(set) var isTainted = false
     private var last: WebOrigin?
 
-    /// The next request goes to an origin. The page is nil where it has no origin of the web.
+    /// Records that the next request goes to an origin. `page` is `nil` if the page has no web origin.
     mutating func step(to origin: WebOrigin, from page: WebOrigin?, _ reach: Reach) {
         if let last, last != origin, last != page { isTainted = true }
         last = origin
@@ -39,9 +39,8 @@ struct PageTrail: Sendable {
     }
 }
 
-/// Names the page that makes a request, truthfully, by the fields that servers defend themselves with: `Origin`,
-/// `Referer`, `Sec-Fetch-…`. Of a page nothing but its origin is known. Requests of local sessions are left as they
-/// are.
+/// Adds the header fields that identify the requesting page to servers: `Origin`, `Referer`, `Sec-Fetch-…`. Only the
+/// origin of a page is known. Requests of local sessions are not changed.
 struct PageStage: HopStage {
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { context.reach.isPage }
 
@@ -62,9 +61,9 @@ struct PageStage: HopStage {
         if trail.relation != .sameOrigin || !["GET", "HEAD"].contains(hop.method) {
             fields.append(("Origin", trail.isTainted ? "null" : page?.text ?? "null"))
         }
-        // As with the policy strict-origin.
+        // As with the referrer policy strict-origin.
         if let page, page.scheme == .http || hop.url.scheme == .https { fields.append(("Referer", page.text + "/")) }
-        // Fetch Metadata, "set the Sec-Fetch-…": for URLs that nobody on the way can read.
+        // Fetch Metadata, "set the Sec-Fetch-…": only for potentially trustworthy URLs.
         if hop.url.scheme == .https || hop.url.host.isLocalhost || hop.url.host.address?.addressClass == .loopback {
             fields += [
                 ("Sec-Fetch-Site", trail.relation.name), ("Sec-Fetch-Mode", "cors"), ("Sec-Fetch-Dest", "empty"),

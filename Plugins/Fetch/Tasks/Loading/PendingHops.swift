@@ -2,9 +2,9 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// What the hops of one fetch have in common, and what changes from hop to hop. Any thread.
+/// The state that the hops of one fetch share. Any thread.
 final class HopChain: Sendable {
-    /// Bytes of ``trace``, which is a part of a result.
+    /// The maximum size of ``trace`` in bytes. The trace is part of a result.
     static let maximumTraceBytes = 128 << 10
 
     private struct State {
@@ -18,7 +18,7 @@ final class HopChain: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of the next hop, from 1.
+    /// Returns the number of the next hop, starting at 1.
     func nextNumber() -> Int {
         state.withLock { state in
             state.count += 1
@@ -26,7 +26,7 @@ final class HopChain: Sendable {
         }
     }
 
-    /// What was asked and answered, hop by hop, and how many hops there was no room for.
+    /// The requests and responses, hop by hop, and the number of hops that did not fit.
     var trace: (entries: [JSON], omitted: Int) { state.withLock { ($0.trace, $0.omitted) } }
 
     func note(_ entry: JSON) {
@@ -41,7 +41,7 @@ final class HopChain: Sendable {
         }
     }
 
-    /// The way of a page's request, with one step more.
+    /// Adds a step to the trail of a page's request, and returns the trail.
     func step(to origin: WebOrigin, from page: WebOrigin?, _ reach: Reach) -> PageTrail {
         state.withLock { state in
             state.trail.step(to: origin, from: page, reach)
@@ -49,28 +49,28 @@ final class HopChain: Sendable {
         }
     }
 
-    /// What interceptors have left for those that see the next hop.
+    /// The properties that interceptors pass to the interceptors of the next hop.
     var properties: JSON? {
         get { state.withLock { $0.properties } }
         set { state.withLock { $0.properties = newValue } }
     }
 }
 
-/// A hop on its way through the runtime. Any thread.
+/// A hop that is passing through the runtime. Any thread.
 final class PendingHop: Sendable {
-    /// What the stages behind have made of it.
+    /// The result of the following stages.
     struct Outcome: Sendable {
         /// The URL that was loaded.
         var url: WebURL
-        /// The response, where it is not a part of the answer.
+        /// The response; `nil` if the answer contains it.
         var response: HopResponse?
     }
 
     let hop: Hop
     let context: LoadContext
-    /// The stages that follow.
+    /// The following stages.
     let next: HopWay
-    /// The body as interceptors see it.
+    /// The body as interceptors receive it.
     let shownBody: JSON?
     private let state = Mutex(Outcome?.none)
 
@@ -78,20 +78,20 @@ final class PendingHop: Sendable {
         (self.hop, self.context, self.next, self.shownBody) = (hop, context, next, shownBody)
     }
 
-    /// Nil: an interceptor has answered, and nothing was loaded.
+    /// `nil` if an interceptor has answered and nothing was loaded.
     var outcome: Outcome? {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }
 }
 
-/// The hops that are on their way through the runtime, as calls of `http.load`. Any thread.
+/// The hops that are passing through the runtime as calls of `http.load`. Any thread.
 final class PendingHops: Sendable {
     private let hops = Mutex<[String: PendingHop]>([:])
 
-    /// Enters a hop.
+    /// Adds a hop.
     ///
-    /// - Returns: What its call names it by: a text that no caller can guess.
+    /// - Returns: The hop's ID in its call, a text that no caller can guess.
     func add(_ hop: PendingHop) -> String {
         hops.withLock { hops in
             var id: String
@@ -103,7 +103,7 @@ final class PendingHops: Sendable {
 
     func remove(_ id: String) { hops.withLock { _ = $0.removeValue(forKey: id) } }
 
-    /// The hop of a call that a session makes.
+    /// Returns the hop with this ID; `nil` if there is none or its call belongs to another session.
     func hop(_ id: String, of session: SessionID) -> PendingHop? {
         hops.withLock { $0[id] }.flatMap { $0.context.call.caller.session == session ? $0 : nil }
     }

@@ -1,20 +1,20 @@
 import HTTPRules
 import TaskKit
 
-/// What an operator has added to requests for some origins, in URL and headers.
+/// The query parameters and header fields that an operator adds to requests for some origins.
 struct PublicParameters: Sendable {
     /// One table of the setting `parameters`.
     struct Rule: Sendable {
         var origins: [OriginPattern]
         var query: [(name: String, value: Template)]
         var headers: [(name: String, value: Template)]
-        /// Whether they take the place of what is there.
+        /// Whether the parameters replace existing ones with the same name.
         var overrides: Bool
-        /// Whether the cache distinguishes URLs by them.
+        /// Whether the query parameters are part of the cache key.
         var isInKey: Bool
     }
 
-    /// What is put in for the names of variables.
+    /// The values of the variables.
     struct Values: Sendable {
         let caller: Caller
         let install: String
@@ -40,7 +40,7 @@ struct PublicParameters: Sendable {
         case install
     }
 
-    /// A value with variables in it, `${uid}`.
+    /// A value that may contain variables, such as `${uid}`.
     struct Template: Sendable {
         private enum Part: Sendable {
             case text(String)
@@ -49,7 +49,7 @@ struct PublicParameters: Sendable {
 
         private var parts: [Part] = []
 
-        /// Nil: a variable is not known, or not closed.
+        /// Creates a template; `nil` if a variable is unknown or not closed.
         init?(_ text: String) {
             var rest = text[...]
             while let start = rest.firstRange(of: "${") {
@@ -76,7 +76,7 @@ struct PublicParameters: Sendable {
 
     var rules: [Rule] = []
 
-    /// What the rules for a URL add.
+    /// Returns the parameters that the rules add for a URL.
     ///
     /// - Returns: The names and values, in their order.
     func parameters(for url: WebURL, _ values: Values) -> (query: [(String, String)], headers: [(String, String)]) {
@@ -87,9 +87,9 @@ struct PublicParameters: Sendable {
         )
     }
 
-    /// Adds what the rules for its URL say to a request.
+    /// Adds the parameters of the matching rules to a request.
     ///
-    /// - Throws: `options.invalid`, where the URL becomes too long.
+    /// - Throws: `options.invalid`, if the URL becomes too long.
     func add(to hop: inout Hop, _ values: Values) throws(BridgeError) {
         var key = hop.url
         for rule in rules where rule.origins.contains(where: { $0.matches(key.origin) }) {
@@ -99,7 +99,7 @@ struct PublicParameters: Sendable {
                 if rule.isInKey { key = try Self.adding(name, text, to: key, overrides: rule.overrides) }
             }
             for (name, value) in rule.headers where rule.overrides || !hop.headers.contains(named: name) {
-                // What a variable stands for may be no value of a field.
+                // The value of a variable may not be a valid field value.
                 if let field = HeaderField(name: name, value: value.text(values)) { hop.headers.set(field) }
             }
         }
@@ -126,7 +126,7 @@ struct PublicParameters: Sendable {
     }
 }
 
-/// Adds the public parameters to each request whose origin has some: before interceptors see it.
+/// Adds the public parameters to each request whose origin has some, before interceptors receive the request.
 struct ParametersStage: HopStage {
     let install: InstallID
 

@@ -1,10 +1,10 @@
 import HTTPRules
 import TaskKit
 
-/// Where a caller's requests go without a right of their own: a page's to its own site. About all others the policy is
-/// asked, see ``InterceptorStage``.
+/// The URLs that a caller may request without a further right: a page may request URLs of its own site. The policy
+/// decides about all others, see ``InterceptorStage``.
 struct Reach: Sendable {
-    /// What the session speaks for; nil: a user's own program.
+    /// The origin that the session represents; `nil` for a user's own program.
     private let origin: String?
     private let suffixes: PublicSuffixList?
 
@@ -15,20 +15,20 @@ struct Reach: Sendable {
 
     /// Whether the caller is a page.
     var isPage: Bool { origin != nil }
-    /// The page's origin; nil: it has none of the web, or the caller is no page.
+    /// The page's origin; `nil` if the page has no web origin or the caller is not a page.
     var pageOrigin: WebOrigin? { origin.flatMap { try? WebOrigin(international: $0) } }
 
-    /// The text of the page's site; nil: it has none, or the caller is no page.
+    /// The text of the page's site, or of its origin if that is not a web origin; `nil` if the caller is not a page.
     var pageSite: String? {
         guard let origin else { return nil }
         guard let page = pageOrigin else { return origin }
         return suffixes?.site(of: page).text ?? page.text
     }
 
-    /// Whether a URL is of the page's own site.
+    /// Returns whether a URL belongs to the page's own site.
     func isOwnSite(_ url: WebURL) -> Bool { pageOrigin.map { isSameSite($0, url.origin) } ?? false }
 
-    /// Whether two origins are of one site. Without a list, each origin is a site of its own.
+    /// Returns whether two origins belong to one site. Without a list, each origin is a site of its own.
     func isSameSite(_ one: WebOrigin, _ other: WebOrigin) -> Bool {
         one == other || suffixes?.isSameSite(one, other) == true
     }

@@ -1,23 +1,23 @@
 import HTTPRules
 import TaskKit
 
-/// Where a response leads, and with which request.
+/// The rules for redirects: their target, and the request to it.
 enum Redirects {
-    /// How many are followed.
+    /// The maximum number of redirects that are followed.
     static let maximum = 20
 
-    /// Fields that say something of a body.
+    /// The fields that describe a body.
     private static let bodyFields: Set<String> = [
         "content-encoding", "content-language", "content-location", "content-type", "content-length",
     ]
-    /// Words in names of fields that hold secrets.
+    /// Words in the names of fields that hold secrets.
     private static let secretWords = [
         "auth", "cookie", "credential", "csrf", "key", "password", "secret", "session", "signature", "token", "xsrf",
     ]
 
-    /// The URL that a redirect leads to.
+    /// Returns the target URL of a redirect.
     ///
-    /// - Throws: `http.protocol`, where it names none, or two; `http.refused`.
+    /// - Throws: `http.protocol`, if the redirect has no valid target or several; `http.refused`.
     static func target(of head: ResponseHead, from url: WebURL, _ settings: FetchSettings) throws(BridgeError) -> WebURL
     {
         let locations = Set(head.headers.values(named: "Location"))
@@ -36,7 +36,7 @@ enum Redirects {
         return target
     }
 
-    /// Changes a request to the one that a redirect asks for (Fetch, "HTTP-redirect fetch").
+    /// Changes a request to the one that a redirect requires (Fetch, "HTTP-redirect fetch").
     ///
     /// - Throws: `http.body_used`.
     static func apply(_ status: Int, to target: WebURL, _ hop: inout Hop) throws(BridgeError) {
@@ -52,7 +52,7 @@ enum Redirects {
         hop.url = target
     }
 
-    /// Whether a field may hold what is for one origin alone.
+    /// Returns whether a field may hold a secret for one origin.
     static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return secretWords.contains { name.contains($0) }

@@ -1,34 +1,34 @@
 import HTTPRules
 import TaskKit
 
-/// What a caller may put into a request.
+/// The rules for the methods and header fields that a caller may set.
 struct RequestCheck {
-    /// Fields that libcurl and the rules here set, in small letters.
+    /// Fields that libcurl and this plugin set, in lower case.
     private static let own: Set<String> = [
         "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "keep-alive",
         "http2-settings",
     ]
-    /// Fields that pages do not set (Fetch, "forbidden request-header").
+    /// Fields that pages must not set (Fetch, "forbidden request-header").
     private static let forbidden: Set<String> = [
         "accept-charset", "accept-encoding", "access-control-request-headers", "access-control-request-method",
         "access-control-request-private-network", "cookie", "cookie2", "date", "dnt", "origin", "referer", "set-cookie",
         "via",
     ]
-    /// Fields that name another method, which must not be a forbidden one.
+    /// Fields that name another method. That method must not be a forbidden one.
     private static let methodFields: Set<String> = ["x-http-method", "x-http-method-override", "x-method-override"]
-    /// They are for proxies, or show a request's secrets.
+    /// Methods for proxies, and methods that return a request's secrets.
     private static let forbiddenMethods: Set<String> = ["CONNECT", "TRACE", "TRACK"]
-    /// A method that has more bytes is none.
+    /// The maximum length of a method in bytes.
     private static let maximumMethodBytes = 32
-    /// Methods that are meant in whatever case (Fetch, "normalize").
+    /// Methods that are accepted in any case (Fetch, "normalize").
     private static let normalized: Set<String> = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH"]
 
     /// Whether the caller is a page.
     let isPage: Bool
 
-    /// The method of a text.
+    /// Returns the method that a text names.
     ///
-    /// - Throws: Where it is none, or may not be used.
+    /// - Throws: If the text is not a method, or the method is forbidden.
     static func method(_ text: String) throws(JSONMismatch) -> String {
         let upper = text.uppercased()
         guard HeaderField.isName(text), text.utf8.count <= maximumMethodBytes, !forbiddenMethods.contains(upper) else {
@@ -38,9 +38,9 @@ struct RequestCheck {
         return normalized.contains(upper) ? upper : text
     }
 
-    /// The fields of a request.
+    /// Returns the checked fields of a request.
     ///
-    /// - Throws: `options.invalid`, where one is none, or may not be set.
+    /// - Throws: `options.invalid`, if a field is invalid or must not be set; `http.too_large`.
     func fields(_ pairs: [(name: String, value: String)]) throws(BridgeError) -> HeaderList {
         var headers = HeaderList()
         for (index, pair) in pairs.enumerated() {

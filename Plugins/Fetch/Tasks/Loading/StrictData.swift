@@ -1,8 +1,8 @@
 import HTTPRules
 import TaskKit
 
-/// The hosts that want TLS, as data of their sites. When a host has said it is not kept: one that is meant goes,
-/// whatever the time.
+/// The hosts that require TLS, as data of their sites. The time of a host's response is not stored, so the removal of a
+/// selected host ignores the selection's time.
 struct StrictData: WebsiteDataStore {
     let type = "hsts"
     let hosts: StrictHosts

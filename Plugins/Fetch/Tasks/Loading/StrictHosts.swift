@@ -2,25 +2,25 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// The hosts that want to be reached by TLS alone (RFC 6797), apart for each user, profile and site. What a page learns
-/// of them is no mark by which another one recognizes the user. Any thread.
+/// The hosts that require TLS (HSTS, RFC 6797), separate for each user, profile and site. A page therefore cannot use
+/// the entries of another page to recognise the user. Any thread.
 final class StrictHosts: Sendable {
-    /// Whose knowledge it is.
+    /// The user, profile and site that an entry belongs to.
     struct Partition: Hashable, Sendable, Codable {
         var uid: UInt32
-        /// Of cookies; `default` where none is named.
+        /// The cookie profile; `default` if none is named.
         var profile: String
-        /// The site of the page; `local` of a program.
+        /// The site of the page; `local` for a program.
         var site: String
     }
 
-    /// What a host has said.
+    /// The policy that a host has sent.
     struct Entry: Hashable, Sendable, Codable {
         var until: Int64
         var includesSubdomains: Bool
     }
 
-    /// How many hosts are known to a user. One more takes the place of the one that ends first.
+    /// The maximum number of hosts of a user. A further host replaces the one whose entry expires first.
     static let maximumHosts = 4096
 
     private let hosts = Mutex<[Partition: [String: Entry]]>([:])
@@ -28,7 +28,7 @@ final class StrictHosts: Sendable {
 
     init(now: @escaping @Sendable () -> UnixTime = { WallClock.now }) { self.now = now }
 
-    /// Whether requests for a host go by TLS.
+    /// Returns whether requests for a host must use TLS.
     func covers(_ host: Host, in partition: Partition) -> Bool {
         guard host.isName else { return false }
         let time = now().seconds
@@ -46,9 +46,9 @@ final class StrictHosts: Sendable {
         }
     }
 
-    /// A host has said something by a connection without any fault.
+    /// Records the policy that a host has sent over a valid TLS connection.
     ///
-    /// - Returns: Whether that was new.
+    /// - Returns: Whether the stored policy has changed.
     func note(_ said: StrictTransport, of host: Host, in partition: Partition) -> Bool {
         guard host.isName else { return false }
         let (seconds, overflows) = now().seconds.addingReportingOverflow(said.maxAge.components.seconds)
@@ -62,10 +62,10 @@ final class StrictHosts: Sendable {
         }
     }
 
-    /// Removes what is known of some hosts.
+    /// Removes the entries of some hosts.
     ///
-    /// - Parameter isMeant: Whether a host's knowledge is to go.
-    /// - Returns: How many there were.
+    /// - Parameter isMeant: Returns whether to remove a host's entry.
+    /// - Returns: The number of removed entries.
     func remove(of uid: UInt32, where isMeant: (Partition, String) -> Bool) -> Int {
         hosts.withLock { hosts in
             var count = 0
@@ -80,7 +80,7 @@ final class StrictHosts: Sendable {
         }
     }
 
-    /// The hosts that are known to a user.
+    /// Returns the hosts of a user.
     func all(of uid: UInt32) -> [(Partition, host: String)] {
         hosts.withLock { hosts in
             hosts.filter { $0.key.uid == uid }.flatMap { partition, known in known.keys.map { (partition, $0) } }
@@ -103,7 +103,7 @@ final class StrictHosts: Sendable {
         var entry: Entry
     }
 
-    /// What is known, as text. Private profiles are left out.
+    /// Returns the entries as JSON text, without those of private profiles.
     func text() throws -> [UInt8] {
         let time = now().seconds
         let saved = hosts.withLock { hosts in
@@ -116,7 +116,7 @@ final class StrictHosts: Sendable {
         return try JSONCoding.encode(saved)
     }
 
-    /// Takes over what ``text()`` has written.
+    /// Restores the entries that ``text()`` has returned.
     func take(text: [UInt8]) throws {
         let saved = try JSONCoding.decode([Saved].self, from: JSON(parsing: text))
         hosts.withLock { hosts in

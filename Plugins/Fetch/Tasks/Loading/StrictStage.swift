@@ -1,10 +1,10 @@
 import HTTPRules
 import TaskKit
 
-/// Has requests for hosts that want TLS alone go by TLS, and keeps what hosts say of that.
+/// Upgrades requests to https for hosts that require TLS (HSTS), and stores the policies that hosts send.
 struct StrictStage: HopStage {
     let hosts: StrictHosts
-    /// Called where something was learned that is worth keeping.
+    /// Called when a policy has changed and must be stored.
     let onChange: @Sendable () -> Void
 
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {

@@ -1,15 +1,15 @@
 import Synchronization
 import TaskKit
 
-/// How many fetches run: of a user, and of all. The others wait, and users take turns. Any thread.
+/// Limits the number of running fetches, for each user and in total. The others wait, and users take turns. Any thread.
 final class TransferQuota: Sendable {
-    /// How many run in parallel, of all users.
+    /// The maximum number of running fetches of all users.
     static let maximumTotal = 256
 
-    /// What a user has.
+    /// The fetches of one user.
     private struct Account {
         var running = 0
-        /// Those that wait, by their numbers, which grow.
+        /// The waiting fetches by their increasing numbers.
         var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var line = WaitingLine<UInt64>()
     }
@@ -18,7 +18,7 @@ final class TransferQuota: Sendable {
         var total = 0
         var lastNumber: UInt64 = 0
         var accounts: [UInt32: Account] = [:]
-        /// Users of whom some wait, in the order of their turns.
+        /// The users with waiting fetches, in the order of their turns.
         var users: [UInt32] = []
     }
 
@@ -27,7 +27,7 @@ final class TransferQuota: Sendable {
 
     init(metrics: @escaping @Sendable () -> FetchMetrics = { FetchMetrics() }) { self.metrics = metrics }
 
-    /// The right to run, which goes back where nobody holds it any more.
+    /// The right to run. It returns to the quota when the last reference to it is released.
     final class Ticket: Sendable {
         private let quota: TransferQuota
         private let user: UInt32
@@ -43,11 +43,11 @@ final class TransferQuota: Sendable {
     /// Waits for a turn.
     ///
     /// - Parameters:
-    ///   - user: Whose.
-    ///   - settings: How many of a user run, and wait.
-    ///   - onWait: Called where it has to wait.
-    ///   - post: Runs something on the loop, soon.
-    /// - Throws: `busy`, where too many wait; `call.cancelled`.
+    ///   - user: The user of the fetch.
+    ///   - settings: The limits of running and waiting fetches of a user.
+    ///   - onWait: Called if the fetch must wait.
+    ///   - post: Runs a closure on the loop, soon.
+    /// - Throws: `busy`, if too many fetches wait; `call.cancelled`.
     func ticket(
         for user: UInt32, _ settings: FetchSettings, onWait: () -> Void,
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -58,18 +58,20 @@ final class TransferQuota: Sendable {
         let isAdmitted = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 wait(number, of: user, continuation)
-                // What was cancelled before it waited would wait forever.
+                // A task that was cancelled before it waited would otherwise wait forever.
                 if Task.isCancelled { post { self.giveUp(number, of: user) } }
             }
         } onCancel: {
-            // Never immediately: the handler runs inside Swift's bookkeeping of the task that this would resume.
+            // Never resume here: the handler runs while the Swift runtime updates the task that this would resume.
             post { self.giveUp(number, of: user) }
         }
         guard isAdmitted else { throw .fetchCancelled }
         return Ticket(self, user, settings.transfers)
     }
 
-    /// - Returns: Nil where it may run; else the number under which it waits.
+    /// Requests the right to run.
+    ///
+    /// - Returns: `nil` if the fetch may run, otherwise the number under which it waits.
     private func enter(_ user: UInt32, _ settings: FetchSettings) throws(BridgeError) -> UInt64? {
         try state.withLock { state in
             Result { () throws(BridgeError) in
@@ -135,14 +137,15 @@ final class TransferQuota: Sendable {
         for waiter in admitted { waiter.resume(returning: true) }
     }
 
-    /// Takes the next of a user who has a turn, and puts the user at the end of the line where more wait.
+    /// Admits the next waiting fetch of the user whose turn it is, and moves the user to the end of the line if more
+    /// wait.
     private static func admit(
         _ user: UInt32, _ transfers: Int, in state: inout State
     ) -> CheckedContinuation<Bool, Never>? {
         guard var account = state.accounts[user] else { return nil }
         var waiter: CheckedContinuation<Bool, Never>?
         while account.running < transfers, waiter == nil, !account.line.isEmpty {
-            // Those that were given up are no longer there.
+            // Fetches that were given up are no longer in `waiting`.
             waiter = account.waiting.removeValue(forKey: account.line.removeFirst())
         }
         if waiter != nil {

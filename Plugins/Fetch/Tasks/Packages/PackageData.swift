@@ -2,7 +2,7 @@ import HTTPRules
 import OfflinePackages
 import TaskKit
 
-/// The packages as data of the sites that their bases name. They are of no profile, and meant with each.
+/// The packages as data of the sites of their base URLs. They belong to no profile and are selected with each profile.
 struct PackageData: WebsiteDataStore {
     let type = "packages"
     let packages: PackageRoom

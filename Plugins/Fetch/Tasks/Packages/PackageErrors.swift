@@ -2,7 +2,7 @@ import OfflinePackages
 import TaskKit
 
 extension BridgeError {
-    /// What is wrong with a package, for its caller.
+    /// Creates the error that a caller receives for a fault of a package.
     init(_ fault: PackageFault) {
         let text = fault.description
         self =

@@ -4,15 +4,15 @@ import OfflinePackages
 import Synchronization
 import TaskKit
 
-/// The packages of all users, each of whom has a store of their own. Any thread.
+/// The packages of all users. Each user has a separate store. Any thread.
 final class PackageRoom: Sendable {
     private struct State {
         var keys: [PackageKey] = []
         var limits = PackageLimits()
-        /// Where the stores are; nil: the plugin has not started.
+        /// The folder of the stores; `nil` if the plugin has not started.
         var folder: String?
         var log: PluginLog?
-        /// Nil: the user has none.
+        /// The stores by user. The value is `nil` if the user has none.
         var stores: [UInt32: PackageStore?] = [:]
     }
 
@@ -23,7 +23,7 @@ final class PackageRoom: Sendable {
     }
 
     private let state = Mutex(State())
-    /// What changes the stores: one change at a time.
+    /// The thread that opens and changes the stores, one change at a time.
     private let threads = BlockingThreads(name: "fetch-packages")
 
     func start(_ context: PluginContext) {
@@ -33,7 +33,7 @@ final class PackageRoom: Sendable {
         }
     }
 
-    /// Takes over settings. Packages of keys that are no longer among them are not used.
+    /// Applies settings. Packages of keys that are no longer in the settings are not used.
     func configure(_ settings: FetchSettings) {
         state.withLock { state in
             guard state.keys != settings.packageKeys || state.limits.storeBytes != settings.packageBytes else { return }
@@ -46,12 +46,12 @@ final class PackageRoom: Sendable {
 
     // MARK: Looking up
 
-    /// Whether a user has packages; true as well where nobody has looked yet.
+    /// Returns whether a user may have packages. It is true until the user's store was looked up.
     func mayHave(_ user: UInt32) -> Bool {
         if case .some(.none) = state.withLock({ $0.stores[user] }) { false } else { true }
     }
 
-    /// The file that answers a URL; nil: no package has one.
+    /// Returns the file that answers a URL; `nil` if no package contains it.
     func find(_ url: WebURL, of user: UInt32) async throws(BridgeError) -> Found? {
         guard let store = try await store(of: user) else { return nil }
         var best: (base: String, package: InstalledPackage)?
@@ -63,7 +63,7 @@ final class PackageRoom: Sendable {
         return best.package.manifest.file(at: path).map { Found(package: best.package, file: $0) }
     }
 
-    /// The path of a file; nil: the URL can mean none.
+    /// Returns the path of a file; `nil` if the URL cannot name one.
     static func path(of url: WebURL, below base: String) -> String? {
         let rest = url.text.utf8.dropFirst(base.utf8.count).prefix { $0 != UInt8(ascii: "?") }
         var bytes: [UInt8] = []
@@ -75,7 +75,7 @@ final class PackageRoom: Sendable {
                 guard digits.count == 2, let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) else {
                     return nil
                 }
-                // A slash that is no separator is in the name of no file.
+                // No file name contains a slash that is not a separator.
                 guard code != UInt8(ascii: "/") else { return nil }
                 byte = code
                 index = rest.index(index, offsetBy: 2)
@@ -87,13 +87,13 @@ final class PackageRoom: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The store of a user, opened where it is there; nil: there is none.
+    /// Returns the store of a user, and opens it if it exists; `nil` if there is none.
     func store(of user: UInt32) async throws(BridgeError) -> PackageStore? {
         if let known = state.withLock({ $0.stores[user] }) { return known }
         return try await run(of: user) { () throws(PackageFault) in try self.open(user, makes: false) }
     }
 
-    /// On the thread of changes.
+    /// Opens the store of a user. Runs on the thread of changes.
     private func open(_ user: UInt32, makes: Bool) throws(PackageFault) -> PackageStore? {
         let (known, folder, keys, limits) = state.withLock { ($0.stores[user], $0.folder, $0.keys, $0.limits) }
         if let known, known != nil || !makes { return known }
@@ -105,7 +105,7 @@ final class PackageRoom: Sendable {
             store = try PackageStore(path, keys: keys, limits) { [weak self] body in self?.threads.submit(body) }
         }
         let (isCurrent, log) = state.withLock { state in
-            // Not under settings that have changed meanwhile.
+            // The settings may have changed meanwhile; the store is then not kept.
             guard state.keys == keys, state.limits == limits else { return (false, state.log) }
             state.stores[user] = .some(store)
             return (true, state.log)
@@ -116,7 +116,7 @@ final class PackageRoom: Sendable {
 
     // MARK: Changing
 
-    /// Does something with the store of a user, on the thread of changes.
+    /// Runs an operation on the store of a user, on the thread of changes.
     func change<T: Sendable>(
         of user: UInt32, _ body: @escaping @Sendable (PackageStore) throws(PackageFault) -> T
     ) async throws(BridgeError) -> T {
@@ -128,7 +128,7 @@ final class PackageRoom: Sendable {
         }
     }
 
-    /// Does something on the thread of changes.
+    /// Runs an operation on the thread of changes.
     func run<T: Sendable>(
         of user: UInt32, _ body: @escaping @Sendable () throws(PackageFault) -> T
     ) async throws(BridgeError) -> T {
@@ -139,7 +139,7 @@ final class PackageRoom: Sendable {
         }
     }
 
-    /// Gives an installation up.
+    /// Cancels an installation.
     func giveUp(_ installation: PackageInstallation, of user: UInt32) {
         threads.submit(of: user) { installation.cancel() }
     }

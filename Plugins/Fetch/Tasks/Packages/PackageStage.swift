@@ -39,7 +39,7 @@ struct PackageStage: HopStage {
 
     private func tag(of found: PackageRoom.Found) -> String { "\"\(found.file.sha256)\"" }
 
-    /// The file is opened when its first bytes are read.
+    /// Returns the body of a file. The file is opened when the first bytes are read.
     private func body(
         of found: PackageRoom.Found, _ head: ResponseHead, _ context: LoadContext
     ) throws(BridgeError) -> LocalBody {

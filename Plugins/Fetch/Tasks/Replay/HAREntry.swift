@@ -2,34 +2,34 @@ import Glibc
 import HTTPRules
 import TaskKit
 
-/// A request and its response, as HAR 1.2 has them.
+/// A request and its response as an entry of HAR 1.2.
 struct HAREntry: Sendable {
-    /// What a recorded body is: bytes in a file that is named after their hash.
+    /// A recorded body: a file that is named after the hash of its bytes.
     struct Body: Sendable {
         var sha256: String
         var byteCount: Int64
-        /// As they came from the server.
+        /// The number of bytes as received from the server.
         var wireBytes: Int64
     }
 
-    /// What stands in the place of a secret.
+    /// The text that replaces a secret.
     static let mask = "(masked)"
-    /// A length that is not known.
+    /// An unknown length.
     private static let unknown = JSON.number(JSONNumber(-1))
 
     var hop: Hop
     var head: ResponseHead
-    /// Nil: it is not kept.
+    /// `nil` if the body is not stored.
     var body: Body?
     var from: String
-    /// When the request began, and how long it took until the response did, and its body was over.
+    /// The time when the request began, the duration until its response began, and the duration of the response's body.
     var begin: timespec
     var wait: Duration
     var receive: Duration
 
-    /// A HAR of these entries.
+    /// Returns a HAR with these entries.
     ///
-    /// - Parameter omitted: How many there is no room for.
+    /// - Parameter omitted: The number of entries that did not fit.
     static func log(_ entries: [JSON], omitted: Int) -> JSON {
         var log: JSONObject = [
             "version": "1.2", "creator": ["name": "Trestle", "version": "1"], "entries": .array(entries),
@@ -54,7 +54,7 @@ struct HAREntry: Sendable {
             "bodySize": .number(JSONNumber(hop.body.map { $0.byteCount ?? -1 } ?? 0)),
         ]
         if let body = hop.body {
-            // Bodies of requests are not kept: they are where passwords are.
+            // Bodies of requests are not stored, because they may contain passwords.
             request["postData"] = ["mimeType": .string(body.type ?? ""), "text": "", "params": []]
         }
         return .object(request)
@@ -90,7 +90,7 @@ struct HAREntry: Sendable {
             })
     }
 
-    /// The fields, without the values of those that hold secrets.
+    /// Returns the fields, without the values of fields that hold secrets.
     private static func fields(_ headers: HeaderList) -> JSON {
         .array(
             headers.map { field in
@@ -100,12 +100,12 @@ struct HAREntry: Sendable {
 
     private static func milliseconds(_ duration: Duration) -> JSON { .number(JSONNumber(duration.wholeMilliseconds)) }
 
-    /// A moment as ISO 8601 has it, in UTC.
+    /// Returns a time in ISO 8601, in UTC.
     private static func date(_ time: timespec) -> String {
         var (seconds, parts) = (time.tv_sec, tm())
         gmtime_r(&seconds, &parts)
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
-            // `!`: the room is not empty.
+            // `!`: the buffer is not empty.
             let count = strftime(buffer.baseAddress!, buffer.count, "%Y-%m-%dT%H:%M:%S", &parts)
             return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
@@ -115,10 +115,10 @@ struct HAREntry: Sendable {
 }
 
 extension timespec {
-    /// Now, by the clock on the wall.
+    /// The current wall-clock time.
     static var wall: timespec {
         var time = timespec()
-        // Cannot fail: the clock exists, and the address is ours.
+        // Cannot fail: the clock exists, and the address is valid.
         clock_gettime(CLOCK_REALTIME, &time)
         return time
     }

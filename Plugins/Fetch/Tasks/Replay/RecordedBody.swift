@@ -3,8 +3,7 @@ import Sodium
 import Synchronization
 import TaskKit
 
-/// A body that is recorded on its way to its reader. What fails in recording ends the recording of this response, and
-/// not the response.
+/// A body that is recorded while it is read. A failure ends the recording of this response, but not the response.
 final class RecordedBody: ResponseSource {
     private struct State {
         let path: String
@@ -20,15 +19,17 @@ final class RecordedBody: ResponseSource {
     private let user: UInt32
     private let entry: @Sendable (HAREntry.Body, _ receive: Duration) -> HAREntry
     private let begin = ContinuousClock.now
-    /// Nil: it is not recorded any more.
+    /// `nil` if the body is no longer recorded.
     private let state: Mutex<State?>
 
+    /// Begins to record a body.
+    ///
     /// - Parameters:
     ///   - inner: The body.
-    ///   - recording: What it goes into.
-    ///   - threads: Where that waits for the disk.
-    ///   - user: Whose it is.
-    ///   - entry: The entry, once the body has ended.
+    ///   - recording: The recording.
+    ///   - threads: The threads that wait for the disk.
+    ///   - user: The user of the recording.
+    ///   - entry: Returns the entry when the body has ended.
     init(
         _ inner: any ResponseSource, _ recording: Recording, _ threads: BlockingThreads, of user: UInt32,
         entry: @escaping @Sendable (HAREntry.Body, Duration) -> HAREntry
@@ -49,7 +50,7 @@ final class RecordedBody: ResponseSource {
         return event
     }
 
-    /// The body of a redirect, which nobody reads.
+    /// Ends the recording of a redirect's body, which is not read.
     func endUnread() async {
         await onThread { $0.finish(TransferSummary(wireBytes: 0, decodedBytes: 0, total: .zero)) }
     }
@@ -61,7 +62,7 @@ final class RecordedBody: ResponseSource {
 
     private func onThread(_ body: @escaping @Sendable (RecordedBody) -> Void) async {
         guard state.withLock({ $0 != nil }) else { return }
-        // A Swift task that is cancelled has no more use for the body.
+        // A cancelled Swift task does not need the body any more.
         try? await threads.run(of: user) { body(self) }
     }
 
@@ -86,7 +87,7 @@ final class RecordedBody: ResponseSource {
 
     private func finish(_ summary: TransferSummary) {
         let taken = state.withLock { state in
-            // A body without bytes is a file, too.
+            // An empty body also needs a file.
             _ = Self.open(&state)
             return state.take()
         }

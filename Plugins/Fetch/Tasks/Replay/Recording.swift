@@ -3,13 +3,15 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// Which URLs are recorded.
+/// The selection of URLs that are recorded.
 struct URLChoice: Sendable {
     static let maximumPatterns = 64
 
-    /// Each a URL, or with `*` at its end the beginning of URLs. None: all URLs.
+    /// URLs, or prefixes of URLs with `*` at the end; empty for all URLs.
     private let patterns: [String]
 
+    /// Creates a selection from patterns.
+    ///
     /// - Throws: `options.invalid`.
     init(_ patterns: [String]) throws(BridgeError) {
         for (index, pattern) in patterns.enumerated() {
@@ -31,13 +33,13 @@ struct URLChoice: Sendable {
     }
 }
 
-/// A recording that goes on. The HAR is whole after each entry. Its methods are called on the recorder's thread.
+/// A running recording. The HAR is complete after each entry. Its methods are called on the recorder's thread.
 final class Recording: Sendable {
-    /// Responses of a recording.
+    /// The maximum number of responses in a recording.
     static let maximumEntries = 10_000
-    /// Bytes of a HAR: it is read whole for a replay.
+    /// The maximum size of a HAR in bytes. A replay reads the whole HAR.
     static let maximumHARBytes: Int64 = 16 << 20
-    /// Bytes of the bodies of a recording.
+    /// The maximum size of all bodies of a recording in bytes.
     static let maximumBodyBytes: Int64 = 256 << 20
 
     private static let begin = Array(
@@ -48,7 +50,7 @@ final class Recording: Sendable {
         var entries = 0
         var harBytes: Int64 = 0
         var bodyBytes: Int64 = 0
-        /// Responses that are not there, since a limit was passed or the disk failed.
+        /// The number of responses that are missing because a limit was exceeded or the disk failed.
         var missing = 0
     }
 
@@ -58,7 +60,7 @@ final class Recording: Sendable {
     private let figures: Mutex<Figures>
     private let lastBody = Atomic<UInt64>(0)
 
-    /// Begins a recording in a folder that is not there.
+    /// Begins a recording in a folder, which is created if necessary.
     ///
     /// - Throws: `storage.full`, `storage.failed`.
     init(_ folder: RecordingFolder, _ choice: URLChoice) throws(BridgeError) {
@@ -73,12 +75,12 @@ final class Recording: Sendable {
 
     var state: Figures { figures.withLock { $0 } }
 
-    /// A path for a body whose hash is not known yet.
+    /// Returns a path for a body whose hash is not known yet.
     func newBodyPath() -> String {
         folder.bodyPath(".\(lastBody.add(1, ordering: .relaxed).newValue)")
     }
 
-    /// Whether so many bytes of bodies may come.
+    /// Reserves room for bytes of bodies, and returns whether there was enough.
     func takeRoom(for count: Int) -> Bool {
         figures.withLock { figures in
             guard figures.bodyBytes + Int64(count) <= Self.maximumBodyBytes else { return false }
@@ -87,14 +89,14 @@ final class Recording: Sendable {
         }
     }
 
-    /// Bytes of a body that is not kept.
+    /// Releases the room of a body that is not stored.
     func giveBack(_ count: Int64) { figures.withLock { $0.bodyBytes -= count } }
 
     func noteMissing() { figures.withLock { $0.missing += 1 } }
 
-    /// Adds an entry at the end: the new end overwrites the old one.
+    /// Adds an entry at the end. It overwrites the closing text of the HAR and appends it again.
     ///
-    /// - Throws: `storage.full`, `storage.failed`, `busy` where the recording is full.
+    /// - Throws: `storage.full`, `storage.failed`, `busy` if the recording is full.
     func append(_ entry: HAREntry) throws(BridgeError) {
         let state = self.state
         let text = Array(((state.entries == 0 ? "\n" : ",\n") + entry.json.text).utf8) + Self.end

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TaskKit
 
-/// Where a recording lies: a HAR, and a folder of bodies. Every method waits for the disk.
+/// The folder of a recording: a HAR, and a folder of bodies. Every method waits for the disk.
 struct RecordingFolder: Sendable {
     static let har = "recording.har"
     static let bodies = "bodies"
@@ -13,7 +13,9 @@ struct RecordingFolder: Sendable {
     var harPath: String { "\(path)/\(Self.har)" }
     func bodyPath(_ sha256: String) -> String { "\(path)/\(Self.bodies)/\(sha256)" }
 
-    /// - Throws: `options.invalid`, where the name is none.
+    /// Creates the folder's description, without access to the disk.
+    ///
+    /// - Throws: `options.invalid`, if the name is invalid.
     init(_ name: String, in parent: String) throws(BridgeError) {
         guard Self.isName(name) else {
             throw .invalidOption(
@@ -41,7 +43,7 @@ struct RecordingFolder: Sendable {
 
     var exists: Bool { access(harPath, F_OK) == 0 }
 
-    /// Removes all of it.
+    /// Removes the recording.
     func remove() {
         for folder in ["\(path)/\(Self.bodies)", path] {
             for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }
@@ -49,7 +51,7 @@ struct RecordingFolder: Sendable {
         }
     }
 
-    /// How many bytes its files have.
+    /// The total size of its files in bytes.
     var byteCount: Int64 {
         ["\(path)/\(Self.bodies)", path].reduce(0) { sum, folder in
             Self.names(in: folder).reduce(sum) { sum, name in
@@ -60,7 +62,7 @@ struct RecordingFolder: Sendable {
         }
     }
 
-    /// The names of a folder's entries.
+    /// Returns the names of a folder's entries.
     static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
@@ -75,11 +77,13 @@ struct RecordingFolder: Sendable {
     }
 }
 
-/// A file that is open, by its descriptor.
+/// An open file.
 final class RecordedFile: Sendable {
     private let descriptor: Int32
     private let path: String
 
+    /// Opens a file.
+    ///
     /// - Throws: `storage.full`, `storage.failed`.
     init(_ path: String, _ flags: Int32) throws(BridgeError) {
         descriptor = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -89,7 +93,7 @@ final class RecordedFile: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Writes at a position.
+    /// Writes bytes at a position.
     func write(_ bytes: [UInt8], at position: Int64) throws(BridgeError) {
         var done = 0
         while done < bytes.count {
@@ -117,7 +121,7 @@ final class RecordedFile: Sendable {
 }
 
 extension BridgeError {
-    /// By `errno`.
+    /// Returns the error for the current `errno`.
     static func recordingFailed(_ path: String) -> BridgeError {
         let code = errno
         let text = "the recording in \(path) cannot be used: \(String(cString: strerror(code)))"

@@ -3,17 +3,17 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// A recording that requests are answered from.
+/// A recording that answers requests.
 final class Replay: Sendable {
-    /// What becomes of requests that were not recorded.
+    /// The handling of requests that were not recorded.
     enum Mode: String, Codable, Sendable, CaseIterable {
-        /// They fail.
+        /// The requests fail.
         case strict
-        /// They go on.
+        /// The requests continue to the next stage.
         case elseLoad = "else-load"
     }
 
-    /// A response that was recorded.
+    /// A recorded response.
     struct Response: Sendable {
         var head: ResponseHead
         var sha256: String
@@ -27,12 +27,12 @@ final class Replay: Sendable {
     let folder: RecordingFolder
     let mode: Mode
     let entryCount: Int
-    /// The responses to a request, in their order.
+    /// The responses to each request, in their order.
     private let responses: [Key: [Response]]
-    /// How many of a request have been given.
+    /// The number of responses that each request has already received.
     private let given = Mutex<[Key: Int]>([:])
 
-    /// Fields that say how the body came; it is kept decoded.
+    /// The fields about the coding of the body. The body is stored decoded.
     private static let codingFields: Set<String> = ["content-encoding", "content-length", "transfer-encoding"]
 
     /// Reads a recording. Waits for the disk.
@@ -82,7 +82,8 @@ final class Replay: Sendable {
         return (Key(method: method, url: url), Response(head: head, sha256: String(sha256)))
     }
 
-    /// The response to a request: of several the next one, and the last one again and again.
+    /// Returns the next response to a request. After the last one it returns the last one again; `nil` if there is
+    /// none.
     func response(to hop: Hop) -> Response? {
         let key = Key(method: hop.method, url: hop.url.text)
         guard let list = responses[key] else { return nil }

@@ -3,12 +3,12 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// The recordings and replays of all users, and who is offline. Any thread.
+/// The recordings and replays of all users, and the users who are offline. Any thread.
 final class ReplayRoom: Sendable {
-    /// Recordings of a user.
+    /// The maximum number of recordings of a user.
     static let maximumRecordings = 16
 
-    /// What goes on for a user.
+    /// The active recording, replay and offline state of a user.
     private struct Activity {
         var recording: Recording?
         var replay: Replay?
@@ -18,7 +18,7 @@ final class ReplayRoom: Sendable {
     }
 
     private struct State {
-        /// Nil: the plugin has not started.
+        /// `nil` if the plugin has not started.
         var folder: String?
         var activities: [UInt32: Activity] = [:]
     }
@@ -30,9 +30,9 @@ final class ReplayRoom: Sendable {
         state.withLock { $0.folder = context.stateDirectory + "/recordings" }
     }
 
-    // MARK: On the way of a request
+    // MARK: State for requests
 
-    /// Whether a user has a recording or a replay that goes on, or is offline.
+    /// Returns whether a user has a running recording or a replay, or is offline.
     func isActive(_ user: UInt32) -> Bool { state.withLock { $0.activities[user] != nil } }
     func isOffline(_ user: UInt32) -> Bool { state.withLock { $0.activities[user]?.isOffline ?? false } }
     func replay(of user: UInt32) -> Replay? { state.withLock { $0.activities[user]?.replay } }
@@ -80,7 +80,7 @@ final class ReplayRoom: Sendable {
         return recording
     }
 
-    /// Ends the recording that goes on.
+    /// Ends the running recording.
     ///
     /// - Throws: `recording.not_found`.
     func end(_ name: String, of user: UInt32) throws(BridgeError) -> Recording {
@@ -89,7 +89,7 @@ final class ReplayRoom: Sendable {
         return recording
     }
 
-    /// The recordings of a user.
+    /// Returns the recordings of a user.
     func recordings(of user: UInt32) async throws(BridgeError) -> [(name: String, byteCount: Int64)] {
         let parent = try parent(of: user)
         return try await run(of: user) { () throws(BridgeError) in
@@ -102,7 +102,7 @@ final class ReplayRoom: Sendable {
         }
     }
 
-    /// Removes a recording that does not go on.
+    /// Removes a recording that is not running.
     ///
     /// - Throws: `options.invalid`, `busy`, `recording.not_found`.
     func remove(_ name: String, of user: UInt32) async throws(BridgeError) {
@@ -132,7 +132,7 @@ final class ReplayRoom: Sendable {
             ?? path
     }
 
-    /// Does something on the recorder's thread.
+    /// Runs an operation on the recorder's thread.
     func run<T: Sendable>(
         of user: UInt32, _ body: @escaping @Sendable () throws(BridgeError) -> T
     ) async throws(BridgeError) -> T {

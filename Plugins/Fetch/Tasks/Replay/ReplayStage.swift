@@ -3,7 +3,7 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// Answers requests from a recording, and records the responses to others.
+/// Answers requests from a replay, and records the responses to others.
 struct ReplayStage: HopStage {
     private static let chunkBytes = 64 << 10
 
@@ -65,7 +65,7 @@ struct ReplayStage: HopStage {
     }
 }
 
-/// Keeps requests of users who are offline from the network.
+/// Refuses requests of users who are offline.
 struct OfflineStage: HopStage {
     let room: ReplayRoom
 

@@ -2,7 +2,7 @@ import Glibc
 import HTTPRules
 import TaskKit
 
-/// Notes each hop of a fetch whose caller wants to see them, as entries of a HAR without bodies.
+/// Records each hop of a fetch whose caller requests a trace, as entries of a HAR without bodies.
 struct TraceStage: HopStage {
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { context.request.isTraced }
 

@@ -1,15 +1,17 @@
 import TaskKit
 
-/// A body on its way into a file. One Swift task.
+/// Writes a body into a file. One Swift task.
 final class BodySaving: Sendable {
     private let file: SavedFile
     private let threads: BlockingThreads
     private let user: UInt32
 
+    /// Creates the writer of a file.
+    ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - threads: Where that waits for the disk.
-    ///   - user: Whose it is.
+    ///   - threads: The threads that wait for the disk.
+    ///   - user: The user whose turn on these threads is used.
     init(_ file: SavedFile, _ threads: BlockingThreads, of user: UInt32) {
         (self.file, self.threads, self.user) = (file, threads, user)
     }
@@ -21,8 +23,8 @@ final class BodySaving: Sendable {
 
     /// Writes all of a body.
     ///
-    /// - Returns: The member `file` of the result's body, and what is known of the transfer.
-    /// - Throws: The body's error, or the file's; the file is not there then.
+    /// - Returns: The member `file` of the result's body, and the summary of the transfer.
+    /// - Throws: The error of the body or of the file. The file does not exist then.
     func save(_ reading: BodyReading) async throws(BridgeError) -> (file: JSON, summary: TransferSummary) {
         let file = file
         do throws(BridgeError) {
@@ -43,9 +45,9 @@ final class BodySaving: Sendable {
 }
 
 extension BlockingThreads {
-    /// Does one job for a fetch.
+    /// Runs one job for a fetch.
     ///
-    /// - Throws: Its error; `call.cancelled`, where the Swift task was cancelled before.
+    /// - Throws: The error of the job; `call.cancelled` if the Swift task was cancelled before.
     func fetchJob<T: Sendable>(
         of user: UInt32, _ body: @escaping @Sendable () throws(BridgeError) -> T
     ) async throws(BridgeError) -> T {

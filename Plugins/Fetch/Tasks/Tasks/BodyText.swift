@@ -3,7 +3,7 @@ import TaskKit
 
 /// A body as a part of a result.
 struct BodyText: Sendable {
-    /// Beyond so many bytes of escapes, text takes more room than base 64.
+    /// The divisor for the maximum share of escaped bytes. With more escapes, text is longer than base 64.
     private static let maximumEscapes = 16
     private static let jsonTypes: Set<String> = ["application/json", "text/json"]
     private static let textTypes: Set<String> = [
@@ -11,9 +11,9 @@ struct BodyText: Sendable {
     ]
 
     private let bytes: [UInt8]
-    /// Without parameters, in small letters.
+    /// The media type without parameters, in lower case.
     private let type: String
-    /// In small letters; nil: none is named.
+    /// The charset in lower case; `nil` if none is named.
     private let charset: String?
 
     init(_ bytes: [UInt8], _ headers: HeaderList) {
@@ -34,9 +34,9 @@ struct BodyText: Sendable {
         self.charset = charset
     }
 
-    /// The body in a form.
+    /// Returns the body in a form.
     ///
-    /// - Throws: `http.decoding`, where it has no such form.
+    /// - Throws: `http.decoding`, if the body cannot have this form.
     func value(_ form: FetchOptions.Form) throws(BridgeError) -> JSON {
         switch form {
         case .json:
@@ -52,7 +52,7 @@ struct BodyText: Sendable {
         }
     }
 
-    /// Text and JSON where the type says that and it is true, else base 64.
+    /// JSON or text if the media type specifies it and the bytes are valid, otherwise base 64.
     private var automatic: JSON {
         if Self.jsonTypes.contains(type) || type.hasSuffix("+json"), let json { return ["json": json] }
         let isText =
@@ -64,7 +64,7 @@ struct BodyText: Sendable {
 
     private var json: JSON? { try? JSON(parsing: bytes) }
 
-    /// Whether few of its characters need more than one in JSON.
+    /// Whether only few of its characters must be escaped in JSON.
     private var isPlain: Bool {
         bytes.count { $0 < 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 } * Self.maximumEscapes <= bytes.count
     }

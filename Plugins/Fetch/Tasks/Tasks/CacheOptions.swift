@@ -3,10 +3,10 @@ import TaskKit
 
 /// The options of `http.fetch` about the cache.
 enum CacheOptions {
-    /// Names and digests fit.
+    /// The maximum length of a key, enough for names and digests.
     private static let maximumKeyBytes = 1024
 
-    /// The policy, by Fetch's name, `NSURLRequest`'s name, or its number.
+    /// Returns the policy for the name in Fetch, or for the name or number in `NSURLRequest`.
     static func policy(_ json: JSON?) throws(JSONMismatch) -> CachePolicy {
         let policy: CachePolicy?
         switch json {
@@ -27,7 +27,7 @@ enum CacheOptions {
             path: "$.key", expected: "at most \(maximumKeyBytes) bytes", got: "\(key.utf8.count)")
     }
 
-    /// The bytes of the body that are asked for.
+    /// Returns the requested range of the body; `nil` if the whole body is requested.
     static func range(
         _ json: JSON?, _ method: String, _ headers: [(name: String, value: String)]
     ) throws(JSONMismatch) -> ByteRange? {

@@ -1,14 +1,14 @@
 import HTTPRules
 import TaskKit
 
-/// What the tasks about the cache have in common: a page sees the part of its own site in the profile that pages use,
-/// a program all of its user's.
+/// The common part of the tasks about the cache. A page has access to its own site's part in the default profile, and a
+/// program to all entries of its user.
 protocol CacheTask: BridgeTask {
     var service: FetchService { get }
 }
 
 extension CacheTask {
-    /// Which entries the caller means.
+    /// Returns the selection of a caller's options.
     func selection(_ filter: CacheFilter, _ caller: Caller) throws(BridgeError) -> CacheSelection {
         var selection = CacheSelection(uid: caller.uid)
         selection.profile = filter.profile
@@ -42,7 +42,7 @@ extension CacheTask {
         do throws(AddressRefusal) { return try WebURL(text) } catch { throw .invalidURL(error) }
     }
 
-    /// Does something with the rows of the caller.
+    /// Runs an operation on the rows of the caller.
     func perform<T: Sendable>(
         _ caller: Caller, removes: Bool = false, _ body: @escaping @Sendable (inout CacheRows) throws -> T
     ) async throws(BridgeError) -> T {
@@ -53,9 +53,9 @@ extension CacheTask {
     }
 }
 
-/// Which entries are meant, as options say it.
+/// The options that select entries.
 struct CacheFilter: Decodable, Sendable {
-    /// As many as a message may name without work that takes long.
+    /// The maximum number of origins. It limits the work for one message.
     static let maximumOrigins = 100
 
     var profile: ProfileName?
@@ -87,7 +87,7 @@ struct CacheFilter: Decodable, Sendable {
         var after: Int64?
     }
 
-    /// Whether it says which entries are meant.
+    /// Whether the options contain a criterion.
     var isSelective: Bool { profile != nil || site != nil || url != nil || origins != nil || since != nil }
 
     static func schema(_ more: [String: JSON] = [:]) -> JSON {
@@ -103,13 +103,13 @@ struct CacheFilter: Decodable, Sendable {
     }
 }
 
-/// `http.cache.info`: what the cache has.
+/// `http.cache.info`: the size of the cache.
 struct CacheInfoTask: CacheTask {
     static let name = "http.cache.info"
     static let summary = "Returns how much the cache holds for the caller, in all and for each origin."
     static let optionsSchema: JSON? = CacheFilter.schema()
 
-    /// How many origins a result has.
+    /// The maximum number of origins in a result.
     private static let maximumOrigins = 200
 
     let service: FetchService
@@ -133,7 +133,7 @@ struct CacheInfoTask: CacheTask {
     }
 }
 
-/// `http.cache.list`: what is stored.
+/// `http.cache.list`: the stored entries.
 struct CacheListTask: CacheTask {
     static let name = "http.cache.list"
     static let summary = "Returns what the cache holds for the caller: URLs, sizes and times, without bodies."
@@ -141,7 +141,7 @@ struct CacheListTask: CacheTask {
         "after": ["type": "integer", "minimum": 0, "description": "the member next of the page before"]
     ])
 
-    /// How many entries a page has; a URL may have 8 KiB.
+    /// The maximum number of entries in a page. A URL may have 8 KiB.
     private static let pageEntries = 50
 
     let service: FetchService
@@ -171,7 +171,7 @@ struct CacheListTask: CacheTask {
     }
 }
 
-/// `http.cache.remove`: removes what is stored.
+/// `http.cache.remove`: removes stored entries.
 struct CacheRemoveTask: CacheTask {
     static let name = "http.cache.remove"
     static let summary = "Removes responses from the caller's part of the cache."
@@ -185,7 +185,7 @@ struct CacheRemoveTask: CacheTask {
                 "$", expected: "all, or what is to be removed", got: options.isSelective ? "both" : "neither")
         }
         let selection = try selection(options, call.caller)
-        // What is on its way would come back.
+        // Responses that are still arriving would be stored again.
         service.shared.stopKeeping(of: call.caller.uid)
         let removed = try await perform(call.caller, removes: true) { rows in
             let removed = try rows.remove(selection)

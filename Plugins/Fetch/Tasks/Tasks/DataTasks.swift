@@ -32,7 +32,7 @@ struct DataRecordsTask: BridgeTask {
 
     struct Result: Codable, Sendable {
         var records: [WebsiteData.Site]
-        /// What could not be read.
+        /// The types that could not be read; `nil` if there are none.
         var failed: [WebsiteData.Failure]?
     }
 
@@ -83,7 +83,7 @@ struct RemoveDataTask: BridgeTask {
 
     func run(_ options: Options, _ call: Call) async throws -> JSON {
         try call.caller.requireProgram(Self.name)
-        // What is misspelt must not pass for removed.
+        // A misspelt type must not be reported as removed.
         let known = data.stores.map(\.type) + WebsiteData.containerTypes
         for (index, type) in options.types.enumerated() where !known.contains(type) {
             throw BridgeError.invalidOption(

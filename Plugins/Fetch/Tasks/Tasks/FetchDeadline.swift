@@ -1,14 +1,14 @@
 import Synchronization
 import TaskKit
 
-/// The time that a call of `http.fetch` has. Shortly before the daemon ends the call, the fetch ends here, with an
-/// error that says how far its transfer was. Any thread.
+/// The deadline of a call of `http.fetch`. The fetch is ended here shortly before the daemon ends the call, with an
+/// error that contains the phase of the transfer. Any thread.
 final class FetchDeadline: Sendable {
-    /// How long before the daemon the fetch ends, so that its error comes first.
+    /// The time between the end of the fetch and the daemon's timeout, so that the fetch's error is sent first.
     static let margin = Duration.milliseconds(50)
 
     private struct State {
-        /// Nil: no transfer of this fetch has begun.
+        /// The current phase; `nil` if no transfer of this fetch has begun.
         var phase: TransferProgress.Phase?
         /// Whether a byte of a request has been sent.
         var hasStarted = false
@@ -24,14 +24,14 @@ final class FetchDeadline: Sendable {
         }
     }
 
-    /// Does the work of a call, in its Swift task.
+    /// Runs the work of a call in its Swift task, and ends it at the deadline.
     ///
-    /// - Parameter left: The time that the call has.
-    /// - Throws: What `work` throws; `call.timeout`, where the call is past its deadline.
+    /// - Parameter left: The remaining time of the call.
+    /// - Throws: The error of `work`; `call.timeout` if the deadline has passed.
     func bound(
         _ call: Call, _ left: Duration, _ work: () async throws(BridgeError) -> JSON
     ) async throws(BridgeError) -> JSON {
-        // A short time is not taken up by the margin.
+        // The margin must not use up a short time.
         let timer = call.plugin.timer(after: left - min(Self.margin, left / 4)) {
             self.state.withLock { $0.isOver = true }
             call.cancel()
@@ -43,7 +43,7 @@ final class FetchDeadline: Sendable {
         }
     }
 
-    /// The error of a call past its deadline; nil: it is not.
+    /// The timeout error; `nil` if the deadline has not passed.
     private var timeout: BridgeError? {
         let state = state.withLock { $0 }
         guard state.isOver else { return nil }

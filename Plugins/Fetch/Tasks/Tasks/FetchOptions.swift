@@ -3,15 +3,15 @@ import TaskKit
 
 /// The options of `http.fetch`.
 struct FetchOptions: Decodable, Sendable {
-    /// When the result comes.
+    /// The time when the result is sent.
     enum Respond: String, Codable, Sendable, CaseIterable {
-        /// When the body is all there, or too long for a result.
+        /// When the body is complete, or too long for a result.
         case body
-        /// With the headers; the body is a stream.
+        /// When the headers have arrived. The body is a stream.
         case headers
     }
 
-    /// In which form the body comes.
+    /// The form of the body in the result.
     enum Form: String, Codable, Sendable, CaseIterable {
         case auto
         case text
@@ -26,7 +26,7 @@ struct FetchOptions: Decodable, Sendable {
     let method: String
     let headers: [(name: String, value: String)]
     let body: FetchBody?
-    /// The body that is a file; nil: it is another one, or there is none.
+    /// The request's body if it is a file; `nil` if it is not a file or there is none.
     let file: FileBody?
     let redirect: FetchRequest.RedirectMode
     let respond: Respond
@@ -41,10 +41,10 @@ struct FetchOptions: Decodable, Sendable {
     let credentials: CookieUse.Credentials?
     let profile: ProfileName?
     let authenticates: Bool
-    /// Where the body goes that is a file; nil: it is none.
+    /// The path of the file that the response's body is written to; `nil` if there is none.
     let saveTo: String?
     let replaces: Bool
-    /// Whether the result says what was asked and answered.
+    /// Whether the result contains a HAR of requests and responses.
     let har: Bool
 
     private struct Fields: Decodable {

@@ -4,7 +4,7 @@ import TaskKit
 /// The body of a response that is being read. One Swift task.
 final class BodyReading: Sendable {
     private let response: LoadedResponse
-    // Held until the body has ended.
+    // These are held until the body has ended.
     private let ticket: TransferQuota.Ticket
     private let upload: Upload?
     private let metrics: FetchMetrics
@@ -13,9 +13,9 @@ final class BodyReading: Sendable {
         (self.response, self.ticket, self.upload, self.metrics) = (response, ticket, upload, metrics)
     }
 
-    /// The next bytes, or the end.
+    /// Returns the next bytes, or the end.
     ///
-    /// - Returns: What came, and what is known at the end.
+    /// - Returns: The bytes, or at the end the summary; the other one is `nil`.
     func next() async throws(BridgeError) -> (bytes: [UInt8]?, summary: TransferSummary?) {
         switch try await response.last.body.next() {
         case .bytes(let bytes): return (bytes, nil)
@@ -26,13 +26,13 @@ final class BodyReading: Sendable {
         }
     }
 
-    /// Has a body that comes from the network go into a pipe by itself; see ``RunningTransfer/pour(into:)``. Others do
-    /// not.
+    /// Writes a body directly into a pipe if it comes from the network; see ``RunningTransfer/pour(into:)``. Other
+    /// bodies are not written, and the result is 0.
     func pour(into pipe: Int32) async -> Int {
         await (response.last.body as? RunningTransfer)?.pour(into: pipe) ?? 0
     }
 
-    /// Nobody wants the rest.
+    /// Discards the rest of the body.
     func cancel() { response.last.body.cancel() }
 }
 
@@ -44,9 +44,11 @@ struct FetchResult {
     private let isPage: Bool
     private let har: (entries: [JSON], omitted: Int)?
 
+    /// Creates the result of a fetch.
+    ///
     /// - Parameters:
-    ///   - saving: The file that the body goes to; nil: it goes to none.
-    ///   - har: What was asked and answered; nil: the caller does not want to see it.
+    ///   - saving: The writer of the body's file; `nil` if the body is not saved.
+    ///   - har: The entries of requests and responses; `nil` if the caller has not requested them.
     init(
         _ response: LoadedResponse, _ reading: BodyReading, _ saving: BodySaving?, isPage: Bool,
         har: (entries: [JSON], omitted: Int)?
@@ -114,7 +116,9 @@ struct FetchResult {
 
     private static func pair(_ field: HeaderField) -> JSON { [.string(field.name), .string(field.value)] }
 
-    /// - Returns: The bytes, with a summary where they are all.
+    /// Reads the body until it has ended or is longer than `limit`.
+    ///
+    /// - Returns: The bytes, and the summary if they are the whole body; otherwise `nil`.
     private func collect(upTo limit: Int) async throws(BridgeError) -> ([UInt8], TransferSummary?) {
         var bytes: [UInt8] = []
         while bytes.count <= limit {
@@ -125,7 +129,7 @@ struct FetchResult {
         return (bytes, nil)
     }
 
-    /// Off the loop where it takes long.
+    /// Returns the body in a form. A long body is converted on another thread, not on the loop.
     private func value(_ bytes: [UInt8], _ form: FetchOptions.Form, _ call: Call) async throws(BridgeError) -> JSON {
         let text = BodyText(bytes, response.last.head.headers)
         guard bytes.count > 16 << 10 else { return try text.value(form) }
@@ -136,7 +140,7 @@ struct FetchResult {
         return try outcome.get()
     }
 
-    /// The rest of the body as a stream, which may go on after the call.
+    /// Returns the rest of the body as a stream, which may continue after the call.
     private func stream(_ first: [UInt8], _ call: Call) async throws(BridgeError) -> JSON {
         let headers = response.last.head.headers
         let isCoded = headers.contains(named: "Content-Encoding")

@@ -3,21 +3,21 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// What the tasks share. Any thread.
+/// The state that the tasks share. Any thread.
 final class FetchService: Sendable {
     private let currentSettings = Mutex(FetchSettings())
     private let sharedMetrics = SharedMetrics()
     private let now: @Sendable () -> UnixTime
     private let network: Network
     let quota: TransferQuota
-    /// Which sites there are; nil: nobody knows, and each origin is a site of its own.
+    /// The public suffix list that defines sites; `nil` if there is none, and each origin is a site.
     let suffixes = PublicSuffixList()
 
-    /// What each hop passes, from the caller's side to the network.
+    /// The stages of each hop, from the caller to the network.
     let way: HopWay
-    /// The same behind the interceptors.
+    /// The stages after the interceptors.
     let inner: HopWay
-    /// The hops that are shown to interceptors, or that the policy is asked about.
+    /// The hops that interceptors or the policy decide about.
     let pending = PendingHops()
     /// The stored responses.
     let cache: HTTPCache
@@ -26,22 +26,24 @@ final class FetchService: Sendable {
     private let cookieless = CookielessHosts()
     let packages = PackageRoom()
     let replays = ReplayRoom()
-    /// What is kept for sites.
+    /// The stored data of sites.
     let data: WebsiteData
-    /// The hosts that want to be reached by TLS alone.
+    /// The hosts that require TLS.
     let strictHosts: StrictHosts
     private let strictFile: StateFile
     /// The name of this installation.
     let install: InstallID
     private let installFile: StateFile
-    /// Where callers' files are read and written: their disk may be a slow one.
+    /// The threads that read and write callers' files, whose disk may be slow.
     let fileThreads = BlockingThreads(name: "fetch-files")
     /// The user that this process runs as.
     let owner: UInt32
 
+    /// Creates the service.
+    ///
     /// - Parameters:
     ///   - owner: The user that this process runs as.
-    ///   - now: The time.
+    ///   - now: Returns the current time.
     init(owner: UInt32 = geteuid(), now: @escaping @Sendable () -> UnixTime = { WallClock.now }) {
         self.owner = owner
         let metrics = sharedMetrics
@@ -78,7 +80,7 @@ final class FetchService: Sendable {
     var settings: FetchSettings { currentSettings.withLock { $0 } }
     var metrics: FetchMetrics { sharedMetrics.value }
 
-    /// Takes over a configuration that has been checked. Fetches that run go on with the old one.
+    /// Applies a checked configuration. Running fetches continue with the old one.
     func configure(_ section: FetchConfiguration) {
         guard let settings = try? FetchSettings(section) else { return }
         currentSettings.withLock { $0 = settings }
@@ -95,7 +97,7 @@ final class FetchService: Sendable {
         await installFile.open(context) { [install] in install.take($0) }
     }
 
-    /// Opens what is on the disk.
+    /// Opens the store on the disk.
     func open(_ context: PluginContext) async {
         await cache.open(directory: context.stateDirectory, settings: settings.cache, now: now) {
             context.log.warning($0)
@@ -110,7 +112,7 @@ final class FetchService: Sendable {
     }
 }
 
-/// The figures, which there are once the plugin has started. Any thread.
+/// The metrics, which are published after the plugin has started. Any thread.
 private final class SharedMetrics: Sendable {
     private let metrics = Mutex(FetchMetrics())
 

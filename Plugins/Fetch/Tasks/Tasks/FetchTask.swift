@@ -2,7 +2,7 @@ import HTTPRules
 import Synchronization
 import TaskKit
 
-/// `http.fetch`: a request, and its response.
+/// `http.fetch`: sends a request and returns its response.
 struct FetchTask: BridgeTask {
     static let name = "http.fetch"
     static let summary = "Sends an HTTP request and returns the response, its body as a value or as a stream."
@@ -69,7 +69,7 @@ struct FetchTask: BridgeTask {
         return try await result.json(options, settings, call)
     }
 
-    /// The file that the body goes to, made before the request is sent.
+    /// Creates the file for the body before the request is sent; returns `nil` if the body is not saved.
     private func savedFile(
         _ place: FilePlace?, _ options: FetchOptions, _ call: Call
     ) async throws(BridgeError) -> BodySaving? {

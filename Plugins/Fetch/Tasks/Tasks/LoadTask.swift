@@ -1,7 +1,7 @@
 import HTTPRules
 import TaskKit
 
-/// `http.load`: one hop of a fetch, for interceptors to see and to change.
+/// `http.load`: one hop of a fetch, which interceptors can inspect and change.
 struct LoadTask: BridgeTask {
     static let name = InterceptorStage.task
     static let summary = "Loads one hop of a fetch: what interceptors of requests are asked about."
@@ -35,7 +35,7 @@ struct LoadTask: BridgeTask {
         }
         context = context.with(options.changing(context.request))
         context.chain.properties = options.properties ?? context.chain.properties
-        // What the options of a fetch may hold has been checked; interceptors may add what pages may not.
+        // The options of a fetch were checked before. Interceptors may add fields that pages may not set.
         let headers = try RequestCheck(isPage: entry == nil && reach.isPage).fields(options.headers)
         var hop = Hop(url: url, method: options.method, headers: headers, body: nil)
         if let entry, url == entry.hop.url { hop.keyURL = entry.hop.keyURL }
@@ -58,7 +58,7 @@ struct LoadTask: BridgeTask {
     ) async throws(BridgeError) -> JSON {
         var response = response
         let url = response.url
-        // Nobody looks at it: the policy alone was asked.
+        // No interceptor receives the response: only the policy has decided.
         if let entry, held.isEmpty, !call.plugin.marks(ofTask: Self.name).contains(.intercepted) {
             entry.outcome = url.map { .init(url: $0, response: response) }
             return ["status": .number(JSONNumber(response.head.status)), "held": true]
@@ -69,7 +69,7 @@ struct LoadTask: BridgeTask {
         return .object(try await HopText.answer(response, url, call, holding: held))
     }
 
-    /// The URL, where `to` is its origin: for that alone the policy has been asked.
+    /// Returns the URL if `to` is its origin, because the policy has decided only about that origin.
     private static func url(_ options: LoadOptions, _ reach: Reach) throws(BridgeError) -> WebURL {
         let url: WebURL
         do throws(AddressRefusal) { url = try WebURL(options.url) } catch { throw .invalidURL(error) }
@@ -128,7 +128,7 @@ struct LoadOptions: Decodable, Sendable {
         properties = fields.properties
     }
 
-    /// The request of the fetch, with what these say otherwise.
+    /// Returns the options of the fetch with the changes of these options.
     func changing(_ request: FetchRequest) -> FetchRequest {
         var request = request
         request.cookies.credentials = credentials ?? request.cookies.credentials

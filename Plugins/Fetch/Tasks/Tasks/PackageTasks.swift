@@ -46,7 +46,7 @@ struct InstallPackageTask: BridgeTask {
         }
     }
 
-    /// One way to write a base, so that URLs are compared with it as they are.
+    /// Checks that the base is a URL in canonical form, so that URLs can be compared with it as text.
     static func check(_ manifest: PackageManifest) throws(PackageFault) {
         guard let base = manifest.head.base else { return }
         guard let url = try? WebURL(base), url.text == base else {
@@ -79,7 +79,7 @@ struct ListPackagesTask: BridgeTask {
     }
 }
 
-/// The option `id` alone.
+/// Options with only the member `id`.
 struct PackageName: Codable, Sendable {
     var id: String
 }
@@ -118,7 +118,7 @@ struct RemovePackageTask: BridgeTask {
     }
 }
 
-/// Packages as results have them.
+/// Packages as members of results.
 enum PackageText {
     static func members(of package: InstalledPackage, before previous: InstalledPackage? = nil) -> JSONObject {
         let head = package.manifest.head

@@ -1,7 +1,7 @@
 import HTTPRules
 import TaskKit
 
-/// `http.parameters`: what is added to requests for a URL, for a container that adds it to its own.
+/// `http.parameters`: the parameters for requests to a URL, for a container that adds them to its own requests.
 struct ParametersTask: ImmediateTask {
     static let name = "http.parameters"
     static let summary = "Answers the public parameters for a URL."

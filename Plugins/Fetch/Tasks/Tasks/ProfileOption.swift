@@ -11,7 +11,9 @@ extension ProfileName {
         self = name
     }
 
-    /// - Parameter text: The option; nil: the profile that is used without it.
+    /// Creates the name from an option.
+    ///
+    /// - Parameter text: The option; `nil` for the default profile.
     /// - Throws: `options.invalid`.
     init(ofOptions text: String?) throws(BridgeError) {
         guard let text else {

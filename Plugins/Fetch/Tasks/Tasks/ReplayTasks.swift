@@ -41,7 +41,7 @@ struct RecordTask: BridgeTask {
         var on: Bool
         var entries: Int
         var bytes: Int64
-        /// Responses that are not there, since a limit was passed or the disk failed.
+        /// The number of responses that are missing because a limit was exceeded or the disk failed.
         var missing: Int
     }
 
@@ -115,7 +115,7 @@ struct ListRecordingsTask: BridgeTask {
         struct Entry: Codable, Sendable {
             var name: String
             var bytes: Int64
-            /// Whether it goes on.
+            /// Whether the recording is running.
             var on: Bool
         }
 

@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 import TaskKit
 
-/// A small file in the state directory, written as a whole, some time after a change. Any thread.
+/// A small file in the state directory. It is written as a whole, some time after a change. Any thread.
 final class StateFile: Sendable {
-    /// Changes that come together are written once.
+    /// The time between a change and its write, so that several changes are written once.
     static let delay = Duration.seconds(5)
-    /// A longer file is none of these.
+    /// The maximum length of a file that is read.
     static let maximumBytes = 4 << 20
 
     private struct State {
@@ -19,14 +19,16 @@ final class StateFile: Sendable {
     private let text: @Sendable () throws -> [UInt8]
     private let state = Mutex(State())
 
+    /// Creates a file.
+    ///
     /// - Parameters:
     ///   - name: The file's name.
-    ///   - text: What it holds.
+    ///   - text: Returns the content to write.
     init(_ name: String, text: @escaping @Sendable () throws -> [UInt8]) { (self.name, self.text) = (name, text) }
 
-    /// Reads it, and writes changes from now on.
+    /// Reads the file, and writes changes from now on.
     ///
-    /// - Parameter take: Gets what it holds, where it is there.
+    /// - Parameter take: Receives the content if the file exists.
     func open(_ context: PluginContext, take: @escaping @Sendable ([UInt8]) throws -> Void) async {
         let path = "\(context.stateDirectory)/\(name)"
         state.withLock { state in
@@ -40,7 +42,7 @@ final class StateFile: Sendable {
         }
     }
 
-    /// What it holds has changed.
+    /// Schedules a write after the content has changed.
     func noteChange() {
         let context = state.withLock { state -> PluginContext? in
             guard !state.isDue, let context = state.context else { return nil }
@@ -53,7 +55,7 @@ final class StateFile: Sendable {
         }
     }
 
-    /// Writes what has changed and has not been written.
+    /// Writes changes that have not been written yet.
     func write() async {
         let due = state.withLock { state -> (path: String, context: PluginContext)? in
             guard state.isDue, let path = state.path, let context = state.context else { return nil }
@@ -68,7 +70,7 @@ final class StateFile: Sendable {
         }
     }
 
-    // MARK: The disk. Blocks
+    // MARK: The disk (blocking)
 
     private static func read(_ path: String) throws -> [UInt8]? {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -90,7 +92,7 @@ final class StateFile: Sendable {
         }
     }
 
-    /// Either all of it is there, or the one before.
+    /// Replaces the file atomically: it has either the new or the previous content.
     private static func write(_ bytes: [UInt8], to path: String) throws {
         let other = path + ".new"
         let file = Glibc.open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

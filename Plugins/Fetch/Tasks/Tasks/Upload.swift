@@ -1,6 +1,7 @@
 import TaskKit
 
-/// The body of a request on its way from the options to the connection. It ends where nobody holds this any more.
+/// Feeds the body of a request from the options to the connection. The upload ends when the last reference to this is
+/// released.
 final class Upload: Sendable {
     let body: RequestBody
     private let feeding: Task<Void, Never>?
@@ -13,7 +14,7 @@ final class Upload: Sendable {
         case .stream(let name, let byteCount, let type):
             let body = RequestBody(type: type, byteCount: byteCount)
             self.body = body
-            // Taken immediately: the call may end before the stream does.
+            // The stream is taken immediately, because the call may end before the stream does.
             let reader = call.readStream(name)
             feeding = Task(executorPreference: call.plugin.executor) {
                 body.finish(await Self.feed(body, reader))
@@ -21,10 +22,12 @@ final class Upload: Sendable {
         }
     }
 
+    /// Creates an upload of a file.
+    ///
     /// - Parameters:
-    ///   - file: The body.
-    ///   - type: Its media type; nil: none is said.
-    ///   - threads: Where that waits for the disk.
+    ///   - file: The file.
+    ///   - type: The media type; `nil` if none is specified.
+    ///   - threads: The threads that wait for the disk.
     init(_ file: SentFile, type: String?, _ threads: BlockingThreads, _ call: Call) {
         let body = RequestBody(type: type, byteCount: file.byteCount)
         self.body = body
@@ -36,7 +39,7 @@ final class Upload: Sendable {
 
     deinit {
         body.stop()
-        // A server may answer the last byte before the stream says that it was the last one.
+        // A server may answer the last byte before the stream reports its end.
         if !body.isWhole { feeding?.cancel() }
     }
 

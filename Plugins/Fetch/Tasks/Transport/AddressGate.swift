@@ -3,20 +3,21 @@ import HTTPRules
 import NetworkAccess
 import TaskKit
 
-/// Which addresses requests go to. It is asked about each address before a connection is made, and again before each
-/// request on one: names that resolve to something else in between do not pass it. Any thread.
+/// The rules for the addresses that requests may reach. The gate checks each address before a connection is made, and
+/// again before each request on a connection. A name that resolves to another address in between therefore does not
+/// bypass it. Any thread.
 struct AddressGate: Sendable {
-    /// Networks that are open although they are not public.
+    /// The networks that are permitted although they are not public.
     var openNetworks: [IPNetwork] = []
-    /// The addresses of this machine; nil: they cannot be read.
+    /// Returns the addresses of this machine; `nil` if they cannot be read.
     var ownAddresses: @Sendable () -> Set<IPAddress>? = { MachineAddresses.read() }
 
-    /// Kinds of addresses that no setting opens: they are those of no machine.
+    /// The classes of addresses that no setting permits, because no machine has them.
     private static let closed: Set<AddressClass> = [.unspecified, .multicast]
 
-    /// Why no request goes to an address; nil: it may.
+    /// Returns the reason why an address is refused; `nil` if it is permitted.
     ///
-    /// - Parameter address: The address; nil: none that is known here.
+    /// - Parameter address: The address; `nil` if it is neither IPv4 nor IPv6.
     func reason(against address: IPAddress?) -> String? {
         guard let address else { return "it is not an address of IPv4 or IPv6" }
         let kind = address.addressClass
@@ -28,9 +29,10 @@ struct AddressGate: Sendable {
         return own.contains(inner) ? "it is one of this machine's, and private_networks does not open it" : nil
     }
 
-    /// The error for an address.
+    /// Returns the error for a refused address.
     static func refusal(_ reason: String, host: Host, address: IPAddress?) -> BridgeError {
-        // Where the kernel does not report this machine's addresses, there is no network either.
+        // If the kernel does not report this machine's addresses, the cause is usually that the daemon has no network
+        // access.
         if address?.addressClass == .public, let obstacle = NetworkAccess.obstacle() {
             return .noNetwork(obstacle, host: host)
         }
@@ -42,7 +44,7 @@ struct AddressGate: Sendable {
 
 /// The addresses of this machine.
 enum MachineAddresses {
-    /// Reads them from the kernel; nil: it does not report them.
+    /// Reads the addresses from the kernel; returns `nil` if it does not report them.
     static func read() -> Set<IPAddress>? {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return nil }
@@ -58,7 +60,7 @@ enum MachineAddresses {
 }
 
 extension IPAddress {
-    /// The address of a socket; nil: it is of another family.
+    /// Creates the address of a socket; `nil` if its family is neither IPv4 nor IPv6.
     init?(_ address: UnsafePointer<sockaddr>?) {
         guard let address else { return nil }
         let raw = UnsafeRawPointer(address)
@@ -72,10 +74,10 @@ extension IPAddress {
         default: return nil
         }
     }
-    /// The address of a text of libcurl's, in which a zone may follow; nil: it is none.
+    /// Creates an address from libcurl's text, which may end with a zone; `nil` if the text is not an address.
     init?(remote text: UnsafePointer<CChar>) {
         var address = in_addr()
-        // Each request asks: this is shorter than a text of Swift's.
+        // This runs for each request, and is faster than creating a Swift string.
         if inet_pton(AF_INET, text, &address) == 1 {
             self = .v4(UInt32(bigEndian: address.s_addr))
         } else {

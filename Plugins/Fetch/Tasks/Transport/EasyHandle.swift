@@ -1,14 +1,16 @@
 import CCurl
 import TaskKit
 
-/// libcurl's handle of one request after the other: to make one takes longer than to set up a request. The thread of
-/// its network only.
+/// A libcurl handle that serves one request after the other, because creating a handle takes longer than setting up a
+/// request. Used only by the thread of its network.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
-    /// The options that it has; nil: none, or some that are of one request alone.
+    /// The standing options that are set; `nil` if none are set or others are set, too.
     private var options: StandingOptions?
 
-    /// - Throws: Where there is no memory.
+    /// Creates a handle.
+    ///
+    /// - Throws: If there is no memory.
     init() throws(BridgeError) {
         guard let pointer = curl_easy_init() else {
             throw BridgeError(.internal, "there is no memory for a transfer")
@@ -18,9 +20,9 @@ final class EasyHandle {
 
     deinit { curl_easy_cleanup(pointer) }
 
-    /// Sets up what a request has in common with others.
+    /// Sets the options that a request shares with others.
     ///
-    /// - Returns: False where libcurl takes an option not.
+    /// - Returns: False if libcurl refuses an option.
     func prepare(_ options: StandingOptions) -> Bool {
         if options == self.options { return true }
         forget()
@@ -29,10 +31,10 @@ final class EasyHandle {
         return true
     }
 
-    /// Ends the use by a request. What that has given may be freed then.
+    /// Ends the use by a request. The request's data may be freed afterwards.
     ///
-    /// - Parameter keepsOptions: Whether the next request may find the standing options, and libcurl's state of this
-    ///   one. Where not, all of it is forgotten: options, functions, texts and state.
+    /// - Parameter keepsOptions: Whether the standing options and libcurl's state are kept for the next request. If
+    ///   false, options, functions, texts and state are reset.
     func leave(keepsOptions: Bool) {
         guard keepsOptions, ccurl_set_url(pointer, nil), ccurl_set_header_lines(pointer, nil) else { return forget() }
     }

@@ -2,21 +2,21 @@ import CCurl
 import Synchronization
 import TaskKit
 
-/// libcurl's transfers of one thread, which may be woken up by others.
+/// The libcurl transfers of one thread. Other threads may wake that thread.
 ///
-/// `@unchecked`: but for ``wakeUp()``, which libcurl allows to every thread, it is used by the thread that owns it.
+/// `@unchecked`: only its owner thread uses it, except for ``wakeUp()``, which libcurl permits from any thread.
 final class MultiHandle: @unchecked Sendable {  // one thread; see above
-    /// HTTP/1.1, as browsers have it.
+    /// The maximum number of connections to a host, as in browsers for HTTP/1.1.
     private static let connectionsOfHost = 6
-    /// Connections that are kept for later requests.
+    /// The maximum number of connections that are kept for later requests.
     private static let keptConnections = 64
 
     private let multi: UnsafeMutableRawPointer
-    /// Whether it has been freed. The thread that owns it takes this lock to free it and never else: woken up, it does
-    /// not wait for a lock.
+    /// Whether the handle has been freed. The owner thread takes this lock only to free the handle, so a woken thread
+    /// does not wait for a lock.
     private let isFree = Mutex(false)
 
-    /// Nil: there is no memory.
+    /// Creates a handle; `nil` if there is no memory.
     init?() {
         guard let multi = curl_multi_init() else { return nil }
         guard ccurl_limit_connections(multi, Self.connectionsOfHost, Self.keptConnections) else {
@@ -26,10 +26,10 @@ final class MultiHandle: @unchecked Sendable {  // one thread; see above
         self.multi = multi
     }
 
-    /// Ends the wait, or the next one. Any thread; nothing where it has been freed.
+    /// Ends the current or the next wait. Does nothing after ``free()``. Any thread.
     func wakeUp() { isFree.withLock { if !$0 { curl_multi_wakeup(multi) } } }
 
-    /// After the last transfer was removed.
+    /// Frees the handle. The last transfer must have been removed before.
     func free() {
         isFree.withLock { isFree in
             isFree = true
@@ -40,7 +40,7 @@ final class MultiHandle: @unchecked Sendable {  // one thread; see above
     func add(_ transfer: Transfer) -> Bool { curl_multi_add_handle(multi, transfer.handle) == CURLM_OK }
     func remove(_ transfer: Transfer) { curl_multi_remove_handle(multi, transfer.handle) }
 
-    /// Does what can be done now.
+    /// Performs all work that is possible without waiting.
     ///
     /// - Parameter onEnd: Called for each transfer that has ended.
     func perform(onEnd: (Transfer, CURLcode) -> Void) {
@@ -53,9 +53,9 @@ final class MultiHandle: @unchecked Sendable {  // one thread; see above
         }
     }
 
-    /// Waits for a socket, a timer of libcurl's, or to be woken up.
+    /// Waits for a socket, a libcurl timer or ``wakeUp()``.
     ///
-    /// - Parameter descriptors: What is waited for, too. It is marked which of them are ready.
+    /// - Parameter descriptors: Further descriptors to wait for. The ready ones are marked.
     func wait(atMost duration: Duration, _ descriptors: inout [curl_waitfd]) {
         let milliseconds = Int32(clamping: max(0, duration.wholeMilliseconds))
         curl_multi_poll(multi, &descriptors, UInt32(descriptors.count), milliseconds, nil)

@@ -2,14 +2,14 @@ import CCurl
 import Synchronization
 import TaskKit
 
-/// The threads of all users at work. Any thread.
+/// The threads of all users who have transfers. Any thread.
 final class Network: Sendable {
-    /// How many users may be at work in parallel. One more takes the place of one whose thread has nothing to do.
+    /// The maximum number of users with a thread. A further user gets `busy` until an idle thread has ended.
     static let maximumThreads = 64
 
     private struct State {
         var threads: [UInt32: NetworkThread] = [:]
-        /// Threads that have not ended yet.
+        /// The number of threads that have not ended yet.
         var running = 0
         var lastNumber: UInt64 = 0
         var isStopped = false
@@ -21,15 +21,15 @@ final class Network: Sendable {
 
     init(metrics: @escaping @Sendable () -> FetchMetrics = { FetchMetrics() }) { self.metrics = metrics }
 
-    /// libcurl, which is initialized once in a process.
+    /// Whether libcurl was initialized, which happens once in a process.
     private static let hasStarted = ccurl_start()
 
     /// Begins a transfer.
     ///
     /// - Parameters:
-    ///   - user: On whose connections.
-    ///   - post: Where it is given, the transfer begins when the loop has done what it does now.
-    /// - Throws: `busy`, where there are too many users at work.
+    ///   - user: The user whose connections are used.
+    ///   - post: If given, the transfer begins after the current turn of the loop.
+    /// - Throws: `busy`, if too many users have a thread.
     func start(
         _ request: TransferRequest, for user: UInt32, post: NetworkThread.Post? = nil
     ) throws(BridgeError) -> RunningTransfer {
@@ -82,7 +82,7 @@ final class Network: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Ends all transfers and threads, and waits for them. No transfer begins any more.
+    /// Ends all transfers and threads, and waits for them. No further transfer can begin.
     func stop() async {
         let threads = state.withLock { state in
             state.isStopped = true
@@ -100,7 +100,7 @@ final class Network: Sendable {
     }
 }
 
-/// A transfer as its reader sees it. One reader; it ends where nobody holds this any more.
+/// The reader's side of a transfer. One reader. The transfer ends when the last reference to this is released.
 final class RunningTransfer: Sendable {
     private let number: UInt64
     private let channel: ResponseChannel
@@ -112,15 +112,15 @@ final class RunningTransfer: Sendable {
 
     deinit { cancel() }
 
-    /// Ends it. Any thread.
+    /// Ends the transfer. Any thread.
     func cancel() {
-        // To wake the thread up for nothing costs as much as a third of a short request.
+        // An unnecessary wake-up of the thread costs a third of a short request.
         if !channel.isOver { thread.submit(.cancel(number)) }
     }
 
-    /// What comes next; the head first. After the end, nothing may be asked for.
+    /// Returns the next event; the head is the first. It must not be called after the end.
     ///
-    /// - Throws: Why it failed; `call.cancelled` where the Swift task is cancelled.
+    /// - Throws: The error of the transfer; `call.cancelled` if the Swift task is cancelled.
     func next() async throws(BridgeError) -> ResponseChannel.Event {
         while true {
             if let (event, hasRoom) = try channel.take() {
@@ -131,11 +131,11 @@ final class RunningTransfer: Sendable {
         }
     }
 
-    /// Has the network's thread write the body into a pipe, up to its end. What is not in the pipe then, and the end,
-    /// comes by ``next()``.
+    /// Makes the network's thread write the body into a pipe until the body ends. Afterwards ``next()`` returns the
+    /// bytes that are not in the pipe, and the end.
     ///
-    /// - Parameter pipe: The descriptor, which does not block. It is not used any more when this returns.
-    /// - Returns: How many bytes the pipe has taken.
+    /// - Parameter pipe: The descriptor, which does not block. It is no longer used when this returns.
+    /// - Returns: The number of bytes written into the pipe.
     func pour(into pipe: Int32) async -> Int {
         channel.beginPouring()
         if !channel.isOver { thread.submit(.pour(number, into: pipe)) }

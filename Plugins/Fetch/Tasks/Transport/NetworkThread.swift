@@ -4,38 +4,38 @@ import Glibc
 import Synchronization
 import TaskKit
 
-/// The thread on which the transfers of one user run: connections, names and TLS sessions are shared with nobody else.
-/// It ends when it has had nothing to do for a while.
+/// The thread that runs the transfers of one user. Connections, resolved names and TLS sessions are not shared with
+/// other users. The thread ends after it was idle for a while.
 final class NetworkThread: Sendable {
-    /// How long it waits for another transfer.
+    /// The time that the thread waits for another transfer.
     static let idleTime = Duration.seconds(60)
-    /// How often progress is reported at most.
+    /// The minimum interval between progress reports.
     static let progressInterval = Duration.milliseconds(100)
 
     enum Command: Sendable {
         case start(UInt64, TransferRequest, ResponseChannel)
-        /// Ends a transfer; its reader gets `call.cancelled`.
+        /// Ends a transfer. Its reader receives `call.cancelled`.
         case cancel(UInt64)
-        /// A reader has taken bytes, or a request's body has some.
+        /// Continues a transfer: its reader has taken bytes, or the request's body has more bytes.
         case goOn(UInt64)
-        /// Writes the body into a pipe as it comes.
+        /// Writes the body into a pipe as it arrives.
         case pour(UInt64, into: Int32)
-        /// Ends all.
+        /// Ends all transfers and the thread.
         case stop
     }
 
-    /// What runs something soon, behind what the loop does now. Any thread.
+    /// A function that runs a closure soon, after the current turn of the loop. Any thread.
     typealias Post = (@escaping @Sendable () -> Void) -> Void
 
     private struct Inbox {
         var commands: [Command] = []
-        /// Whether the thread has been woken up for them.
+        /// Whether the thread has been woken up for the commands.
         var isWoken = false
         var isClosed = false
 
-        /// Notes that the thread is woken up.
+        /// Records that the thread is woken up.
         ///
-        /// - Returns: Whether that is necessary.
+        /// - Returns: Whether the wake-up is necessary.
         mutating func wake() -> Bool {
             guard !commands.isEmpty, !isWoken else { return false }
             isWoken = true
@@ -50,10 +50,12 @@ final class NetworkThread: Sendable {
 
     private let inbox = Mutex(Inbox())
     private let multi: MultiHandle
-    /// Called on the thread when it has ended.
+    /// Called on the thread when it ends.
     private let onEnd: @Sendable (NetworkThread) -> Void
 
-    /// - Throws: `busy`, where the system gives no thread.
+    /// Starts the thread.
+    ///
+    /// - Throws: `busy`, if the system provides no thread.
     init(_ name: String, onEnd: @escaping @Sendable (NetworkThread) -> Void) throws(BridgeError) {
         guard let multi = MultiHandle() else { throw Self.noThread }
         self.multi = multi
@@ -63,7 +65,7 @@ final class NetworkThread: Sendable {
         let status = pthread_create(
             &thread, nil,
             { argument in
-                // `!`: the pointer given below.
+                // `!`: the pointer that is passed below.
                 let start = Unmanaged<ThreadStart>.fromOpaque(argument!).takeRetainedValue()
                 cthread_set_name(start.name)
                 start.thread.run()
@@ -80,11 +82,11 @@ final class NetworkThread: Sendable {
     private static let noThread = BridgeError(
         .busy, "the system gives no thread for the transfer", isTransient: true, retryAfter: .seconds(1))
 
-    /// Has the thread do something. Any thread.
+    /// Submits a command to the thread. Any thread.
     ///
-    /// - Parameter post: Where it is given, the thread is woken up by what is posted: once for all commands that the
-    ///   loop has by then. The wake-up of a thread that sleeps took 30 % of the loop's time, once for each request.
-    /// - Returns: Whether it will: it may have ended.
+    /// - Parameter post: If given, a posted closure wakes the thread, once for all commands that were submitted by
+    ///   then. Waking a sleeping thread for each request took 30 % of the loop's time.
+    /// - Returns: False if the thread has ended.
     @discardableResult
     func submit(_ command: Command, post: Post? = nil) -> Bool {
         let (isTaken, isFirst, wakes) = inbox.withLock { inbox in
@@ -93,7 +95,7 @@ final class NetworkThread: Sendable {
             let isFirst = inbox.commands.count == 1
             return (true, isFirst, post == nil && inbox.wake())
         }
-        // Not under the lock, for which it would wait then.
+        // Outside the lock, because the woken thread would wait for it.
         if wakes { multi.wakeUp() }
         if isFirst, let post { post { self.wakeUp() } }
         return isTaken
@@ -121,14 +123,14 @@ final class NetworkThread: Sendable {
         onEnd(self)
     }
 
-    /// Takes no more commands.
+    /// Stops accepting commands.
     ///
-    /// - Returns: False where there are some.
+    /// - Returns: False if it must be empty and has commands.
     private func close(onlyIfEmpty: Bool) -> Bool {
         inbox.withLock { inbox in
             if onlyIfEmpty, !inbox.commands.isEmpty { return false }
             inbox.isClosed = true
-            // What nobody will start must not be waited for.
+            // Finishes transfers that will not start, so that their readers do not wait.
             for case .start(_, _, let channel) in inbox.takeAll() {
                 channel.finish(.failure(.fetchCancelled))
                 channel.wake()
@@ -138,7 +140,7 @@ final class NetworkThread: Sendable {
     }
 }
 
-/// What a new thread is given.
+/// The argument of a new thread.
 private final class ThreadStart: Sendable {
     let name: String
     let thread: NetworkThread

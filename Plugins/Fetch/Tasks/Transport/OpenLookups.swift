@@ -1,20 +1,20 @@
 import TaskKit
 
-/// Lookups of names whose transfers are over before a resolver has answered. Each keeps a thread of libcurl's, which
-/// cannot be ended, until the system's resolver gives up. The thread of one network only.
+/// The name lookups whose transfers ended before the resolver answered. Each occupies a libcurl thread until the
+/// system's resolver gives up; it cannot be ended before. Used only by the thread of its network.
 final class OpenLookups {
-    /// How many there are at most.
+    /// The maximum number of open lookups.
     static let maximum = 64
-    /// How long the resolver asks: its default is 5 s, twice, for each of up to three servers.
+    /// The time after which the resolver has given up: by default it waits 5 s, twice, for each of up to three servers.
     static let lifetime = Duration.seconds(30)
 
-    /// When each was left, oldest first.
+    /// The times when transfers left their lookups, oldest first.
     private var left: [ContinuousClock.Instant] = []
 
-    /// A transfer has ended while its name was looked up.
+    /// Records that a transfer has ended during its lookup.
     func add(at now: ContinuousClock.Instant) { left.append(now) }
 
-    /// Whether one more may begin.
+    /// Returns whether another lookup may begin.
     func hasRoom(at now: ContinuousClock.Instant) -> Bool {
         left.removeAll { now - $0 >= Self.lifetime }
         return left.count < Self.maximum

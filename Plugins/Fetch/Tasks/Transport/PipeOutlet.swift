@@ -1,34 +1,35 @@
 import Glibc
 import TaskKit
 
-/// The pipe that a body goes into as it comes, without a turn of the loop for each piece. It is written as far as that
-/// goes; the rest waits here. The thread of its network only.
+/// The pipe that a body is written to as it arrives, without a turn of the loop for each piece. Bytes that do not fit
+/// into the pipe wait here. Used only by the thread of its network.
 struct PipeOutlet {
-    /// Of the pipe's end, which does not block and is not this one's to close.
+    /// The write end of the pipe. It is non-blocking, and this does not close it.
     let descriptor: Int32
-    /// How many bytes the pipe has taken.
+    /// The number of bytes written into the pipe.
     private(set) var byteCount = 0
-    /// What the pipe had no room for: a step of decoding, and at first what had come before.
+    /// The bytes that did not fit into the pipe: at most one decoding step, and initially the bytes that had arrived
+    /// before.
     private var rest: [UInt8] = []
 
-    // The pipe keeps its size: the kernel counts all pipes of the daemon against one limit of its user, and gives new
-    // ones hardly any room where some are large.
+    // The size of the pipe is not changed. The kernel counts all pipes of the daemon against one limit of its user, so
+    // large pipes would leave hardly any room for new ones.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// Whether bytes wait for room.
     var isBlocked: Bool { !rest.isEmpty }
 
-    /// Takes all of these bytes.
+    /// Writes all of these bytes, or keeps them until there is room.
     ///
-    /// - Throws: `stream.closed`, where nobody reads.
+    /// - Throws: `stream.closed`, if the reader has closed the pipe.
     mutating func put(_ bytes: UnsafeRawBufferPointer) throws(BridgeError) {
         let count = isBlocked ? 0 : try write(bytes)
         if count < bytes.count { rest += bytes[count...] }
     }
 
-    /// Writes what waits, as far as there is room.
+    /// Writes the waiting bytes as far as there is room.
     ///
-    /// - Throws: `stream.closed`, where nobody reads.
+    /// - Throws: `stream.closed`, if the reader has closed the pipe.
     mutating func writeRest() throws(BridgeError) {
         guard isBlocked else { return }
         let waiting = rest

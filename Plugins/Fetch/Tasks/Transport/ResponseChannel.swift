@@ -1,14 +1,15 @@
 import Synchronization
 import TaskKit
 
-/// A response on its way from the network's thread to the one that reads it. Any thread.
+/// The channel of a response from the network's thread to its reader. Any thread.
 final class ResponseChannel: Sendable {
-    /// How many bytes wait here at most, and one step of decoding more: as many as a reader passes on in one call.
+    /// The maximum number of waiting bytes, which one decoding step may exceed. A reader passes on as many bytes in one
+    /// call.
     static let windowBytes = pieceBytes
-    /// Shorter pieces are put together, to as much as a reader passes on in one call.
+    /// The length up to which short pieces are combined: as much as a reader passes on in one call.
     private static let pieceBytes = 64 << 10
 
-    /// What comes next.
+    /// An event for the reader.
     enum Event: Sendable {
         case head(ResponseHead)
         case bytes([UInt8])
@@ -21,11 +22,11 @@ final class ResponseChannel: Sendable {
         var byteCount = 0
         var end: Result<TransferSummary, BridgeError>?
         var waiter: CheckedContinuation<Void, Never>?
-        /// The network's thread waits for room.
+        /// Whether the network's thread waits for room.
         var isFull = false
-        /// The reader waits for the end: the body goes into its pipe.
+        /// Whether the reader waits only for the end, because the body is written into its pipe.
         var isPoured = false
-        /// How many bytes have gone into the pipe.
+        /// The number of bytes written into the pipe.
         var pouredBytes = 0
 
         var hasSomething: Bool { end != nil || !isPoured && (head != nil || byteCount > 0) }
@@ -35,7 +36,7 @@ final class ResponseChannel: Sendable {
 
     // MARK: The network's thread
 
-    /// Whether more bytes may be put in. Where not, ``take()`` says when there is room.
+    /// Returns whether more bytes may be added. If not, ``take()`` reports when there is room again.
     func checkRoom() -> Bool {
         state.withLock { state in
             state.isFull = state.byteCount >= Self.windowBytes
@@ -49,7 +50,7 @@ final class ResponseChannel: Sendable {
         state.withLock { state in
             state.byteCount += bytes.count
             if let last = state.pieces.last, last.count + bytes.count <= Self.pieceBytes {
-                // Behind two long pieces more will come.
+                // After two long pieces, more will probably follow.
                 if bytes.count >= 8 << 10 { state.pieces[state.pieces.count - 1].reserveCapacity(Self.pieceBytes) }
                 state.pieces[state.pieces.count - 1] += bytes
             } else {
@@ -58,7 +59,7 @@ final class ResponseChannel: Sendable {
         }
     }
 
-    /// What waits here, where the reader wants it in its pipe.
+    /// Removes and returns the waiting bytes, which are then written into the reader's pipe.
     func takeAll() -> [[UInt8]] {
         state.withLock { state in
             defer { (state.pieces, state.byteCount) = ([], 0) }
@@ -66,7 +67,9 @@ final class ResponseChannel: Sendable {
         }
     }
 
-    /// - Parameter pouredBytes: How many bytes have gone into the reader's pipe.
+    /// Ends the response. Further calls are ignored.
+    ///
+    /// - Parameter pouredBytes: The number of bytes written into the reader's pipe.
     func finish(_ end: Result<TransferSummary, BridgeError>, pouredBytes: Int = 0) {
         state.withLock { state in
             guard state.end == nil else { return }
@@ -74,20 +77,20 @@ final class ResponseChannel: Sendable {
         }
     }
 
-    /// Wakes up the one that waits, where something has come.
+    /// Wakes the waiting reader if an event is available.
     func wake() {
         state.withLock { state in state.hasSomething ? state.waiter.take() : nil }?.resume()
     }
 
     // MARK: The reader
 
-    /// Whether the network's thread has nothing to do with it any more.
+    /// Whether the network's thread has finished the response.
     var isOver: Bool { state.withLock { $0.end != nil } }
 
-    /// Takes what is there; nil: nothing.
+    /// Takes the next event; returns `nil` if there is none.
     ///
-    /// - Returns: The event, and whether the network's thread is to be notified that there is capacity again.
-    /// - Throws: Why the transfer failed, once all bytes that came have been taken.
+    /// - Returns: The event, and whether the caller must notify the network's thread that there is room again.
+    /// - Throws: The error of the transfer, after all received bytes were taken.
     func take() throws(BridgeError) -> (event: Event, hasRoom: Bool)? {
         let taken = state.withLock { state -> Result<(event: Event, hasRoom: Bool)?, BridgeError> in
             if let head = state.head.take() { return .success((.head(head), false)) }
@@ -104,13 +107,13 @@ final class ResponseChannel: Sendable {
         return try taken.get()
     }
 
-    /// Waits for the end alone from now on. What has come by then and is not in the pipe is taken afterwards.
+    /// Makes the reader wait only for the end from now on. Bytes that are not in the pipe by then are taken afterwards.
     func beginPouring() { state.withLock { $0.isPoured = true } }
 
-    /// How many bytes have gone into the pipe. After the end.
+    /// The number of bytes written into the pipe. Valid after the end.
     var pouredBytes: Int { state.withLock { $0.pouredBytes } }
 
-    /// Waits until something is there.
+    /// Waits until an event is available.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in

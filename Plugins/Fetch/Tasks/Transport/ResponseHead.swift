@@ -1,59 +1,59 @@
 import HTTPRules
 import TaskKit
 
-/// What stands before a response's body.
+/// The status line and header fields of a response.
 struct ResponseHead: Sendable {
     var status: Int
-    /// The words behind the status; HTTP/2 has none.
+    /// The reason phrase; empty for HTTP/2.
     var reason: String
     /// `http/1.0`, `http/1.1`, `h2`.
     var version: String
     var headers: HeaderList
-    /// Whether the body comes as it was sent, its codings not undone.
+    /// Whether the body is delivered without decoding.
     var isBodyAsSent = false
 
-    /// Whether it leads elsewhere.
+    /// Whether the response is a redirect.
     var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && headers.contains(named: "Location") }
 }
 
-/// What is known of a transfer when its body has ended.
+/// The figures of a transfer when its body has ended.
 struct TransferSummary: Sendable {
     var wireBytes: Int64
     var decodedBytes: Int64
-    /// Since the transfer began.
+    /// The time since the transfer began.
     var total: Duration
 }
 
-/// How far a transfer is: numbers alone.
+/// The progress of a transfer, as numbers.
 struct TransferProgress: Codable, Sendable, Hashable {
     enum Phase: String, Codable, Sendable, CaseIterable {
         case queued
-        /// The name is looked up.
+        /// The name is being resolved.
         case resolving
-        /// A connection is made, or waited for.
+        /// A connection is being made or waited for.
         case connecting
-        /// The TLS session is made.
+        /// The TLS session is being established.
         case securing
         case sending
         case waiting
         case receiving
 
-        /// Whether nothing of the request can have been sent yet.
+        /// Whether no part of the request can have been sent yet.
         var isBeforeRequest: Bool { [.queued, .resolving, .connecting, .securing].contains(self) }
     }
 
     var phase: Phase
-    /// Bytes of the request's body that were sent.
+    /// The number of sent bytes of the request's body.
     var sent: Int64
-    /// Bytes of the response's body that came, as they came.
+    /// The number of received bytes of the response's body, before decoding.
     var received: Int64
-    /// How many of these there will be, where the server says so.
+    /// The expected total of ``received``; `nil` if the server does not specify it.
     var of: Int64?
 }
 
-/// Reads the lines before a body: status lines, interim responses, fields, trailers; counts all of them.
+/// Parses the lines around a body: status lines, interim responses, fields and trailers. It counts all of them.
 struct HeaderReader {
-    /// How many responses with a status below 200 may come before the one that counts.
+    /// The maximum number of interim responses, which have a status below 200, before the final one.
     static let maximumInterim = 10
 
     private var head: ResponseHead?
@@ -62,13 +62,13 @@ struct HeaderReader {
     private var interimCount = 0
     private var isDone = false
 
-    /// Takes a line with its end.
+    /// Parses a line with its line end.
     ///
-    /// - Returns: The head, once it is complete.
+    /// - Returns: The head when it is complete; otherwise `nil`.
     /// - Throws: `http.too_large`, `http.protocol`.
     mutating func take(_ line: UnsafeRawBufferPointer) throws(BridgeError) -> ResponseHead? {
         try count(line.count)
-        // Fields behind the body are counted and dropped.
+        // Trailers are counted and dropped.
         guard !isDone else { return nil }
         let text = Array(line[..<(line.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? line.endIndex)])
         if text.isEmpty { return try endBlock() }
@@ -111,7 +111,7 @@ struct HeaderReader {
         return head
     }
 
-    /// What two readers could take for bodies of different lengths.
+    /// Refuses fields that two parsers could interpret as bodies of different lengths.
     private static func check(_ headers: HeaderList) throws(BridgeError) {
         let lengths = headers.members(named: "Content-Length")
         guard lengths.allSatisfy({ $0 == lengths[0] && Int64($0).map { $0 >= 0 } ?? false }) else {

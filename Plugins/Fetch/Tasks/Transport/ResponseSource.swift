@@ -1,13 +1,13 @@
 import TaskKit
 
-/// The body of a response, whatever it comes from. One reader. It ends when nobody holds it any more.
+/// The body of a response from any source. One reader. It ends when the last reference to it is released.
 protocol ResponseSource: Sendable {
-    /// What comes next. After the end, nothing may be asked for.
+    /// Returns the next event. It must not be called after the end.
     ///
-    /// - Throws: Why the body does not come to its end; `call.cancelled` where the Swift task is cancelled.
+    /// - Throws: The error that ended the body early; `call.cancelled` if the Swift task is cancelled.
     func next() async throws(BridgeError) -> ResponseChannel.Event
 
-    /// Nobody wants the rest. Any thread.
+    /// Discards the rest of the body. Any thread.
     func cancel()
 }
 

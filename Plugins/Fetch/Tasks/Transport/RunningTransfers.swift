@@ -1,20 +1,20 @@
 import CCurl
 import TaskKit
 
-/// The transfers of a network's thread, which alone uses it.
+/// The transfers of a network's thread. Only that thread uses this.
 final class RunningTransfers {
     private let multi: MultiHandle
-    /// Has the thread go on with a transfer; any thread.
+    /// Makes the thread continue a transfer. Any thread.
     private let wake: @Sendable (UInt64) -> Void
     private var transfers: [UInt64: Transfer] = [:]
-    /// Handles that no transfer has, for the next ones.
+    /// Unused handles for the next transfers.
     private var spare: [EasyHandle] = []
-    /// How many there are at most: as many as end in one turn under load. Each takes some KiB.
+    /// The maximum number of unused handles: as many as transfers end in one turn under load. Each takes some KiB.
     private static let maximumSpare = 16
     private let lookups = OpenLookups()
-    /// What has news for its reader since the last turn.
+    /// The channels with new events for their readers since the last turn.
     private var changed: [ResponseChannel] = []
-    /// How long, from the last turn on, until the next transfer has waited too long.
+    /// The time from the last turn until the next transfer times out or may report progress.
     private(set) var patience = NetworkThread.idleTime
     private(set) var isStopped = false
 
@@ -51,13 +51,13 @@ final class RunningTransfers {
         return try EasyHandle()
     }
 
-    /// The body goes into a pipe from now on: first what waits for the reader.
+    /// Writes the body into a pipe from now on, beginning with the bytes that wait for the reader.
     private func pour(_ transfer: Transfer, into pipe: Int32) {
         transfer.pour(into: pipe)
         goOn(transfer)
     }
 
-    /// Waits for news of libcurl's and for commands, and for room in the pipes.
+    /// Waits for libcurl events, for commands, and for room in the pipes.
     func wait(atMost duration: Duration) {
         let blocked = transfers.values.filter { $0.outlet?.isBlocked == true }
         var pipes = blocked.compactMap { $0.outlet }.map {
@@ -67,7 +67,7 @@ final class RunningTransfers {
         for (transfer, pipe) in zip(blocked, pipes) where pipe.revents != 0 { goOn(transfer) }
     }
 
-    /// The reader has made room, or the request's body has bytes.
+    /// Continues a transfer after its reader has made room or the request's body has more bytes.
     private func goOn(_ transfer: Transfer) {
         if transfer.isReceivingPaused {
             transfer.isReceivingPaused = false
@@ -84,14 +84,14 @@ final class RunningTransfers {
             transfer.isSendingPaused = false
             transfer.isActive = true
         }
-        // Calls the callbacks that were held back.
+        // Calls the callbacks that were paused.
         curl_easy_pause(transfer.handle, transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
         if let fault = transfer.fault, transfer.hasStarted { end(transfer, .failure(fault)) }
     }
 
-    /// One turn: what can be done is done, and readers learn of it.
+    /// Performs one turn: all possible work, and the notification of readers.
     ///
-    /// - Returns: When it was over.
+    /// - Returns: The time after the transfers' work.
     func advance() -> ContinuousClock.Instant {
         multi.perform { transfer, result in
             transfer.result = result
@@ -120,12 +120,12 @@ final class RunningTransfers {
         changed.append(transfer.channel)
     }
 
-    /// libcurl has ended it. The reader gets the rest of the body first.
+    /// Finishes a transfer that libcurl has ended. The reader receives the rest of the body first.
     private func finish(_ transfer: Transfer, _ result: CURLcode) {
         if let fault = transfer.fault, result != CURLE_OK { return end(transfer, .failure(fault)) }
         guard transfer.isDropping || transfer.drain() else {
             if let fault = transfer.fault { return end(transfer, .failure(fault)) }
-            // `goOn` comes back to it when there is room.
+            // `goOn` finishes it when there is room.
             return noteNews(transfer)
         }
         guard result == CURLE_OK || transfer.isDropping else { return end(transfer, .failure(transfer.error(result))) }
@@ -133,7 +133,7 @@ final class RunningTransfers {
     }
 
     private func end(_ transfer: Transfer, _ result: Result<TransferSummary, BridgeError>) {
-        // Also where it has begun and ended in one turn.
+        // This covers a transfer that began and ended in one turn.
         transfer.reportPhase()
         multi.remove(transfer)
         transfers[transfer.number] = nil
@@ -144,7 +144,7 @@ final class RunningTransfers {
         noteNews(transfer)
     }
 
-    /// All that is left fails.
+    /// Ends all remaining transfers with an error.
     func endAll() {
         for transfer in transfers.values { end(transfer, .failure(.fetchCancelled)) }
         for channel in changed { channel.wake() }
@@ -153,8 +153,8 @@ final class RunningTransfers {
 }
 
 extension Transfer {
-    /// How long it may still wait; zero: nothing has come or gone for too long. Where it waits for its own reader, or
-    /// for the request's body, nobody is late; the time until it is connected is libcurl's to watch.
+    /// Returns the remaining time until the idle timeout; zero or less if it has expired. The timeout does not apply
+    /// while the transfer waits for its own reader or for the request's body. libcurl enforces the connect timeout.
     fileprivate func patience(at now: ContinuousClock.Instant) -> Duration {
         let untilReport = request.onProgress == nil ? NetworkThread.idleTime : NetworkThread.progressInterval
         guard hasStarted, result == nil, !isReceivingPaused, !isSendingPaused else { return untilReport }
@@ -167,14 +167,14 @@ extension Transfer {
             wireBytes: progress.received, decodedBytes: pipeline?.decodedBytes ?? 0, total: .now - start)
     }
 
-    /// Reports the phase, where somebody wants it and it is another one.
+    /// Reports the phase if it has changed and the request has a callback.
     fileprivate func reportPhase() {
         guard let onPhase = request.onPhase, reportedPhase != progress.phase else { return }
         reportedPhase = progress.phase
         onPhase(progress.phase)
     }
 
-    /// Reports the phase and the progress, where somebody wants them and there is some.
+    /// Reports the phase and the progress if they have changed and the request has callbacks.
     fileprivate func report(at now: ContinuousClock.Instant) {
         reportPhase()
         guard let onProgress = request.onProgress, reported?.progress != progress else { return }

@@ -1,9 +1,9 @@
 import CCurl
 
-/// The options of libcurl that requests have in common. A handle keeps them for the next request: to set them all takes
-/// as long as the rest that libcurl does for a short one.
+/// The libcurl options that requests share. A handle keeps them for the next request, because setting all of them takes
+/// as long as the rest of libcurl's work for a short request.
 struct StandingOptions: Equatable {
-    /// How many bytes are received in one call. libcurl waits for the socket once for each.
+    /// The number of bytes received in one call. libcurl waits for the socket once for each call.
     private static let receivedBytes = 32 << 10
 
     private let proxy: String?
@@ -15,7 +15,7 @@ struct StandingOptions: Equatable {
         connectMilliseconds = request.connectTimeout.wholeMilliseconds
     }
 
-    /// Sets them on a handle that has no options.
+    /// Sets the options on a handle that has none.
     func apply(to handle: UnsafeMutableRawPointer) -> Bool {
         setAddresses(handle) && setProtocol(handle) && setLimits(handle) && setTLS(handle) && setFunctions(handle)
     }
@@ -23,9 +23,9 @@ struct StandingOptions: Equatable {
     private func setAddresses(_ handle: UnsafeMutableRawPointer) -> Bool {
         ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
             && ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0) && ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1)
-            // Not those of the environment either.
+            // An empty text also disables the proxies of the environment.
             && ccurl_set_text(handle, CURLOPT_PROXY, proxy ?? "") && ccurl_set_text(handle, CURLOPT_NOPROXY, "")
-            // The request's own fields are not for the proxy.
+            // The request's own fields are not sent to the proxy.
             && ccurl_set_long(handle, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
             && ccurl_set_long(handle, CURLOPT_NETRC, 0)
     }
@@ -37,12 +37,12 @@ struct StandingOptions: Equatable {
     }
 
     private func setLimits(_ handle: UnsafeMutableRawPointer) -> Bool {
-        // Refused where the handle's last transfer ended before it had a connection, and has left its buffer.
+        // libcurl refuses this if the handle's last transfer ended without a connection and has left its buffer.
         _ = ccurl_set_long(handle, CURLOPT_BUFFERSIZE, Self.receivedBytes)
         return ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
             && ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, connectMilliseconds)
             && ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
-            // Without this, the end of a transfer whose name is looked up waits for the resolver, and all others too.
+            // Without this, ending a transfer during its lookup waits for the resolver and blocks all other transfers.
             && ccurl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
     }
 

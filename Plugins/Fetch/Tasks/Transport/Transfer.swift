@@ -2,68 +2,71 @@ import CCurl
 import HTTPRules
 import TaskKit
 
-/// One request of libcurl's. The thread of its network only.
+/// One libcurl transfer. Used only by the thread of its network.
 final class Transfer {
     let number: UInt64
     let request: TransferRequest
     let channel: ResponseChannel
-    /// libcurl's handle, which another request gets after this one.
+    /// The libcurl handle. Another transfer uses it after this one.
     let easy: EasyHandle
     private var hasLeft = false
-    /// How many connections were to carry the request: libcurl sends it again where one was lost before it answered.
+    /// The number of connections that were used for the request. libcurl repeats the request if a connection was lost
+    /// before the response.
     var attempts = 0
     private let lookups: OpenLookups
     private let url: OpaquePointer
     private var lines: UnsafeMutablePointer<curl_slist>?
 
     var headers = HeaderReader()
-    /// What becomes of the body; nil: no head has come.
+    /// The pipeline of the body; `nil` if no head has arrived.
     var pipeline: BodyPipeline?
-    /// The reader's pipe, where the body goes into one.
+    /// The reader's pipe; `nil` if the body is not written into one.
     var outlet: PipeOutlet?
-    /// The body of a redirect is dropped.
+    /// Whether the body is dropped, because it belongs to a redirect.
     var isDropping = false
-    /// Whether it has tried this machine's own addresses, for which no network is needed.
+    /// Whether it has tried a loopback address, which needs no network access.
     var triesLoopback = false
-    /// Whether something has come for its reader since that was last woken up.
+    /// Whether an event has arrived for the reader since the reader was last woken up.
     var hasNews = false
-    /// Why the callbacks have ended it; nil: they have not.
+    /// The error with which a callback has ended the transfer; `nil` if none has.
     var fault: BridgeError?
-    /// libcurl holds bytes back until the reader has taken some.
+    /// Whether libcurl holds back bytes until the reader has taken some.
     var isReceivingPaused = false
-    /// libcurl waits for bytes of the request's body.
+    /// Whether libcurl waits for bytes of the request's body.
     var isSendingPaused = false
-    /// How libcurl ended it; nil: it goes on.
+    /// The result with which libcurl ended the transfer; `nil` while it runs.
     var result: CURLcode?
     var progress = TransferProgress(phase: .connecting, sent: 0, received: 0)
     /// The phase that was reported last.
     var reportedPhase: TransferProgress.Phase?
-    /// What was reported last, and when.
+    /// The last reported progress and its time.
     var reported: (progress: TransferProgress, at: ContinuousClock.Instant)?
     let start = ContinuousClock.now
-    /// Whether something came or went since ``lastActivity`` was noted.
+    /// Whether bytes were sent or received since ``lastActivity`` was recorded.
     var isActive = false
     private(set) var lastActivity: ContinuousClock.Instant
 
-    /// Whether its name may be looked up.
+    /// Whether the transfer may begin a lookup.
     var mayLookUp: Bool { lookups.hasRoom(at: .now) }
 
     /// Whether a byte of the request may have been sent.
     var hasStarted: Bool { !progress.phase.isBeforeRequest }
 
-    /// Notes when something came or went last: to the turn of its thread, whose time costs one look at the clock.
+    /// Records the time of the last activity. Its precision is one turn of the thread, which reads the clock once.
     func noteActivity(at now: ContinuousClock.Instant) {
         if isActive { (isActive, lastActivity) = (false, now) }
     }
 
-    /// libcurl's name for ``easy``.
+    /// The libcurl pointer of ``easy``.
     var handle: UnsafeMutableRawPointer { easy.pointer }
 
+    /// Sets up a transfer.
+    ///
     /// - Parameters:
-    ///   - easy: A handle that no other transfer has.
-    ///   - lookups: Those of the thread.
-    ///   - onBody: Called, on any thread, when the request's body has more bytes.
-    /// - Throws: Where the request cannot be made.
+    ///   - easy: A handle that no other transfer uses.
+    ///   - lookups: The open lookups of the thread.
+    ///   - onBody: Called on any thread when the request's body has more bytes.
+    /// - Throws: If the request cannot be set up.
     init(
         _ number: UInt64, _ request: TransferRequest, _ channel: ResponseChannel, on easy: EasyHandle,
         _ lookups: OpenLookups, onBody: @escaping @Sendable () -> Void
@@ -81,12 +84,12 @@ final class Transfer {
 
     deinit { _ = leaveHandle() }
 
-    /// Ends the use of the handle, once libcurl does nothing with it any more. It is another transfer's then.
+    /// Releases and returns the handle when libcurl does not use it any more. Another transfer may then use it.
     func leaveHandle() -> EasyHandle {
         guard !hasLeft else { return easy }
         hasLeft = true
         if progress.phase == .resolving, result == nil || result == CURLE_OPERATION_TIMEDOUT { lookups.add(at: .now) }
-        // It has the lines and the URL.
+        // First, because the handle refers to the lines and the URL.
         easy.leave(keepsOptions: isOrdinary && result == CURLE_OK && attempts == 1)
         curl_slist_free_all(lines)
         curl_url_cleanup(url)
@@ -95,7 +98,7 @@ final class Transfer {
 
     // MARK: Setting up
 
-    /// Whether it sets no more options than those that each request sets anew.
+    /// Whether the transfer sets only options that each request sets again.
     private var isOrdinary: Bool {
         request.method == "GET" && request.body == nil && !request.tls.hasPins(for: request.url.host)
     }
@@ -106,7 +109,7 @@ final class Transfer {
             && ccurl_set_context(handle, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// A request with a body is an upload to libcurl, whatever its method.
+    /// Sets the method. For libcurl, a request with a body is an upload, independent of its method.
     private func setMethod() -> Bool {
         if request.method == "HEAD" { return ccurl_set_long(handle, CURLOPT_NOBODY, 1) }
         if request.body != nil || ["POST", "PUT", "PATCH"].contains(request.method) {
@@ -127,13 +130,13 @@ final class Transfer {
         }
         for field in request.headers {
             guard let value = FieldText.encode(field.value) else { return false }
-            // One that ends in a semicolon sends a field without a value.
+            // A line that ends in a semicolon sends a field without a value.
             guard add(&line, field.name, value.isEmpty ? ";" : ": ", value) else { return false }
         }
         return ccurl_set_header_lines(handle, lines)
     }
 
-    /// Adds a line, made in memory that all lines use.
+    /// Adds a line. All lines are assembled in the same buffer.
     private func add(_ line: inout [UInt8], _ name: String, _ mark: String, _ value: [UInt8]) -> Bool {
         line.removeAll(keepingCapacity: true)
         line += name.utf8
@@ -155,18 +158,19 @@ extension BridgeError {
 }
 
 extension Duration {
-    /// In milliseconds, rounded up.
+    /// The duration in milliseconds, rounded up.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         return Int(clamping: seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 }
 
-/// URLs as libcurl reads them.
+/// URLs as libcurl parses them.
 enum CheckedURL {
-    /// libcurl's form of a URL. Where it finds another host or port in it than was checked, it is refused.
+    /// Returns libcurl's form of a URL. A URL in which libcurl finds another host, port or scheme than was checked is
+    /// refused.
     ///
-    /// - Returns: What the caller frees with `curl_url_cleanup`.
+    /// - Returns: A handle that the caller must free with `curl_url_cleanup`.
     static func make(_ url: WebURL) throws(BridgeError) -> OpaquePointer {
         guard let parsed = curl_url() else { throw BridgeError(.internal, "there is no memory for a URL") }
         let isSame =

@@ -3,15 +3,15 @@ import Glibc
 import HTTPRules
 import TaskKit
 
-/// What libcurl calls while a transfer runs, on the network's thread. Each has the transfer as its context.
+/// The functions that libcurl calls on the network's thread while a transfer runs. Their context is the transfer.
 enum TransferCallbacks {
-    /// A line before the body, or behind it.
+    /// Accepts a line before or after the body.
     static let header: ccurl_data_function = { bytes, size, count, context in
         guard let bytes, let transfer = transfer(context) else { return 0 }
         return transfer.takeHeader(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
     }
 
-    /// Bytes of the body.
+    /// Accepts bytes of the body.
     static let body: ccurl_data_function = { bytes, size, count, context in
         guard let bytes, let transfer = transfer(context) else { return 0 }
         switch transfer.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) {
@@ -21,13 +21,13 @@ enum TransferCallbacks {
         }
     }
 
-    /// Asks for bytes of the request's body.
+    /// Provides bytes of the request's body.
     static let read: ccurl_data_function = { bytes, size, count, context in
         guard let bytes, let transfer = transfer(context) else { return ccurl_read_abort }
         return transfer.giveBody(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
     }
 
-    /// Begins the request's body again: the connection was lost before it was used.
+    /// Restarts the request's body after a connection was lost before it was used.
     static let seek: ccurl_seek_function = { context, offset, origin in
         guard let transfer = transfer(context), offset == 0, origin == SEEK_SET,
             transfer.request.body?.rewind() ?? true
@@ -35,13 +35,13 @@ enum TransferCallbacks {
         return Int32(CURL_SEEKFUNC_OK)
     }
 
-    /// The address of a name is looked up; it is not known from before.
+    /// Called before a name is looked up that libcurl has not cached.
     static let resolve: ccurl_resolve_function = { _, _, context in
         guard let transfer = transfer(context), transfer.beginLookup() else { return 1 }
         return 0
     }
 
-    /// Makes a socket for an address, where that may be reached.
+    /// Creates a socket for an address if the address is permitted.
     static let socket: ccurl_socket_function = { context, _, target in
         guard let target, let transfer = transfer(context) else { return -1 }
         let (family, kind, number) = (target.pointee.family, target.pointee.socktype, target.pointee.protocol)
@@ -51,13 +51,13 @@ enum TransferCallbacks {
         return Glibc.socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
     }
 
-    /// The connection is there, and the TLS session is about to be made.
+    /// Called when the connection is established and the TLS handshake begins.
     static let secure: ccurl_secure_function = { _, _, context in
         transfer(context)?.note(.securing)
         return CURLE_OK
     }
 
-    /// A connection is about to carry the request.
+    /// Called before the request is sent on a connection.
     static let request: ccurl_request_function = { context, remote, _, _, _ in
         guard let remote, let transfer = transfer(context) else { return Int32(CURL_PREREQFUNC_ABORT) }
         guard transfer.mayReach(IPAddress(remote: remote)) else { return Int32(CURL_PREREQFUNC_ABORT) }
@@ -71,7 +71,7 @@ enum TransferCallbacks {
 }
 
 extension Transfer {
-    /// What became of bytes of the body.
+    /// The result of passing bytes of the body to a transfer.
     enum Intake {
         case taken
         case full
@@ -79,7 +79,7 @@ extension Transfer {
     }
 
     fileprivate func mayReach(_ address: IPAddress?) -> Bool {
-        // The address of a proxy, which the operator has named.
+        // It is the address of the proxy, which the operator has configured.
         if request.proxy != nil { return true }
         guard let reason = request.gate.reason(against: address) else {
             if address?.addressClass == .loopback { triesLoopback = true }
@@ -89,11 +89,13 @@ extension Transfer {
         return false
     }
 
-    /// Notes a phase before the request. Where libcurl sends it again, on another connection, it has been sent.
+    /// Records a phase before the request is sent. A repetition on another connection does not change the phase.
     fileprivate func note(_ phase: TransferProgress.Phase) {
         if !hasStarted { progress.phase = phase }
     }
 
+    /// Begins a lookup.
+    ///
     /// - Returns: Whether the name may be looked up.
     fileprivate func beginLookup() -> Bool {
         guard mayLookUp else {
@@ -109,7 +111,7 @@ extension Transfer {
     }
 
     fileprivate func noteConnected() {
-        // A candidate that was refused does not count where another was reached.
+        // A refused candidate address does not matter if another one was reached.
         fault = nil
         isActive = true
         attempts += 1
@@ -131,7 +133,7 @@ extension Transfer {
         var head = head
         head.isBodyAsSent = hasBody && request.keepsCoding?(head) == true
         isDropping = request.dropsRedirects && head.isRedirect && !head.isBodyAsSent
-        // What takes a body as it was sent decodes, bounds and checks it.
+        // The receiver of an undecoded body decodes, limits and checks it.
         let isCounted = !isDropping && hasBody && !head.isBodyAsSent
         pipeline = try BodyPipeline(
             isCounted ? head.headers : HeaderList(),
@@ -144,7 +146,7 @@ extension Transfer {
     fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Intake {
         guard let pipeline else { return .refused }
         if isDropping { return drop(bytes.count) }
-        // What was fed before is passed on first.
+        // Bytes that were fed before are passed on first.
         guard drain() else { return fault == nil ? .full : .refused }
         isActive = true
         progress.received += Int64(bytes.count)
@@ -160,15 +162,15 @@ extension Transfer {
         return fault == nil ? .taken : .refused
     }
 
-    /// A redirect's body is read so that its connection can be used again, where it is short.
+    /// Drops bytes of a redirect's body. A short body is read to its end, so that its connection can be used again.
     private func drop(_ count: Int) -> Intake {
         progress.received += Int64(count)
         return progress.received <= 64 << 10 ? .taken : .refused
     }
 
-    /// Passes on what the pipeline holds.
+    /// Passes on the bytes that the pipeline holds.
     ///
-    /// - Returns: Whether it holds nothing any more.
+    /// - Returns: Whether the pipeline is empty.
     func drain() -> Bool {
         guard let pipeline else { return true }
         while checkRoom() {
@@ -188,10 +190,10 @@ extension Transfer {
         return false
     }
 
-    /// The body goes into a pipe from now on: first what waits for the reader.
+    /// Writes the body into a pipe from now on, beginning with the bytes that wait for the reader.
     func pour(into pipe: Int32) {
         outlet = PipeOutlet(pipe)
-        // What the pipe has no room for is drained before the body goes on.
+        // Bytes that do not fit into the pipe are drained before the body continues.
         isReceivingPaused = true
         _ = doing { () throws(BridgeError) in
             for bytes in channel.takeAll() {
@@ -202,15 +204,15 @@ extension Transfer {
         }
     }
 
-    /// Whether the reader, or its pipe, takes more.
+    /// Returns whether the reader or its pipe accepts more bytes.
     private func checkRoom() -> Bool {
         guard outlet != nil else { return channel.checkRoom() }
         return doing { () throws(BridgeError) in try outlet?.writeRest() } && outlet?.isBlocked == false
     }
 
-    /// Passes bytes of the body on.
+    /// Passes on bytes of the body.
     private func put(_ bytes: UnsafeRawBufferPointer) throws(BridgeError) {
-        if outlet != nil { return try outlet!.put(bytes) }  // `!`: asked before
+        if outlet != nil { return try outlet!.put(bytes) }  // `!`: checked above
         channel.put(bytes)
         hasNews = true
     }
@@ -235,7 +237,7 @@ extension Transfer {
         }
     }
 
-    /// Notes what goes wrong.
+    /// Runs an operation, and records its error in ``fault``.
     private func doing(_ body: () throws(BridgeError) -> Void) -> Bool {
         do throws(BridgeError) {
             try body()

@@ -3,9 +3,9 @@ import HTTPRules
 import NetworkAccess
 import TaskKit
 
-/// What libcurl's results mean to callers.
+/// The errors of callers for libcurl's results.
 extension Transfer {
-    /// The error of a result that is none of the callbacks' making.
+    /// Returns the error for a result that no callback has caused.
     func error(_ result: CURLcode) -> BridgeError {
         let host = request.url.host.text
         switch result {
@@ -25,7 +25,7 @@ extension Transfer {
             CURLE_BAD_FUNCTION_ARGUMENT:
             return .brokenProtocol("the server's response is no valid HTTP")
         case CURLE_SEND_FAIL_REWIND: return .bodyUsed
-        // libcurl's own bound for a line, which is longer than all lines may be here.
+        // libcurl's own limit for a line, which is above the limit for all lines here.
         case CURLE_OUT_OF_MEMORY where hasStarted && pipeline == nil:
             let limit = HeaderList.maximumBytes
             return .tooLarge(.headers, limit: Int64(limit), "the server's headers have more than \(limit) bytes")
@@ -40,14 +40,14 @@ extension Transfer {
         }
     }
 
-    /// `http.timeout` in the phase that it is in.
+    /// Returns `http.timeout` for the current phase.
     func timeout() -> BridgeError {
         let phase = progress.phase.rawValue
         return passing(
             .httpTimeout, "the transfer took too long while \(phase)", ["phase": .string(phase)])
     }
 
-    /// The error of a host that was not reached; another one where no host can be.
+    /// Returns the error for an unreachable host, or another one if the daemon has no network access.
     private func unreached(_ code: ErrorCode, _ message: String) -> BridgeError {
         if !triesLoopback, let obstacle = NetworkAccess.obstacle() {
             return .noNetwork(obstacle, host: request.url.host)
@@ -67,10 +67,10 @@ extension Transfer {
 
     private func untrusted() -> BridgeError {
         let host = request.url.host.text
-        // Numbers of OpenSSL's results: X509_V_ERR_….
+        // The numbers of OpenSSL's X509_V_ERR_… results.
         switch ccurl_long(handle, CURLINFO_SSL_VERIFYRESULT) {
         case 9, 10: return tls("expired", "the certificate of \(host) is not valid at this time")
-        // 1 stands there until the name has been compared.
+        // The result is 1 until the name was compared.
         case 0, 1, 62, 64: return tls("name", "the certificate of \(host) is for another name")
         default:
             let text = "the certificate of \(host) is from nobody who is trusted; the setting ca_file names authorities"

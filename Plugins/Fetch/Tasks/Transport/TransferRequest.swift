@@ -2,60 +2,60 @@ import CCurl
 import HTTPRules
 import TaskKit
 
-/// How servers are verified. That they are cannot be turned off.
+/// The settings for the verification of servers. Verification cannot be turned off.
 struct TLSSettings: Sendable, Hashable {
-    /// A file of certificates that are trusted in place of the system's.
+    /// A file of certificates that are trusted instead of the system's; `nil` for the system's.
     var authorityFile: String?
-    /// The keys that certificates of some hosts may have.
+    /// The keys that the certificates of some hosts may have.
     var pins: [Pin] = []
 
-    /// The keys of one host, or of all below a domain.
+    /// The keys of one host, or of all hosts below a domain.
     struct Pin: Sendable, Hashable {
         var host: Host
         var isBelow: Bool
-        /// SHA-256 of public keys, in base 64.
+        /// The SHA-256 hashes of public keys, in base 64.
         var keys: [String]
 
         func covers(_ other: Host) -> Bool { isBelow ? other.isBelow(host) : other == host }
     }
 
-    /// Whether a host is to have one of some keys.
+    /// Returns whether a host must have one of some keys.
     func hasPins(for host: Host) -> Bool { pins.contains { $0.covers(host) } }
 
-    /// Sets up a transfer to a host that has pins. The rest is of ``StandingOptions``.
+    /// Sets the pins of a host on a handle. ``StandingOptions`` sets the other TLS options.
     func setPins(of host: Host, on handle: UnsafeMutableRawPointer) -> Bool {
-        // Of several tables each has to hold: what one of them lacks is not taken.
+        // If several tables match, only keys that all of them contain are accepted.
         let sets = pins.filter { $0.covers(host) }.map { Set($0.keys) }
         guard let first = sets.first else { return true }
         let keys = sets.dropFirst().reduce(first) { $0.intersection($1) }.sorted()
-        // Without any, no key is right.
+        // Without a common key, no key is accepted.
         let text = keys.isEmpty ? "sha256//none" : keys.map { "sha256//\($0)" }.joined(separator: ";")
         return ccurl_set_text(handle, CURLOPT_PINNEDPUBLICKEY, text)
     }
 }
 
-/// One request to one server, checked.
+/// A checked request to one server.
 struct TransferRequest: Sendable {
     var url: WebURL
     var method: String
     var headers: HeaderList
     var body: RequestBody?
-    /// A body that only leads elsewhere is not wanted.
+    /// Whether the bodies of redirects are dropped.
     var dropsRedirects: Bool
-    /// Whether a body is to come as it was sent; nil: none is. On the network's thread.
+    /// Whether a body is requested without decoding; `nil` if none is. Called on the network's thread.
     var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
     var maximumBodyBytes: Int64
     var integrity: IntegrityMetadata?
-    /// How long it may take until the request can be sent.
+    /// The maximum time until the request can be sent.
     var connectTimeout: Duration
-    /// How long nothing may come or go.
+    /// The maximum time without any bytes sent or received.
     var idleTimeout: Duration
     var gate: AddressGate
-    /// The proxy that the request goes by; nil: none.
+    /// The proxy of the request; `nil` for none.
     var proxy: String?
     var tls: TLSSettings
-    /// Gets each phase that it comes to, on the network's thread; nil: nobody wants it.
+    /// Receives each new phase, on the network's thread; `nil` if phases are not reported.
     var onPhase: (@Sendable (TransferProgress.Phase) -> Void)?
-    /// The same with its bytes, and again while they change.
+    /// Receives the phase and the number of bytes, repeatedly while they change; `nil` if progress is not reported.
     var onProgress: (@Sendable (TransferProgress) -> Void)?
 }

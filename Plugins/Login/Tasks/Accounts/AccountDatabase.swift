@@ -2,17 +2,17 @@ import DurableDatabase
 import Synchronization
 import TaskKit
 
-/// The account store on a thread of its own. What is asked of it is done in the order in which it was asked.
+/// The account store on its own thread. Requests are executed in the order of arrival.
 final class AccountDatabase: Sendable {
     private let lane = BlockingThreads(name: "login-store")
     private let store = Mutex<AccountStore?>(nil)
-    /// Gets sentences for the operator.
+    /// Receives messages for the operator.
     private let log = Mutex<@Sendable (String) -> Void> { _ in }
 
     /// Opens the file.
     ///
-    /// - Parameter log: Gets sentences for the operator from here on.
-    /// - Throws: `storage.full`, `storage.failed`, with a sentence for the operator.
+    /// - Parameter log: Receives messages for the operator from now on.
+    /// - Throws: `storage.full`, `storage.failed`, with a message for the operator.
     func open(_ path: String, now: WallTime, log: @escaping @Sendable (String) -> Void) async throws {
         self.log.withLock { $0 = log }
         do {
@@ -22,21 +22,21 @@ final class AccountDatabase: Sendable {
         }
     }
 
-    /// Finishes what was asked before and closes the file.
+    /// Finishes the earlier requests and closes the file.
     func close() async throws {
         try await run { try self.hold(nil)?.close() }
     }
 
-    /// Does something with the store.
+    /// Runs `body` with the store.
     ///
-    /// - Throws: `storage.full`, `storage.failed`; `CancellationError`, where the call had ended before its turn came.
+    /// - Throws: `storage.full`, `storage.failed`; `CancellationError` if the call ended before its turn.
     func perform<T: Sendable>(_ body: @escaping @Sendable (AccountStore) throws -> T) async throws -> T {
         try await run { try body(self.opened()) }
     }
 
-    /// Makes a token useless, even if the caller has been cancelled in the meantime.
+    /// Revokes a token, even if the call is cancelled in the meantime.
     ///
-    /// - Parameter failed: Called where it could not be done.
+    /// - Parameter failed: Called if the token could not be revoked.
     func revokeSoon(_ token: TokenHash, failed: @escaping @Sendable (any Error) -> Void) {
         lane.submit {
             do { try self.opened().revoke(token) } catch { failed(error) }
@@ -57,7 +57,7 @@ final class AccountDatabase: Sendable {
         return store
     }
 
-    /// Takes the store in the place of the one before, which is returned.
+    /// Replaces the store and returns the previous one.
     private func hold(_ new: AccountStore?) -> AccountStore? {
         store.withLock { store in
             defer { store = new }
@@ -67,7 +67,7 @@ final class AccountDatabase: Sendable {
 }
 
 extension BridgeError {
-    /// `storage.full` or `storage.failed`, as callers see it: no path, and no word of the system's.
+    /// `storage.full` or `storage.failed`, as callers receive it: without a path and without the system's message.
     init(_ failure: DatabaseFailure) {
         let reason = failure.isFull ? "the disk is full" : "the daemon's log says why"
         self.init(failure, "the accounts cannot be used: \(reason)")

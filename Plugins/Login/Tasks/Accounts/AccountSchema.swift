@@ -2,16 +2,17 @@ import GRDB
 
 /// The tables of `accounts.sqlite`.
 enum AccountSchema {
-    /// Append-only: a migration that was published is never changed, renamed or removed.
+    /// The migrations. Append-only: a published migration is never changed, renamed or removed.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("accounts") { try $0.execute(sql: accounts) }
         return migrator
     }
 
-    /// Times are milliseconds since 1970 in UTC. Names compare byte for byte, as SQLite does by default.
+    /// The first migration. Times are milliseconds since 1970 in UTC. Names compare byte for byte, as SQLite does by
+    /// default.
     ///
-    /// `token`: known by its hash alone. It goes with its account.
+    /// `token`: only the hash is stored. A token is deleted with its account.
     private static let accounts = """
         CREATE TABLE account (
             id INTEGER PRIMARY KEY,

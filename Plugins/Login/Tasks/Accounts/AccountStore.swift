@@ -1,24 +1,24 @@
 import DurableDatabase
-// Foundation for `Data` alone, the form in which GRDB takes bytes.
+// Foundation only for `Data`, the form in which GRDB takes bytes.
 import Foundation
 import GRDB
 import Synchronization
 
-/// The accounts and their tokens, in SQLite. What it says was written is on the disk.
+/// The accounts and their tokens, in SQLite. A write is on the disk when its method returns.
 ///
-/// Every method blocks: they are called on a lane of their own, never on the loop. All of them throw `DatabaseFailure`.
+/// Every method blocks: they are called on their own lane, never on the loop. All of them throw `DatabaseFailure`.
 final class AccountStore: Sendable {
     private let file: PrivateDatabase
-    /// Nil: closed for good.
+    /// The connection; `nil` once the store is closed.
     private let connection: Mutex<ReopenableConnection<DatabaseQueue, DatabaseFailure>?>
     private let maximumTokens: Int
 
-    /// Opens the file, which only its owner may read, makes it where there is none, and brings its tables up to date.
+    /// Opens the file, which only its owner may read. Creates it if it does not exist, and migrates its tables.
     ///
     /// - Parameters:
-    ///   - now: Tokens that expired before are deleted.
-    ///   - maximumTokens: The most tokens that one account has; past it the oldest go. A script that logs in by
-    ///     password every minute keeps the last half day's, and the file stays small.
+    ///   - now: The current time. Tokens that have expired are deleted.
+    ///   - maximumTokens: The maximum number of tokens of one account; beyond it the oldest are deleted. A script that
+    ///     logs in by password every minute keeps the tokens of the last half day, and the file stays small.
     init(path: String, now: WallTime, maximumTokens: Int = 1000) throws(DatabaseFailure) {
         file = PrivateDatabase(path: path, contents: "the accounts", label: "login") { AccountSchema.migrator }
         self.maximumTokens = maximumTokens
@@ -26,13 +26,13 @@ final class AccountStore: Sendable {
         try write { try Self.deleteExpired($0, now) }
     }
 
-    /// Ends the use of the file. Every later use throws.
+    /// Closes the file. Every later use throws.
     func close() throws(DatabaseFailure) {
         var last = connection.withLock { $0.take() }
         try file.explaining { try last?.take()?.close() }
     }
 
-    /// The account of that name; nil: there is none.
+    /// Returns the account with that name; `nil` if it does not exist.
     func account(_ name: UserName) throws(DatabaseFailure) -> Account? {
         try read { database in
             let row = try Row.fetchOne(
@@ -41,7 +41,7 @@ final class AccountStore: Sendable {
         }
     }
 
-    /// Adds an account. False: the name is taken.
+    /// Adds an account. Returns false if the name is in use.
     func add(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(DatabaseFailure) -> Bool {
         try execute(
             """
@@ -50,7 +50,7 @@ final class AccountStore: Sendable {
             """, [name.text, hash.text, now.milliseconds, now.milliseconds]) > 0
     }
 
-    /// Gives an account another password and revokes its tokens. False: there is no such account.
+    /// Changes an account's password and revokes its tokens. Returns false if there is no such account.
     func setPassword(_ name: UserName, _ hash: PasswordHash, now: WallTime) throws(DatabaseFailure) -> Bool {
         try write { database in
             try database.execute(
@@ -64,17 +64,17 @@ final class AccountStore: Sendable {
         }
     }
 
-    /// Removes an account and its tokens. False: there is no such account.
+    /// Removes an account and its tokens. Returns false if there is no such account.
     func remove(_ name: UserName) throws(DatabaseFailure) -> Bool {
         try execute("DELETE FROM account WHERE name = ?", [name.text]) > 0
     }
 
-    /// How many accounts there are.
+    /// Returns the number of accounts.
     func count() throws(DatabaseFailure) -> Int {
         try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") ?? 0 }
     }
 
-    /// All accounts, in the order of their names' bytes.
+    /// Returns all accounts, in the order of their names' bytes.
     func list() throws(DatabaseFailure) -> [AccountSummary] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT name, createdAt, passwordChangedAt FROM account ORDER BY name")
@@ -86,12 +86,13 @@ final class AccountStore: Sendable {
         }
     }
 
-    /// Gives an account a token, after its password was found right.
+    /// Adds a token to an account after its password was verified.
     ///
     /// - Parameters:
-    ///   - account: As it was when its password was checked.
-    ///   - rehashed: The same password's hash at today's cost, to be kept instead of the old one.
-    /// - Returns: False: the account is gone, or has had another password since; nothing was written.
+    ///   - account: The account as it was when its password was checked.
+    ///   - rehashed: The hash of the same password at the current cost, which replaces the stored one; `nil` to keep
+    ///     it.
+    /// - Returns: False if the account was removed, or its password changed, since then; nothing was written.
     func issue(
         _ token: TokenHash, to account: Account, rehashed: PasswordHash?, now: WallTime, expiresAt: WallTime
     ) throws(DatabaseFailure) -> Bool {
@@ -113,7 +114,7 @@ final class AccountStore: Sendable {
         }
     }
 
-    /// Whose the token is, and how long; nil: it is unknown, revoked or expired.
+    /// Returns the token's user and expiry; `nil` if the token is unknown, revoked or expired.
     func owner(of token: TokenHash, now: WallTime) throws(DatabaseFailure) -> TokenOwner? {
         try read { database in
             let row = try Row.fetchOne(
@@ -127,26 +128,26 @@ final class AccountStore: Sendable {
         }
     }
 
-    /// Makes a token useless. One that is unknown is so already.
+    /// Revokes a token. Does nothing for an unknown one.
     func revoke(_ token: TokenHash) throws(DatabaseFailure) {
         _ = try execute("DELETE FROM token WHERE hash = ?", [token.data])
     }
 }
 
-/// What is needed of an account to check a password.
+/// The fields of an account that a password check needs.
 struct Account: Sendable, Hashable {
     let id: Int64
     let passwordHash: PasswordHash
 }
 
-/// What is shown of an account. Times in milliseconds since 1970, UTC.
+/// The visible fields of an account. Times in milliseconds since 1970, UTC.
 struct AccountSummary: Sendable, Hashable, Codable {
     let user: String
     let createdAt: Int64
     let passwordChangedAt: Int64
 }
 
-/// Whose a token is.
+/// The user and the expiry of a token.
 struct TokenOwner: Sendable, Hashable {
     let user: UserName
     let expiresAt: WallTime
@@ -157,7 +158,7 @@ extension AccountStore {
         try database.execute(sql: "DELETE FROM token WHERE expiresAt <= ?", arguments: [now.milliseconds])
     }
 
-    /// Executes one statement in a transaction of its own; returns how many rows it changed.
+    /// Executes one statement in its own transaction; returns the number of changed rows.
     private func execute(_ sql: String, _ arguments: StatementArguments) throws(DatabaseFailure) -> Int {
         try write { database in
             try database.execute(sql: sql, arguments: arguments)
@@ -165,12 +166,12 @@ extension AccountStore {
         }
     }
 
-    /// In a transaction that sees one state of the file.
+    /// Runs `body` in a transaction that sees one state of the file.
     func read<T>(_ body: (Database) throws -> T) throws(DatabaseFailure) -> T {
         try perform { try $0.read(body) }
     }
 
-    /// In a transaction, which is on the disk when this returns, and undone where `body` throws.
+    /// Runs `body` in a transaction. It is on the disk when this returns, and rolled back if `body` throws.
     private func write<T>(_ body: (Database) throws -> T) throws(DatabaseFailure) -> T {
         try perform { try $0.write(body) }
     }
@@ -193,6 +194,6 @@ extension AccountStore {
 }
 
 extension TokenHash {
-    /// As SQLite takes it.
+    /// The hash as an SQLite value.
     fileprivate var data: DatabaseValue { bytes.withUnsafeBytes { Data($0) }.databaseValue }
 }

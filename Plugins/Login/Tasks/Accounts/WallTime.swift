@@ -1,10 +1,10 @@
 import Glibc
 
-/// A moment, in milliseconds since the beginning of 1970 in UTC: what JavaScript's `Date` counts in.
+/// A moment, in milliseconds since the beginning of 1970 in UTC, like JavaScript's `Date`.
 struct WallTime: Sendable, Hashable, Comparable {
     let milliseconds: Int64
 
-    /// What the system's clock shows.
+    /// Returns the time of the system clock.
     static func now() -> WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -2,7 +2,7 @@ import CSodium
 
 /// Base 64 (RFC 4648) of secrets, in constant time.
 enum Base64 {
-    /// Its alphabets; `=` fills no group.
+    /// The alphabets; without `=` padding.
     enum Variant: Sendable {
         /// With `+` and `/`.
         case standardUnpadded
@@ -17,9 +17,9 @@ enum Base64 {
         }
     }
 
-    /// The text of these bytes.
+    /// Returns the text of these bytes.
     static func encode(_ bytes: [UInt8], _ variant: Variant) -> String {
-        // The length counts the NUL behind the text.
+        // The length includes the NUL after the text.
         let count = sodium_base64_encoded_len(bytes.count, variant.code)
         return String(unsafeUninitializedCapacity: count) { text in
             text.withMemoryRebound(to: CChar.self) { text in

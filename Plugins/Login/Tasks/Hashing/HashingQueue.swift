@@ -1,17 +1,17 @@
 import Synchronization
 import TaskKit
 
-/// Where passwords are hashed: one after the other, uid by uid, on a thread of their own, so that neither the loop nor
-/// the daemon's few threads for blocking work are kept busy, and memory is taken once.
+/// A queue that hashes passwords one after the other, uids in turn, on its own thread. So neither the loop nor the
+/// daemon's few threads for blocking work are kept busy, and only one hash needs memory at a time.
 final class HashingQueue: Sendable {
-    /// The most jobs that wait or run. At the usual cost the last one is done in about 20 s, well within a call's
-    /// deadline.
+    /// The maximum number of jobs that wait or run. At the usual cost the last one finishes in about 20 s, well within
+    /// a call's deadline.
     static let maximumJobs = 256
 
-    /// The most jobs of one uid, so that no user takes all the slots.
+    /// The maximum number of jobs of one uid, so that no user takes all the slots.
     static let maximumJobsPerUID = 64
 
-    /// What is said to who finds no free slot: by then the queue has moved on a good deal.
+    /// The retry time for a caller that finds no free slot. The queue finishes many jobs in this time.
     private static let retryAfter = Duration.seconds(1)
 
     private struct Jobs {
@@ -22,18 +22,18 @@ final class HashingQueue: Sendable {
     private let lane = BlockingThreads(batch: "login-hash")
     private let jobs = Mutex(Jobs())
 
-    /// Keeps a slot free for `body`, which may use `run` any number of times.
+    /// Reserves a slot for `body`, which may use `run` any number of times.
     ///
-    /// - Throws: `busy`, where there is none; what `body` throws.
+    /// - Throws: `busy` if no slot is free; the errors of `body`.
     func withSlot<T: Sendable>(for uid: UInt32, _ body: () async throws -> T) async throws -> T {
         try enter(uid)
         defer { leave(uid) }
         return try await body()
     }
 
-    /// Runs `work` on the thread, in the turn of the uid.
+    /// Runs `work` on the thread, in the uid's turn.
     ///
-    /// - Throws: What `work` throws; `CancellationError`, where the call had ended before its turn came.
+    /// - Throws: The errors of `work`; `CancellationError` if the call ended before its turn.
     func run<T: Sendable>(for uid: UInt32, _ work: @escaping @Sendable () throws -> T) async throws -> T {
         try await lane.run(of: uid, work)
     }

@@ -2,14 +2,14 @@ import CSodium
 import Sodium
 import Glibc
 
-/// What a password hash costs to compute.
+/// The cost of computing a password hash.
 struct PasswordCost: Sendable, Hashable {
-    /// Passes over the memory.
+    /// The number of passes over the memory.
     var operations: UInt64
-    /// The memory that one computation takes.
+    /// The memory that one computation uses.
     var memoryBytes: Int
 
-    /// libsodium's recommendation for answers that a person waits for: 64 MiB, well under 0.1 s.
+    /// libsodium's recommendation for interactive use: 64 MiB, well under 0.1 s.
     static let interactive = PasswordCost(
         operations: UInt64(crypto_pwhash_OPSLIMIT_INTERACTIVE), memoryBytes: Int(crypto_pwhash_MEMLIMIT_INTERACTIVE))
 
@@ -17,7 +17,7 @@ struct PasswordCost: Sendable, Hashable {
     static let moderate = PasswordCost(
         operations: UInt64(crypto_pwhash_OPSLIMIT_MODERATE), memoryBytes: Int(crypto_pwhash_MEMLIMIT_MODERATE))
 
-    /// The least that libsodium accepts: for tests.
+    /// The minimum that libsodium accepts; for tests.
     static let minimum = PasswordCost(
         operations: UInt64(crypto_pwhash_OPSLIMIT_MIN), memoryBytes: Int(crypto_pwhash_MEMLIMIT_MIN))
 }
@@ -27,7 +27,7 @@ struct PasswordHash: Sendable, Hashable {
     let text: String
 }
 
-/// Why a password was neither accepted nor refused.
+/// The reason why a password was neither accepted nor refused.
 struct HashingFailure: Error, Sendable, Hashable, CustomStringConvertible {
     let description: String
 
@@ -35,27 +35,27 @@ struct HashingFailure: Error, Sendable, Hashable, CustomStringConvertible {
     static let damaged = HashingFailure(description: "the stored hash of the password cannot be read")
 }
 
-/// Hashes and checks passwords with argon2id, by libsodium. Every call but `dummy` takes long: never on the loop.
+/// Hashes and checks passwords with argon2id, by libsodium. `hash` and `verify` take long: never on the loop.
 struct PasswordHasher: Sendable {
-    /// The longest password, in bytes: far more than any user types, and no work to speak of before hashing.
+    /// The maximum length of a password, in bytes: far more than any user types, and little work before hashing.
     static let maximumPasswordBytes = 1024
 
     let cost: PasswordCost
 
-    /// A hash that no password has and that costs as much to check as a new one: what an unknown user is checked
-    /// against, so that the time it takes does not show whether there is one.
+    /// A hash that matches no password and costs as much to check as a new one. The password of an unknown user is
+    /// checked against it, so that the time does not show whether the user exists.
     let dummy: PasswordHash
 
     init(cost: PasswordCost) {
         Sodium.prepare()
         self.cost = cost
-        // The parts are random instead of computed: equal in form, and making it costs nothing.
+        // The parts are random, not computed: the form is the same, and creating it costs nothing.
         dummy = PasswordHash(
             text: "$argon2id$v=19$m=\(cost.memoryBytes / 1024),t=\(cost.operations),p=1$"
                 + "\(Self.randomBase64(byteCount: Int(crypto_pwhash_SALTBYTES)))$\(Self.randomBase64(byteCount: 32))")
     }
 
-    /// The hash of a password, with a new salt.
+    /// Returns the hash of a password, with a new salt.
     ///
     /// - Throws: `HashingFailure.noMemory`.
     func hash(_ password: Secret) throws(HashingFailure) -> PasswordHash {
@@ -67,16 +67,16 @@ struct PasswordHasher: Sendable {
         return PasswordHash(text: String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 
-    /// Whether the hash is that of the password.
+    /// Whether the hash matches the password.
     ///
-    /// - Throws: `HashingFailure`, where it could not be found out.
+    /// - Throws: `HashingFailure` if the check was not possible.
     func verify(_ password: Secret, _ hash: PasswordHash) throws(HashingFailure) -> Bool {
         errno = 0
         let status = password.withBytes { bytes in
             crypto_pwhash_argon2id_str_verify(hash.text, bytes, UInt64(password.count))
         }
         if status == 0 { return true }
-        // libsodium has one status for a wrong password and for what went wrong, and `errno` distinguishes them.
+        // libsodium has one status for a wrong password and for failures; `errno` distinguishes them.
         switch errno {
         case EINVAL: return false
         case ENOMEM: throw .noMemory
@@ -84,7 +84,7 @@ struct PasswordHasher: Sendable {
         }
     }
 
-    /// Whether the hash was made at another cost than passwords are hashed at now.
+    /// Whether the hash was computed at another cost than the current one.
     func needsRehash(_ hash: PasswordHash) -> Bool {
         crypto_pwhash_str_needs_rehash(hash.text, cost.operations, cost.memoryBytes) != 0
     }

@@ -1,19 +1,19 @@
 import CSodium
 import Sodium
 
-/// The bytes of a password or token, in memory of our own that is overwritten when the last reference goes.
+/// The bytes of a password or token, in its own memory, which is overwritten when the last reference is released.
 ///
-/// It cannot be printed: its description, and what `dump` shows, say only that it is a secret. The string out of which
-/// it is made is the caller's, and lies beyond our reach.
+/// It cannot be printed: its description and the output of `dump` state only that it is a secret. The string from which
+/// it is created belongs to the caller; this class cannot overwrite it.
 ///
 /// `@unchecked`: the memory is written before the initializer returns, and only read until `deinit`.
 final class Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable,
     @unchecked Sendable  // written before the initializer returns, only read until `deinit`
 {
-    /// Of at least one byte: an empty secret has an address, too.
+    /// At least one byte: an empty secret has an address, too.
     private let memory: UnsafeMutablePointer<CChar>
 
-    /// How many bytes it has.
+    /// The number of bytes.
     let count: Int
 
     init(_ text: String) {
@@ -30,12 +30,12 @@ final class Secret: CustomStringConvertible, CustomDebugStringConvertible, Custo
         memory.deallocate()
     }
 
-    /// The bytes as C wants them, `count` of them. They must not leave `body`.
+    /// Calls `body` with the bytes, `count` of them, in the form for C. The pointer must not leave `body`.
     func withBytes<T>(_ body: (UnsafePointer<CChar>) -> T) -> T {
         withExtendedLifetime(self) { body(memory) }
     }
 
-    /// The secret as a string, for who has a right to it: the client that brought it.
+    /// The secret as a string, only for the client that sent it.
     var text: String {
         withBytes { bytes in
             String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -1,20 +1,21 @@
 import TaskKit
 
-/// `login.status`: as whom the session is logged in.
+/// `login.status`: returns the session's user.
 struct LoginStatusTask: ImmediateTask {
     static let name = "login.status"
     static let summary = "Returns the user of the session, and until when its token is valid."
     static let settings = TaskSettings(isPublic: true)
 
     struct Result: Codable, Sendable {
-        /// Null: not logged in.
+        /// The user; `nil` (null) if the session is not logged in.
         var user: String?
-        /// Milliseconds since 1970, UTC. Absent: not logged in, or logged in before this plugin was started.
+        /// The token's expiry in milliseconds since 1970, UTC; `nil` (absent) if the session is not logged in or logged
+        /// in before this plugin was started.
         var expiresAt: Int64?
 
         func encode(to encoder: any Encoder) throws {
             var members = encoder.container(keyedBy: CodingKeys.self)
-            // With its key also where it is null.
+            // The key is present also if the value is null.
             try members.encode(user, forKey: .user)
             try members.encodeIfPresent(expiresAt, forKey: .expiresAt)
         }

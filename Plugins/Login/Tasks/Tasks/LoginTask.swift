@@ -1,6 +1,6 @@
 import TaskKit
 
-/// `login`: by user and password, or by the token that an earlier login gave.
+/// `login`: by user and password, or by the token of an earlier login.
 struct LoginTask: BridgeTask {
     static let name = "login"
     static let summary = "Logs the session in, by user and password or by the token of an earlier login."
@@ -32,10 +32,10 @@ struct LoginTask: BridgeTask {
 
     struct Result: Codable, Sendable {
         var user: String
-        /// For `login` {token}. A login by token answers the one that it was given.
+        /// The token for `login` {token}. A login by token returns the same token.
         var token: String
-        /// When the token ceases to be good for that: milliseconds since 1970, UTC, as JavaScript's `Date` has it. The
-        /// session stays logged in past that time, until it logs out or closes.
+        /// The token's expiry in milliseconds since 1970, UTC, like JavaScript's `Date`. The session stays logged in
+        /// after that time, until it logs out or closes.
         var expiresAt: Int64
     }
 
@@ -57,7 +57,7 @@ struct LoginTask: BridgeTask {
         do {
             try await begin(grant, call)
         } catch {
-            // No one will ever get the new token.
+            // No client will receive the new token.
             if isNew {
                 service.database.revokeSoon(grant.tokenHash) { call.log.warning("an unused token was kept: \($0)") }
             }
@@ -68,16 +68,17 @@ struct LoginTask: BridgeTask {
 
     /// Gives the session its identity.
     ///
-    /// There is no suspension between the answer of the account store and the daemon's task. So calls to the daemon are
-    /// made in the order of what the store did: who removes a user, or changes a password, finds every session that
-    /// logged in before.
+    /// There is no suspension between the answer of the account store and the daemon's task. So calls to the daemon
+    /// have the order of the store's operations: a call that removes a user or changes a password finds every session
+    /// that logged in before.
     private func begin(_ grant: Grant, _ call: Call) async throws {
         let session = call.caller.session
         let login = tokens.note(grant, of: session)
         do {
             try await SessionIdentity.set(grant.user, of: session, for: call)
         } catch {
-            // The call was cancelled, or the session has closed: no other code removes what was noted too late.
+            // The call was cancelled, or the session has closed: no other code removes a login that was stored too
+            // late.
             tokens.forget(login, of: session)
             throw error
         }

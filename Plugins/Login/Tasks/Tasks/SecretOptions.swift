@@ -1,6 +1,6 @@
 import TaskKit
 
-/// Reads options that hold secrets. What does not fit is reported without showing what came, as the coder would.
+/// Reads options that contain secrets. Its errors do not contain the received values, unlike those of the coder.
 struct SecretOptions {
     private static let known: Set = ["user", "password", "token"]
     private let object: JSONObject
@@ -13,7 +13,7 @@ struct SecretOptions {
         self.object = object
     }
 
-    /// Whether there is something under the key.
+    /// Whether the key has a value other than null.
     func has(_ key: String) -> Bool {
         object[key].map { !$0.isNull } ?? false
     }
@@ -55,7 +55,7 @@ struct SecretOptions {
     }
 }
 
-/// The schemas of what is read that way.
+/// The schemas of these options.
 enum SecretSchema {
     static let user: JSON = [
         "type": "string", "minLength": 1, "description": "1 to 256 bytes, compared byte for byte",
@@ -63,7 +63,7 @@ enum SecretSchema {
     static let password: JSON = ["type": "string", "minLength": 1, "description": "1 to 1024 bytes"]
     static let token: JSON = ["type": "string", "description": "what an earlier login answered"]
 
-    /// An object with these members, all of them required.
+    /// Returns the schema of an object with these members, all of them required.
     static func object(_ properties: JSONObject) -> JSON {
         [
             "type": "object", "properties": .object(properties),

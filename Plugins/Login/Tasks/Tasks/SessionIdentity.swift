@@ -1,18 +1,18 @@
 import TaskKit
 
-/// Informs the daemon, and who listens, as whom a session is logged in.
+/// Informs the daemon and the subscribers about the user of a session.
 enum SessionIdentity {
-    /// The event of a login and of a logout: `{session, user}`, `user` being null after a logout.
+    /// The event of a login and of a logout: `{session, user}`; `user` is null after a logout.
     static let event = "login.changed"
 
-    /// Names a session's user on behalf of a call, and sends the event.
+    /// Sets a session's user on behalf of a call, and sends the event.
     static func set(_ user: UserName, of session: SessionID, for call: Call) async throws(BridgeError) {
         let identity = describe(session, user)
         let _: Empty = try await call.call("bridge.session.identify", identity)
         call.publish(event, identity)
     }
 
-    /// Takes a session's user away, in the plugin's own name, and sends the event. A session that is gone has none.
+    /// Removes a session's user, in the plugin's own name, and sends the event. Does nothing for a closed session.
     static func clear(_ session: SessionID, in plugin: PluginContext) async throws(BridgeError) {
         let identity = describe(session, nil)
         do throws(BridgeError) {
@@ -24,8 +24,8 @@ enum SessionIdentity {
         plugin.publish(event, identity)
     }
 
-    /// The sessions that are logged in as `user`, by the daemon's word: it knows also those whose login came before
-    /// this plugin was started.
+    /// Requests from the daemon the sessions that are logged in as `user`, including those that logged in before this
+    /// plugin was started.
     static func sessions(of user: UserName, in plugin: PluginContext) async throws(BridgeError) -> [SessionID] {
         struct Sessions: Decodable, Sendable {
             struct Session: Decodable, Sendable {
@@ -43,7 +43,7 @@ enum SessionIdentity {
         while true {
             let listed: Sessions = try await plugin.call("bridge.sessions", page)
             found += listed.sessions.filter { $0.user.flatMap { UserName($0) } == user }.map(\.session)
-            // A page that ends where the one before ended would never come to an end.
+            // Stops at a repeated cursor, which would cause an endless loop.
             guard let next = listed.cursor, next != page.cursor else { return found }
             page.cursor = next
         }
@@ -55,7 +55,7 @@ enum SessionIdentity {
 }
 
 extension PluginContext {
-    /// Runs `body` to its end, also where the call that wanted it ends before, and waits for it.
+    /// Runs `body` to its end, even if the call ends before, and waits for it.
     ///
     /// It starts immediately, before anything else runs on the loop.
     func toTheEnd<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {

@@ -1,11 +1,11 @@
 import TaskKit
 
-// login.users.…: the accounts. They have a permission of their own, which no rule about `login.*` covers, and are not
-// open.
+// login.users.…: the accounts. These tasks have their own permission, which no rule about `login.*` covers, and are not
+// public.
 
-/// What the tasks have in common.
+/// The constants that the tasks share.
 enum AccountTasks {
-    /// A caller that has it can log in as any user.
+    /// The permission of the tasks. A caller that has it can log in as any user.
     static let permission = "accounts.manage"
 }
 
@@ -105,7 +105,7 @@ struct ListUsersTask: BridgeTask {
 }
 
 extension SessionTokens {
-    /// Takes the identity of every session that is logged in as `user`.
+    /// Removes the identity of every session that is logged in as `user`.
     fileprivate func logOut(_ user: UserName, in plugin: PluginContext) async throws(BridgeError) {
         for session in try await SessionIdentity.sessions(of: user, in: plugin) {
             forget(session)

@@ -2,21 +2,21 @@ import TaskKit
 
 /// Decides which of the waiting calls share one commit.
 ///
-/// A batch is a prefix of the queue, carried out in three steps: the reads of sessions that have no earlier write in
-/// it; then every write, in the order of arrival, in one transaction; then, after the commit, the reads of sessions
-/// that do have an earlier write in it. A session that writes again after such a late read ends the batch, because
-/// that read must not see the second write. So every session's calls take effect in the order in which they came
-/// and its reads see exactly its own earlier writes, while calls of different sessions share one `fsync`.
+/// A batch is a prefix of the queue, executed in three steps. First, the reads of sessions that have no earlier write
+/// in it. Second, all writes, in the order of arrival, in one transaction. Third, after the commit, the reads of
+/// sessions that have an earlier write in it. A session that writes again after such a late read ends the batch,
+/// because that read must not see the second write. So every session's calls take effect in the order of arrival and
+/// its reads see exactly its own earlier writes, while calls of different sessions share one `fsync`.
 ///
 /// Pure: no I/O, no clock, no state.
 enum BatchPlanner {
-    /// What a call does to the store.
+    /// The effect of a call on the store.
     enum Effect: Sendable {
         case read
         case write
     }
 
-    /// What the planner needs to know of a waiting call.
+    /// The properties of a waiting call that the planner uses.
     struct Item: Sendable {
         var session: SessionID
         var effect: Effect
@@ -26,32 +26,33 @@ enum BatchPlanner {
 
     /// Positions in the queue, each list in the order of arrival.
     struct Batch: Sendable, Equatable {
-        /// Reads to carry out before the transaction.
+        /// Reads to execute before the transaction.
         var before: [Int] = []
-        /// Writes to carry out in one transaction.
+        /// Writes to execute in one transaction.
         var writes: [Int] = []
-        /// Reads to carry out after the commit.
+        /// Reads to execute after the commit.
         var after: [Int] = []
-        /// How many items of the queue's front the batch takes: all of the three lists together.
+        /// The number of items that the batch takes from the front of the queue.
         var count: Int { before.count + writes.count + after.count }
     }
 
-    /// How far a batch may grow.
+    /// The limits of a batch.
     struct Bounds: Sendable {
-        /// Calls in one batch: past a hundred, sharing an `fsync` gains little, and the loop thread would have nothing
-        /// to do until all that wait are written, and the lane nothing while it then answers them all.
+        /// Calls in one batch. Beyond a hundred, sharing an `fsync` gains little. The loop thread would be idle while
+        /// the batch is written, and the lane while the loop thread answers the calls.
         var calls = 128
-        /// Options in one batch, so that one transaction stays small against SQLite's page cache and the log.
+        /// Bytes of options in one batch. This keeps a transaction small compared with SQLite's page cache and the log.
         var sizeBytes = 4 << 20
     }
 
-    /// How the calls of one session in the batch constrain its next one.
+    /// How the calls of one session in the batch constrain its next call.
     private enum Progress {
         case wrote
         case readAfterWriting
     }
 
-    /// The batch to carry out next. Takes at least one item of a queue that is not empty, however large that is.
+    /// Returns the batch to execute next. It has at least one item if the queue is not empty, however large that item
+    /// is.
     static func plan(_ queue: some Sequence<Item>, bounds: Bounds = Bounds()) -> Batch {
         var batch = Batch()
         var sizeBytes = 0
@@ -76,31 +77,31 @@ enum BatchPlanner {
     }
 }
 
-/// How far a batch has come, and where it ends because its time is over.
+/// The progress of a batch, which ends early when its time is over.
 struct BatchProgress {
     private var isDone: [Bool]
-    /// Whose each call is.
+    /// The user of each call.
     private let users: [UInt32]
-    /// No call from here on is begun.
+    /// No call at this position or later is begun.
     private var end: Int
     private var hasBegun = false
     private let slice: Slice
-    /// Users whose last call took more than a slice. No other user's commit waits for their next one: it begins a
-    /// batch.
+    /// Users whose last call took more than a slice. Their next call begins a new batch, so that no other user's commit
+    /// waits for it.
     private(set) var slowUsers: Set<UInt32>
 
-    /// - Parameter users: Whose each call of the batch is.
+    /// - Parameter users: The user of each call of the batch.
     init(users: [UInt32], slow slowUsers: Set<UInt32>, _ slice: Slice) {
         isDone = Array(repeating: false, count: users.count)
         end = users.count
         (self.users, self.slowUsers, self.slice) = (users, slowUsers, slice)
     }
 
-    /// Whether there is time for the call at a position. Where there is none, there is none for any behind it: each may
-    /// be of the same session.
+    /// Whether there is time for the call at a position. If not, no later call may begin either: it may belong to the
+    /// same session.
     ///
-    /// There always is for the front of the queue. Where that is a write, reads behind it are carried out first: if
-    /// they used its time up, it would wait for as long as reads follow.
+    /// The front of the queue may always begin. If it is a write, reads behind it are executed first. If these could
+    /// use up its time, it would wait as long as reads follow.
     mutating func mayBegin(_ position: Int) -> Bool {
         if position > 0, position < end, hasBegun, slowUsers.contains(users[position]) || slice.isOver {
             end = position
@@ -108,7 +109,7 @@ struct BatchProgress {
         return position < end
     }
 
-    /// Does the work of the call at a position, which was begun, and notes whether it took long.
+    /// Does the work of the call at a position, which has begun, and records whether it took long.
     mutating func timing<T>(_ position: Int, _ work: () throws -> T) rethrows -> T {
         let own = slice.another()
         defer {
@@ -117,7 +118,7 @@ struct BatchProgress {
         return try work()
     }
 
-    /// The same; the call is carried out then.
+    /// Begins the call at a position if there is time, and marks it as executed.
     mutating func begin(_ position: Int) -> Bool {
         guard mayBegin(position) else { return false }
         isDone[position] = true
@@ -125,25 +126,25 @@ struct BatchProgress {
         return true
     }
 
-    /// Whether the call at a position fails with those that were begun; it is as good as carried out then.
+    /// Whether the call at a position fails together with the begun calls. If so, it is marked as executed.
     mutating func fail(_ position: Int) -> Bool {
         guard position < end else { return false }
         isDone[position] = true
         return true
     }
 
-    /// The calls that were not carried out, in order.
+    /// Returns the calls that were not executed, in order.
     ///
-    /// - Parameter calls: Those of the batch, and others behind them.
+    /// - Parameter calls: The calls of the batch, and others behind them.
     func left<Call>(of calls: [Call]) -> [Call] {
         calls.enumerated().filter { !isDone.indices.contains($0.offset) || !isDone[$0.offset] }.map(\.element)
     }
 }
 
-/// What became of calls that a lane took.
+/// The outcome of the calls that a lane took.
 struct LaneOutcome {
-    /// Those that wait on, in order.
+    /// The calls that continue to wait, in order.
     var left: [any StoreCall] = []
-    /// The storage did not fail.
+    /// Whether the storage did not fail.
     var isSound = true
 }

@@ -1,29 +1,29 @@
 import TaskKit
 
-/// Which calls wait for which lane, and which of them must wait for others of their session first.
+/// The queues of waiting calls, by lane. Calls that must wait for other calls of their session are held back.
 ///
-/// The law of order: a session's calls take effect in the order in which they came, so that its reads see exactly its
-/// own earlier writes. All calls of a session that are under way are on one lane, which keeps their order; a call for
-/// another lane is held, with everything of its session behind it, until they are finished. Calls of different
-/// sessions never wait for each other here.
+/// The rule of order: a session's calls take effect in the order of arrival, so that its reads see exactly its own
+/// earlier writes. All active calls of a session are on one lane, which keeps their order. A call for another lane is
+/// held until they are finished, and so are all calls of its session behind it. Calls of different sessions never wait
+/// for each other here.
 ///
-/// The law of turns: what is for a lane is taken user by user, see ``UserTurns``. A session has one user, so that its
-/// order is kept.
+/// The rule of turns: the calls for a lane are taken from the users in turn, see ``UserTurns``. A session has one user,
+/// so its order is kept.
 ///
 /// Pure: no I/O, no clock, no threads.
 struct CallQueues {
     typealias Call = any StoreCall
 
     private struct Session {
-        /// Where its calls are that are under way: in a lane's queue, or being carried out.
+        /// The lane of the session's active calls, which are in the lane's queue or being executed.
         var lane: StoreLane
         var underWay = 0
-        /// Those behind them, the first of which is for another lane.
+        /// The calls behind them, the first of which is for another lane.
         var held = WaitingLine<Call>()
-        /// The options of all of them.
+        /// The bytes of the options of all these calls.
         var sizeBytes = 0
 
-        /// - Returns: Whether the call is held; else it goes to its lane.
+        /// - Returns: Whether the call is held; otherwise it goes to its lane.
         mutating func admit(_ call: Call) -> Bool {
             sizeBytes += call.sizeBytes
             guard held.isEmpty, underWay == 0 || lane == call.lane else {
@@ -35,7 +35,7 @@ struct CallQueues {
             return false
         }
 
-        /// The calls at the front of those held that are for one lane.
+        /// Releases the held calls at the front that are for one lane.
         mutating func release() -> [Call] {
             var released: [Call] = []
             while let next = held.first, released.first.map({ $0.lane == next.lane }) ?? true {
@@ -50,23 +50,23 @@ struct CallQueues {
 
     private struct Queue {
         var calls = UserTurns<Call>()
-        /// A job is on the way to take the calls, or at work on those taken before.
+        /// Whether a job will take the calls, or is executing calls that it took before.
         var isAwake = false
     }
 
     private var sessions: [SessionID: Session] = [:]
     private var queues = StoreLane.allCases.map { _ in Queue() }
-    /// How many calls there are that are not finished.
+    /// The number of calls that are not finished.
     private(set) var count = 0
 
     enum Admission {
-        /// Its lane must be woken.
+        /// The call's lane must be woken.
         case first
         case queued
         case refused
     }
 
-    /// Takes a call in.
+    /// Admits a call.
     mutating func admit(_ call: Call) -> Admission {
         let isHeld: Bool
         if let index = sessions.index(forKey: call.session) {
@@ -89,24 +89,24 @@ struct CallQueues {
         return !queues[call.lane.rawValue].isAwake
     }
 
-    /// Takes the next of what waits for a lane, as many as it carries out together; nothing: the lane must be woken for
-    /// the next.
+    /// Takes the next calls for a lane, as many as it executes together. If there is none, the lane must be woken for
+    /// the next one.
     ///
-    /// - Parameter calls: Is empty; its storage is reused.
+    /// - Parameter calls: An empty array, whose storage is reused.
     mutating func take(_ lane: StoreLane, into calls: inout [Call]) {
         while calls.count < lane.callsAtOnce, let call = queues[lane.rawValue].calls.popFirst() { calls.append(call) }
         if calls.isEmpty { queues[lane.rawValue].isAwake = false }
     }
 
-    /// Puts calls of a lane that were taken last back to where they were: there was no time for them.
+    /// Puts the calls that a lane took last back to their positions, because there was no time for them.
     mutating func putBack(_ calls: [Call], _ lane: StoreLane) {
         for call in calls.reversed() { queues[lane.rawValue].calls.putBack(call, of: call.user) }
     }
 
-    /// The user has had a turn on a lane.
+    /// Ends a user's turn on a lane.
     mutating func endTurn(of user: UInt32, _ lane: StoreLane) { queues[lane.rawValue].calls.endTurn(of: user) }
 
-    /// Calls that were taken have had their effect: what was held for them goes on.
+    /// Finishes calls that were taken, and releases the calls that were held for them.
     ///
     /// - Returns: The lanes that must be woken.
     mutating func finish(_ calls: some Sequence<Call>) -> [StoreLane] {

@@ -2,31 +2,30 @@ import DurableDatabase
 import GRDB
 import TaskKit
 
-/// Carries out queries, a slice of each at a time. A query that has not ended keeps a connection with an open
-/// transaction, so that it finds the store as it was when it began. Where there are more queries than
-/// `Limits.snapshots`, or the log has grown too long, a query lets its transaction go, and goes on with what is stored
-/// by then.
+/// Executes queries, a slice of each at a time. An unfinished query keeps a connection with an open transaction, so
+/// that it reads the store as it was at its beginning. If there are more queries than `Limits.snapshots`, or the log is
+/// too long, a query ends its transaction and continues with the current state of the store.
 ///
-/// Used by one thread at a time, that of its lane. It sees what is committed and waits for no commit, nor does any
-/// commit wait for it.
+/// Used by one thread at a time, that of its lane. It reads committed data only. It waits for no commit, and no commit
+/// waits for it.
 struct QueryEngine {
     /// A query that has begun.
     fileprivate struct Begun {
         var scan: QueryScan
-        /// Has its transaction open; nil: it let it go.
+        /// The connection with the query's open transaction; `nil` if the transaction was ended.
         var connection: KeptConnection?
     }
 
     private let sink: any StoreSink
-    /// Makes a connection that is opened when it is used. Nil: not open.
+    /// Creates a connection that is opened at its first use; `nil` if the engine is not open.
     private var makeConnection: (() -> KeptConnection)?
-    /// For the next query, without a transaction.
+    /// A connection for the next query, without a transaction.
     private var spare: KeptConnection?
     private var begun: [ObjectIdentifier: Begun] = [:]
 
     init(sink: any StoreSink) { self.sink = sink }
 
-    /// From here on calls are carried out; a connection is opened for the first of them.
+    /// Enables the execution of calls. The first call opens a connection.
     mutating func open(_ settings: StoreEngine.Settings) {
         makeConnection = {
             KeptConnection(log: settings.log) { () throws(BridgeError) in
@@ -40,7 +39,7 @@ struct QueryEngine {
         makeConnection = nil
     }
 
-    /// Closes all connections. They are opened again for the next slice, and queries that have not ended begin again.
+    /// Closes all connections. They are opened again for the next slice, and unfinished queries begin again.
     mutating func rest() {
         releaseSnapshots()
         begun = [:]
@@ -48,8 +47,8 @@ struct QueryEngine {
         spare = nil
     }
 
-    /// Queries that have not ended go on with what is stored by then, so that the log is not needed for what was
-    /// before.
+    /// Ends the transactions of unfinished queries, which then continue with the current state of the store. So they no
+    /// longer need the log for the earlier state.
     mutating func releaseSnapshots() {
         for id in begun.keys {
             guard let connection = begun[id]?.connection.take() else { continue }
@@ -57,7 +56,7 @@ struct QueryEngine {
         }
     }
 
-    /// Carries out a slice of one query, and answers it where that was the last.
+    /// Executes a slice of one query, and answers the query if that slice was the last.
     mutating func carryOut(_ calls: [any StoreCall], until slice: Slice) -> LaneOutcome {
         guard let call = calls.first else { return LaneOutcome() }
         let result: Result<[UInt8], BridgeError>
@@ -68,11 +67,11 @@ struct QueryEngine {
             result = .failure(BridgeError(storage: error))
         }
         sink.deliver([StoreAnswer(call: call, outcome: result)])
-        // Its connection was given back, whatever became of it.
+        // The call's connection was returned in every case.
         return LaneOutcome(isSound: spare == nil || spare?.opened != nil)
     }
 
-    /// - Returns: The result; nil: it takes another slice.
+    /// - Returns: The result; `nil` if another slice is needed.
     private mutating func carryOut(_ call: any StoreCall, until slice: Slice) throws -> [UInt8]? {
         guard let makeConnection else { throw BridgeError.storeNotOpen }
         let id = ObjectIdentifier(call)
@@ -100,7 +99,7 @@ struct QueryEngine {
         }
     }
 
-    /// Ends the transaction of a connection, and keeps one for the next query.
+    /// Ends the transaction of a connection, and keeps one connection for the next query.
     private mutating func release(_ connection: KeptConnection) {
         var connection = connection
         connection.opened?.endTransaction()
@@ -109,9 +108,9 @@ struct QueryEngine {
 }
 
 extension StoreConnection {
-    /// A slice of a query, in a transaction that is open afterwards.
+    /// Executes a slice of a query, in a transaction that stays open.
     ///
-    /// - Parameter begun: What the query has come to so far; nil: nothing.
+    /// - Parameter begun: The progress of the query so far; `nil` if it has not begun.
     fileprivate func step(_ call: any StoreCall, _ begun: QueryEngine.Begun?, until slice: Slice) throws -> StoreWork {
         try use { database, statements in
             let records = RecordReader(database, statements, collections)

@@ -2,26 +2,26 @@ import DurableDatabase
 import GRDB
 import TaskKit
 
-/// A connection that only reads, and carries out reads by key.
+/// A read-only connection that executes reads by key.
 ///
-/// Used by one thread at a time, that of its lane. It sees what is committed and waits for no commit, nor does any
-/// commit wait for it.
+/// Used by one thread at a time, that of its lane. It reads committed data only. It waits for no commit, and no commit
+/// waits for it.
 struct ReadEngine {
     private let sink: any StoreSink
-    /// Nil: not open.
+    /// The connection; `nil` if the engine is not open.
     var kept: KeptConnection?
 
     init(sink: any StoreSink) { self.sink = sink }
 
-    /// From here on calls are carried out; the connection is opened for the first of them, or held before.
+    /// Enables the execution of calls. The first call opens the connection, unless `holdIndex` has opened it.
     mutating func open(_ settings: StoreEngine.Settings) {
         kept = KeptConnection(log: settings.log) { () throws(BridgeError) in try settings.file.openReader() }
     }
 
-    /// Opens the connection before there is a call: while one is open, the log's index stays where it is. To make it
-    /// again, for a read after the connection that writes was closed, would take a disk that can be written to.
+    /// Opens the connection before the first call: while a connection is open, the log's index file stays. To create it
+    /// again for a read after the writing connection was closed, the disk would have to be writable.
     mutating func holdIndex() {
-        // `try?`: whatever is wrong is met again, and reported, by the first call.
+        // `try?`: an error occurs again at the first call, which reports it.
         try? kept?.usable().use { database, _ in _ = try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema") }
     }
 
@@ -30,9 +30,8 @@ struct ReadEngine {
         kept = nil
     }
 
-    /// Carries out calls from the front, as far as the slice and a delivery reach, and answers those that it has
-    /// carried out. Reads that fail fail singly, but a failure of the storage makes those behind it wait for a new
-    /// connection.
+    /// Executes calls from the front, as many as fit into the slice and one delivery, and answers them. A failed read
+    /// affects no other. After a failure of the storage the next read opens a new connection.
     mutating func carryOut(_ calls: [any StoreCall], until slice: Slice) -> LaneOutcome {
         var batch = ReadBatch(rest: calls[...], slice)
         var isSound = true
@@ -60,7 +59,7 @@ private struct ReadBatch {
     private var resultBytes = 0
     private let slice: Slice
 
-    /// Results in one delivery, so that they do not pile up in memory.
+    /// The maximum size of the results in one delivery, which limits the memory that they use.
     private static let deliveryBytes = 256 << 10
 
     init(rest: ArraySlice<any StoreCall>, _ slice: Slice) {
@@ -68,18 +67,18 @@ private struct ReadBatch {
         answers.reserveCapacity(rest.count)
     }
 
-    /// All that goes into one delivery has been carried out, or all that there was time for; the first one in any case.
+    /// Whether the delivery is full or the time is over. The first call is always executed.
     var isDone: Bool {
         guard let next = rest.first, resultBytes < Self.deliveryBytes else { return true }
-        // To decode long options takes milliseconds, for which no other answer waits.
+        // The decoding of long options takes milliseconds. No other answer must wait for it.
         return !answers.isEmpty && (slice.isOver || next.sizeBytes > Limits.shortOptionBytes)
     }
 
-    /// - Returns: The error, where the storage failed.
+    /// - Returns: The error if the storage failed, else `nil`.
     mutating func carryOut(on connection: StoreConnection) -> BridgeError? {
         connection.use { database, statements in
             let records = RecordReader(database, statements, connection.collections)
-            // One for all of them: every statement outside of a transaction locks the file and unlocks it.
+            // One transaction for all reads: every statement outside of a transaction locks the file and unlocks it.
             _ = try? records.statement("BEGIN").run()
             defer { if (try? records.statement("COMMIT").run()) == nil { try? database.rollback() } }
             while !isDone, let call = rest.popFirst() {
@@ -104,7 +103,7 @@ private struct ReadBatch {
         return nil
     }
 
-    /// Answers all that are left with an error.
+    /// Answers all remaining calls with an error.
     mutating func fail(_ error: BridgeError) {
         while let call = rest.popFirst() { answers.append(StoreAnswer(call: call, outcome: .failure(error))) }
     }

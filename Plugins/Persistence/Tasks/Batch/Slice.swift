@@ -1,16 +1,16 @@
 import Glibc
 
-/// The time that a lane works before it asks whose turn it is. A call that is begun within it may take longer, as long
-/// as a call can take; so may one record of a query.
+/// The time for which a lane works before the next user's turn. A call that begins within it may exceed it; so may one
+/// record of a query.
 struct Slice {
-    /// The time since some moment in the past.
+    /// Returns the time since a moment in the past.
     typealias Clock = @Sendable () -> Duration
 
     private let clock: Clock
     private let length: Duration
     private let end: Duration
 
-    /// Begins now.
+    /// Creates a slice that begins now.
     init(of length: Duration, _ clock: @escaping Clock) {
         (self.length, self.clock) = (length, clock)
         end = clock() + length
@@ -18,10 +18,10 @@ struct Slice {
 
     var isOver: Bool { clock() >= end }
 
-    /// As long a slice that begins now.
+    /// Returns a slice of the same length that begins now.
     func another() -> Slice { Slice(of: length, clock) }
 
-    /// The system's clock, which no one sets.
+    /// The monotonic clock of the system, which is never set.
     static let monotonic: Clock = {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,14 +1,14 @@
 import TaskKit
 
 extension Store {
-    /// The watches of these sessions, for the next daemon.
+    /// Returns the watches of these sessions, for the next daemon.
     func keepWatches(of sessions: [SessionID]) async throws -> [SessionID: [SavedWatch]] {
         try await withAccess { try $0.watches.saved(of: sessions, $0.records) }
     }
 
-    /// Goes on with watches of the daemon before.
+    /// Restores the watches of the previous daemon.
     ///
-    /// - Returns: The sessions that cannot go on.
+    /// - Returns: The sessions whose watches cannot continue.
     func restoreWatches(_ kept: [SessionID: [SavedWatch]]) async throws -> [SessionID] {
         noteWatchers(kept.keys)
         let (replays, lost) = try await withAccess { access in

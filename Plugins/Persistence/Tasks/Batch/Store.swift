@@ -1,54 +1,54 @@
 import Synchronization
 import TaskKit
 
-/// The store as the tasks see it: takes calls, has each carried out on its lane's thread, in the order that
+/// The interface of the store for the tasks. It takes calls and executes each on its lane's thread, in the order that
 /// `CallQueues` keeps.
 ///
-/// May be used on any thread.
+/// Any thread.
 final class Store: Sendable {
-    /// Runs jobs one after the other, in their order, on a lane's thread, which may block.
+    /// Runs jobs one after the other, in order, on a lane's thread, which may block.
     typealias Scheduler = @Sendable (_ lane: StoreLane, _ job: @escaping @Sendable () -> Void) -> Void
 
-    /// Runs something once the calls that came together have all been submitted: without waiting for any that may come.
+    /// Runs the argument once all calls that arrived together have been submitted. Does not wait for later calls.
     typealias Gatherer = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     private struct State {
         var queues = CallQueues()
-        /// Calls are taken in.
+        /// Whether calls are accepted.
         var isOpen = false
-        /// Sessions that may watch: the others end without a word to the lane of commits.
+        /// Sessions that may have watches. When another session closes, the lane of commits has no work.
         var watchers: Set<SessionID> = []
-        /// What calls of tasks are answered, because the database turned out to be damaged.
+        /// The error with which calls of tasks are answered if the database is damaged; otherwise `nil`.
         var damage: BridgeError?
-        /// Who waits for the last call to be finished.
+        /// Resumed when the last call is finished; `nil` if the store is not closing.
         var whenIdle: CheckedContinuation<Void, Never>?
-        /// Returns how many calls there are.
+        /// The metric for the number of calls.
         var callsGauge = Gauge()
     }
 
     private let state = Mutex(State())
-    // Each is held for a batch at a time, and a lane's jobs do not overlap: a job waits for it only while the database
-    // is replaced.
+    // Each mutex is held for one batch, and the jobs of a lane do not overlap. A job waits for it only while the
+    // database is replaced.
     let commits: Mutex<StoreEngine>
     let reads: Mutex<ReadEngine>
     let queries: Mutex<QueryEngine>
-    /// Replays wait for the storage to work again.
+    /// Whether replays wait until the storage works again.
     private let hasStalledReplays = Atomic<Bool>(false)
     let lateCheck = LateCheck()
-    /// Whether there is a `damage`: asked for each call.
+    /// Whether there is a `damage`; read for each call.
     private let isDamaged = Atomic(false)
     private let schedule: Scheduler
     private let gather: Gatherer
     private let clock: Slice.Clock
     private let maximumLogBytes: Int
-    /// How long the log may be before it is emptied; of the thread of the lane of commits.
+    /// The length of the log above which it is emptied. Only for the thread of the lane of commits.
     private let nextLogBytes: Atomic<Int>
 
     /// - Parameters:
-    ///   - gather: the default runs its argument immediately: calls that come together are then taken as they come, by
-    ///     a lane that may be done with the first before the second is there.
-    ///   - clock: For the slices of the lanes' time.
-    ///   - maximumLogBytes: How long the log may grow while queries read what was there before.
+    ///   - gather: The default runs its argument immediately. A lane may then finish the first call before a second one
+    ///     that arrived with it.
+    ///   - clock: The clock for the slices.
+    ///   - maximumLogBytes: The length to which the log may grow while queries read an earlier state.
     init(
         sink: any StoreSink, gather: @escaping Gatherer = { $0() }, clock: @escaping Slice.Clock = Slice.monotonic,
         maximumLogBytes: Int = Limits.logBytes, schedule: @escaping Scheduler
@@ -71,8 +71,8 @@ final class Store: Sendable {
         submit(call)
     }
 
-    /// Queues a call. Its position in its session's order is that of the call of this method. One too many is answered
-    /// `busy`.
+    /// Queues a call. Its position in its session's order is that of the call of this method. If too much of the
+    /// session waits, the answer is `busy`.
     func submit(_ call: any StoreCall) {
         let admission = state.withLock { state in
             defer { state.callsGauge.set(state.queues.count) }
@@ -81,8 +81,8 @@ final class Store: Sendable {
         }
         switch admission {
         case .first:
-            // A lane is woken once for all that the loop has read, and carries it out as one batch: waking it for the
-            // first call costs more than a read does, and would make a commit of one where there could be many.
+            // A lane is woken once for all calls that the loop has read, and executes them as one batch. Waking it for
+            // the first call alone costs more than a read, and would commit one call where it could commit many.
             let lane = call.lane
             gather { self.wake(lane) }
         case .queued: break
@@ -95,13 +95,13 @@ final class Store: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the database, making or migrating it as needed, and checks it. Where time runs out, the rest is checked
-    /// while the database is in use. If damage is found then, the log says so, and calls of tasks are refused.
+    /// Opens the database, creates or migrates it as needed, and checks it. If the time runs out, the rest is checked
+    /// while the database is in use. If that check finds damage, this is logged, and calls of tasks are refused.
     ///
-    /// - Parameter check: Fires where there is no more time to check it.
-    /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
+    /// - Parameter check: Fires when there is no more time for the check.
+    /// - Throws: `storage.failed`, `storage.full`, with a message for the operator.
     func open(_ settings: StoreEngine.Settings, check: Interruption = Interruption()) async throws {
-        // All on one thread: those of the other lanes start with their first calls.
+        // All on one thread: the threads of the other lanes start with their first calls.
         let isChecked = try await performOnCommits {
             let isChecked = try self.commits.withLock { try $0.open(settings, check: check) }
             self.reads.withLock {
@@ -133,13 +133,13 @@ final class Store: Sendable {
         }
     }
 
-    /// From here on calls of tasks are refused; nil: carried out again, for the database is another one.
+    /// Refuses calls of tasks from now on; `nil` accepts them again, because the database was replaced.
     func note(_ damage: BridgeError?) {
         state.withLock { $0.damage = damage }
         isDamaged.store(damage != nil, ordering: .relaxed)
     }
 
-    /// Carries out what was submitted before, then closes the database. Calls submitted later are refused.
+    /// Executes the calls submitted before, then closes the database. Calls submitted later are refused.
     func close() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -149,7 +149,7 @@ final class Store: Sendable {
             }
             if isIdle { continuation.resume() }
         }
-        // No lane has anything left to do. The connection that writes is the last one: it leaves an empty log behind.
+        // No lane has work left. The writing connection is the last one: it leaves an empty log.
         try? await performOnCommits {
             self.lateCheck.stop()
             self.reads.withLock { $0.close() }
@@ -164,25 +164,25 @@ final class Store: Sendable {
         }
     }
 
-    /// Looks at the store between two batches, apart from any call.
+    /// Runs `body` with the store between two batches, independent of any call.
     func withAccess<T: Sendable>(_ body: @escaping @Sendable (StoreAccess) throws -> T) async throws -> T {
         try await performOnCommits { try self.commits.withLock { try $0.withAccess(body) } }
     }
 
     // MARK: Watches
 
-    /// Ends the watches of a session that is gone, after the calls that it made before.
+    /// Ends the watches of a closed session, after its earlier calls.
     func sessionClosed(_ session: SessionID, user: UInt32) {
         guard state.withLock({ $0.watchers.remove(session) }) != nil else { return }
         submit(StoreJob(session: session, user: user, .read, { $0.watches.remove(session) }, end: { _ in }))
     }
 
-    /// These sessions may watch, by watches of the daemon before.
+    /// Records that these sessions may have watches, which come from the previous daemon.
     func noteWatchers(_ sessions: some Sequence<SessionID>) {
         state.withLock { $0.watchers.formUnion(sessions) }
     }
 
-    /// Carries a replay on: sends a page, then queues up again, so that others get their turn in between.
+    /// Continues a replay: sends a page, then queues again, so that others get their turn in between.
     func replay(_ replay: WatchRegistry.ReplayID) {
         let send = { @Sendable (access: StoreAccess) in
             let isMore = try access.watches.sendNextPage(of: replay, access.records, access.sink)
@@ -191,7 +191,7 @@ final class Store: Sendable {
         submit(
             StoreJob(session: replay.session, user: replay.user, .read, send) { outcome in
                 guard case .failure = outcome else { return }
-                // Not here and now: the engine may be at work.
+                // Not immediately: the engine may be in use.
                 self.schedule(.commits) { self.stall(replay) }
             })
     }
@@ -201,7 +201,7 @@ final class Store: Sendable {
         hasStalledReplays.store(true, ordering: .relaxed)
     }
 
-    /// The storage has just worked.
+    /// Continues stalled replays. Called after the storage has worked.
     private func carryOnReplays() {
         guard hasStalledReplays.exchange(false, ordering: .relaxed) else { return }
         schedule(.commits) { self.commits.withLock { $0.takeStalled() }.forEach(self.replay) }
@@ -209,12 +209,11 @@ final class Store: Sendable {
 
     // MARK: The lanes' threads
 
-    /// Takes everything that waits for a lane, batch after batch, each of them in turns of the users. The lane's
-    /// thread.
+    /// Executes all calls that wait for a lane, batch after batch, the users in turn. The lane's thread.
     private func drain(_ lane: StoreLane) {
         var calls: [any StoreCall] = []
         while true {
-            // Taken batch by batch, so that the options of what is done do not stay in memory.
+            // Taken batch by batch, so that the options of executed calls do not stay in memory.
             calls.removeAll(keepingCapacity: true)
             state.withLock { $0.queues.take(lane, into: &calls) }
             if calls.isEmpty { return }
@@ -234,13 +233,13 @@ final class Store: Sendable {
         }
     }
 
-    /// Finishes calls that were taken, but for those that are left, which wait on.
+    /// Finishes the taken calls, except those in `left`, which continue to wait.
     private func settle(_ calls: [any StoreCall], left: [any StoreCall], _ lane: StoreLane) {
         let isLeft = Set(left.map { ObjectIdentifier($0) })
         let (lanes, whenIdle) = state.withLock { state in
             state.queues.putBack(left, lane)
-            // The user of the last call that was carried out, or of the query of which a slice was, has had a turn,
-            // also where they were alone when it began.
+            // The turn of the user of the last executed call, or of the query that had a slice, ends, even if no other
+            // user was waiting when the call began.
             let last = lane == .queries ? calls.last : calls.last { !isLeft.contains(ObjectIdentifier($0)) }
             if let last { state.queues.endTurn(of: last.user, lane) }
             let lanes = state.queues.finish(calls.lazy.filter { !isLeft.contains(ObjectIdentifier($0)) })
@@ -251,9 +250,9 @@ final class Store: Sendable {
         whenIdle?.resume()
     }
 
-    /// Empties a log that has grown because there was always a query that read what was there before: queries go on
-    /// with what is there now. Where another program reads what was there before, it is tried again when the log has
-    /// grown as much again.
+    /// Empties a log that has grown because queries always read an earlier state. The queries continue with the current
+    /// state. If another program still reads an earlier state, this is tried again when the log has grown by the same
+    /// amount.
     private func emptyLongLog() {
         guard commits.withLock({ $0.logBytes }) > nextLogBytes.load(ordering: .relaxed) else { return }
         let rest = queries.withLock { queries in

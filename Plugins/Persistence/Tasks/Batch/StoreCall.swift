@@ -1,49 +1,51 @@
 import TaskKit
 
-/// A call that waits for the store: one object from the task to the answer.
+/// A call that waits for the store. One object represents it from the task to the answer.
 protocol StoreCall: AnyObject, Sendable {
-    /// Whose order of calls it belongs to.
+    /// The session in whose order of calls it is.
     var session: SessionID { get }
-    /// Whose turn it takes: the session's uid.
+    /// The user whose turn it uses: the session's uid.
     var user: UInt32 { get }
     var lane: StoreLane { get }
-    /// The length of its options.
+    /// The length of its options in bytes.
     var sizeBytes: Int { get }
-    /// What it does to the store.
+    /// Its effect on the store.
     var effect: BatchPlanner.Effect { get }
-    /// Whether it may leave its session with a watch.
+    /// Whether its session may have a watch afterwards.
     var mayWatch: Bool { get }
-    /// Whether no one waits for the answer any longer; asked right before the work begins, and while it takes long.
+    /// Whether the caller no longer waits for the answer. Read right before the work begins, and during long work.
     var isCancelled: Bool { get }
 
-    /// The work, on the lane's thread. A write's `BridgeError` says that it has changed nothing, any other error fails
-    /// the whole batch.
+    /// Does the work, on the lane's thread. If a write throws a `BridgeError`, it has changed nothing. Any other error
+    /// fails the whole batch.
     func carryOut(_ visit: StoreVisit) throws -> StoreWork
 
-    /// Gets the outcome, exactly once; of a write, once it is on disk. Called where the sink delivers; must not wait.
+    /// Receives the outcome, exactly once; that of a write once it is on disk. Called on the thread on which the sink
+    /// delivers. Must not block.
     func answer(_ outcome: Result<[UInt8], BridgeError>)
 }
 
 extension StoreCall {
     var mayWatch: Bool { false }
 
-    /// What the planner of commits needs to know of it.
+    /// The call in the form for the planner of commits.
     var item: BatchPlanner.Item { BatchPlanner.Item(session: session, effect: effect, sizeBytes: sizeBytes) }
 }
 
-/// What a call's work has come to.
+/// The state of a call's work.
 enum StoreWork {
-    /// It is done; the `result` as JSON.
+    /// The work is done; the `result` as JSON.
     case result([UInt8])
-    /// It takes as long as a table is large, and is carried out slice by slice. On the lane of queries only.
+    /// The work takes time in proportion to the size of a table, and is done slice by slice. Only on the lane of
+    /// queries.
     case scan(QueryScan)
 }
 
-/// A call's visit to the store.
+/// The access of one call to the store.
 struct StoreVisit {
     let call: any StoreCall
     let records: RecordReader
-    /// Nil: only to read.
+    /// The access for writes and watches; `nil` on the lanes that only read.
     let access: StoreAccess?
 
     /// Does the call's work.
@@ -52,14 +54,14 @@ struct StoreVisit {
         return try call.carryOut(self)
     }
 
-    /// The result of a call's work on a lane whose calls are carried out immediately.
+    /// Returns the result of a call's work on a lane that does not work in slices.
     func result() throws -> [UInt8] {
         guard case .result(let result) = try work() else { preconditionFailure("A scan came to \(call.lane).") }
         return result
     }
 }
 
-/// A call of no task: the store's own.
+/// A call of the store itself, not of a task.
 final class StoreJob: StoreCall {
     let session: SessionID
     let user: UInt32
@@ -67,7 +69,7 @@ final class StoreJob: StoreCall {
     private let work: @Sendable (StoreAccess) throws -> Void
     private let end: @Sendable (Result<[UInt8], BridgeError>) -> Void
 
-    /// - Parameter end: Gets the outcome.
+    /// - Parameter end: Receives the outcome.
     init(
         session: SessionID, user: UInt32, _ effect: BatchPlanner.Effect,
         _ work: @escaping @Sendable (StoreAccess) throws -> Void,
@@ -89,16 +91,16 @@ final class StoreJob: StoreCall {
     func answer(_ outcome: Result<[UInt8], BridgeError>) { end(outcome) }
 }
 
-/// The threads of the store, each with a connection of its own: what one waits for does not hold up the others.
+/// The threads of the store, each with its own connections. While one waits, the others continue.
 enum StoreLane: Int, CaseIterable, Sendable {
     /// Writes, in shared commits, and watches, which begin between two commits. It waits for the disk.
     case commits
     /// Reads by key: microseconds each.
     case reads
-    /// Queries: as long as a table is.
+    /// Queries: the time depends on the size of the table.
     case queries
 
-    /// How many calls are taken together.
+    /// The number of calls that are taken together.
     var callsAtOnce: Int {
         switch self {
         case .commits: BatchPlanner.Bounds().calls
@@ -107,12 +109,12 @@ enum StoreLane: Int, CaseIterable, Sendable {
         }
     }
 
-    /// A thread for it. Commits and queries may take long, and others need not wait for them; reads by key do not.
+    /// Returns a thread for the lane. Commits and queries may take long and run as batch work; reads by key are short.
     var threads: BlockingThreads {
         self == .reads ? BlockingThreads(name: threadName) : BlockingThreads(batch: threadName)
     }
 
-    /// What its thread is called.
+    /// The name of its thread.
     private var threadName: String {
         switch self {
         case .commits: "records-commits"
@@ -122,7 +124,7 @@ enum StoreLane: Int, CaseIterable, Sendable {
     }
 }
 
-/// What the work on the lane of commits can reach.
+/// The objects for the work on the lane of commits.
 final class StoreAccess {
     let records: RecordStore
     let watches: WatchRegistry
@@ -150,13 +152,13 @@ struct StoreAnswer: Sendable {
     func give() { call.answer(outcome) }
 }
 
-/// Where answers and events go: the daemon, or a test's list. Called on the lanes' threads; what one thread hands over
-/// arrives in its order.
+/// The receiver of answers and events: the daemon, or a list in a test. Called on the lanes' threads. The order of each
+/// thread is kept.
 protocol StoreSink: WatchSink {
-    /// Gives each of the answers, together.
+    /// Delivers these answers together.
     func deliver(_ answers: [StoreAnswer])
 
-    /// Calls `body` once the daemon has taken what was sent before, on whatever thread: so that a long replay does not
-    /// pile up in front of it.
+    /// Calls `body` on any thread once the daemon has taken everything sent before, so that a long replay does not
+    /// accumulate in memory.
     func whenTaken(_ body: @escaping @Sendable () -> Void)
 }

@@ -2,21 +2,21 @@ import DurableDatabase
 import GRDB
 import TaskKit
 
-/// The connection that writes, and the watchers: carries out batches of writes and watches.
+/// The writing connection and the watchers. It executes batches of writes and watches.
 ///
-/// Used by one thread at a time, that of the lane of commits. After any failure of the storage the connection is
-/// closed, and opened again before anything else is done with it.
+/// Used by one thread at a time, that of the lane of commits. After a failure of the storage the connection is closed,
+/// and opened again before its next use.
 struct StoreEngine {
-    /// What opening needs.
+    /// The settings for opening.
     struct Settings: Sendable {
         var file: StoreFile
-        /// Deletions that a namespace remembers.
+        /// The number of deletions that are stored for a namespace.
         var maximumDeletions: Int64
-        /// What a namespace may hold; by default as much as it likes.
+        /// The quota of a namespace; unlimited by default.
         var quota = StoreQuota()
-        /// Gets sentences for the operator.
+        /// Receives messages for the operator.
         var log: @Sendable (String) -> Void
-        /// Are kept up to date; by default no one sees them.
+        /// The metrics to update; by default they are not published.
         var metrics = StoreMetrics()
     }
 
@@ -30,7 +30,7 @@ struct StoreEngine {
     private var file: StoreFile?
     /// See ``BatchProgress``.
     private var slowUsers: Set<UInt32> = []
-    /// Nil: not opened yet, or closed for good.
+    /// The connection; `nil` if the engine is not open yet or is closed.
     var kept: KeptConnection?
 
     init(sink: any StoreSink) { self.sink = sink }
@@ -38,7 +38,7 @@ struct StoreEngine {
     // MARK: Opening and closing
 
     /// - Returns: Whether the whole database was checked before the check was interrupted.
-    /// - Throws: `storage.failed`, `storage.full`, with a sentence for the operator.
+    /// - Throws: `storage.failed`, `storage.full`, with a message for the operator.
     mutating func open(_ settings: Settings, check: Interruption) throws(BridgeError) -> Bool {
         let (queue, isChecked) = try settings.file.open(integrityCheck: check)
         maximumDeletions = settings.maximumDeletions
@@ -55,7 +55,7 @@ struct StoreEngine {
         return isChecked
     }
 
-    /// Moves what the log holds into the database and closes it. No call is carried out from then on.
+    /// Moves the content of the log into the database and closes the database. No call is executed afterwards.
     mutating func close() {
         kept?.close(isLast: true)
         kept = nil
@@ -68,18 +68,18 @@ struct StoreEngine {
 
     // MARK: Batches
 
-    /// How long the log is, which grows until no reader uses the database as it was before.
+    /// The length of the log in bytes. The log grows until no reader uses an earlier state of the database.
     var logBytes: Int { file?.logBytes ?? 0 }
 
-    /// Moves what the log holds into the database, and empties it. Does not wait for readers: where one still reads
-    /// what was there before, the log stays.
+    /// Moves the content of the log into the database, and empties the log. Does not wait for readers: if one still
+    /// reads an earlier state, the log stays.
     mutating func emptyLog() {
-        // `try?`: a failure of the storage is met again by the next commit.
+        // `try?`: a failure of the storage occurs again at the next commit.
         try? kept?.usable().emptyLog()
     }
 
-    /// Carries out a batch from the front of the calls, as far as the slice reaches, and answers those that it has
-    /// carried out. The first of them is carried out in any case.
+    /// Executes a batch from the front of the calls, as far as the slice allows, and answers the executed calls. The
+    /// first call is always executed.
     mutating func carryOut(_ calls: [any StoreCall], until slice: Slice) -> LaneOutcome {
         let batch = BatchPlanner.plan(calls.lazy.map(\.item))
         var progress = BatchProgress(users: calls.prefix(batch.count).map(\.user), slow: slowUsers, slice)
@@ -90,7 +90,8 @@ struct StoreEngine {
         return LaneOutcome(left: progress.left(of: calls), isSound: kept?.opened != nil)
     }
 
-    /// Watches fail singly, but a failure of the storage makes those behind it wait for a new connection.
+    /// Executes a watch. A failed watch affects no other, but after a failure of the storage the next one opens a new
+    /// connection.
     private mutating func watch(_ call: any StoreCall) {
         let outcome: Result<[UInt8], BridgeError>
         do throws(BridgeError) {
@@ -107,13 +108,13 @@ struct StoreEngine {
         } catch {
             outcome = .failure(error)
         }
-        // Each by itself: what the work has sent since belongs behind it.
+        // Delivered singly: events that the later work sends must come after it.
         sink.deliver([StoreAnswer(call: call, outcome: outcome)])
     }
 
-    /// Writes in one transaction, as many as the slice has time for. Where it fails, all of them fail.
+    /// Executes writes in one transaction, as many as fit into the slice. If the transaction fails, all of them fail.
     private mutating func write(_ calls: some Collection<(any StoreCall, Int)>, _ progress: inout BatchProgress) {
-        // Nothing is begun for none.
+        // Without writes there is no transaction.
         guard let first = calls.first, progress.mayBegin(first.1) else { return }
         let start = ContinuousClock.now
         do throws(BridgeError) {
@@ -124,12 +125,13 @@ struct StoreEngine {
             }
             switch committed {
             case .success(let (answers, records)):
-                // Before the answers: who has one finds it counted.
+                // Before the answers: a caller that has received one finds the commit counted.
                 if records.tally.changes > 0 {
                     metrics.note(records.tally, took: ContinuousClock.now - start, sizeBytes: file?.sizeBytes ?? 0)
                 }
                 sink.deliver(answers)
-                // After the answers: a writer that watches knows the news of its own making by then.
+                // After the answers: a writer that also watches has received the answer before the event of its own
+                // change.
                 watches.notify(records.changes, sink)
             case .failure(let error):
                 let failure = BridgeError(storage: error)
@@ -157,7 +159,7 @@ struct StoreEngine {
                     answers.append(StoreAnswer(call: call, outcome: .failure(error)))
                 }
             }
-            // Calls that have undone what they did leave pages behind that would be written for nothing.
+            // Calls that have rolled back their changes leave modified pages, whose commit would be useless.
             guard records.tally.changes > 0 else {
                 try records.statement("ROLLBACK").run()
                 records.collections.removeAll()
@@ -187,7 +189,7 @@ struct StoreEngine {
         return StoreAccess(records: records, watches: watches, keys: keys, namespaces: namespaces, sink: sink)
     }
 
-    /// Looks at the store, between two batches.
+    /// Runs `body` with the store, between two batches.
     mutating func withAccess<T>(_ body: (StoreAccess) throws -> T) throws -> T {
         let connection = try usableConnection()
         return try connection.use { try body(makeAccess($0, $1, connection.collections)) }
@@ -197,7 +199,7 @@ struct StoreEngine {
 
     func stall(_ replay: WatchRegistry.ReplayID) { watches.stall(replay) }
 
-    /// Replays to be carried on, which a failure had interrupted.
+    /// Returns the replays that a failure interrupted and that must continue.
     func takeStalled() -> [WatchRegistry.ReplayID] { watches.takeStalled() }
 }
 

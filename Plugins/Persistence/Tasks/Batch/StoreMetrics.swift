@@ -1,8 +1,8 @@
 import TaskKit
 
-/// The store's figures, as operators see them. Any thread.
+/// The store's metrics for operators. Any thread.
 struct StoreMetrics: Sendable {
-    /// Calls that wait for their turn or are being carried out.
+    /// Calls that wait for their turn or are being executed.
     var calls = Gauge()
     /// Bytes on the disk.
     var size = Gauge()
@@ -10,11 +10,11 @@ struct StoreMetrics: Sendable {
     var commits = Counter()
     /// Records that were created, updated or deleted.
     var changes = Counter()
-    /// Time spent in commits, all together.
+    /// The total time of all commits.
     var commitDuration = Counter()
     var lastCommitDuration = Gauge()
 
-    /// Figures that no one sees.
+    /// Creates metrics that are not published.
     init() {}
 
     init(_ context: PluginContext) {
@@ -27,7 +27,7 @@ struct StoreMetrics: Sendable {
         lastCommitDuration = context.gauge("last_commit_duration", "Time that the last commit took.", unit: .seconds)
     }
 
-    /// A commit is on the disk.
+    /// Records a commit that is on the disk.
     func note(_ tally: RecordStore.Tally, took duration: Duration, sizeBytes: Int) {
         commits.add()
         changes.add(tally.changes)

@@ -1,22 +1,21 @@
 import TaskKit
 
-// Backups, exports, restores and imports: of all users' records, whatever their options choose of these. So they have a
-// permission of their own, which no rule about `persistence.*` covers, and are not open.
+// Backups, exports, restores and imports. They can access all users' records, whatever their options select. So they
+// have their own permission, which no rule about `persistence.*` covers, and are not public.
 
-/// What these tasks share.
+/// The common part of these tasks.
 protocol CopyTask: BridgeTask {
     var copies: StoreCopies { get }
 }
 
 extension CopyTask {
-    /// No deadline: a store may be large.
+    /// The settings of these tasks: no deadline, because a store may be large.
     static var settings: TaskSettings {
         TaskSettings(permission: "store.copy", timeout: .unlimited)
     }
 }
 
-/// Options of which an unknown one is refused: a misspelt `namespace` that was passed over would mean all users'
-/// records.
+/// Options that reject unknown names: if a misspelt `namespace` were ignored, all users' records would be selected.
 struct Strict<Request: Decodable & Sendable>: Decodable, Sendable {
     let request: Request
 
@@ -31,13 +30,13 @@ struct NoOptions: Codable, Sendable {
 
     init() {}
 
-    /// Looks for members, though it wants none: what is looked for in an object shows which others are unknown.
+    /// Requests a keyed container without keys, so that every member of the object counts as unknown.
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Keys.self) }
 }
 
-/// A copy on its way to the caller.
+/// A copy that is sent to the caller.
 struct SentCopy: Codable, Sendable {
-    /// Its bytes.
+    /// The stream with the bytes of the copy.
     var stream: ByteStream
     var bytes: Int64
     var sha256: String
@@ -47,7 +46,7 @@ struct SentCopy: Codable, Sendable {
 }
 
 extension CopyTask {
-    /// Makes a stream of a copy, whose reader is the caller. The copy is removed when the stream ends.
+    /// Creates a stream from a copy, with the caller as its reader. The copy is removed when the stream ends.
     fileprivate func send(_ copy: StoreCopies.Copy, as type: String, _ call: Call) async throws -> SentCopy {
         do {
             let stream = try await call.makeStream(type: type, totalBytes: Int(copy.bytes)) { [copies] out in
@@ -125,7 +124,7 @@ struct ImportTask: CopyTask {
         var ifExists: Import.IfExists?
         var dryRun: Bool?
     }
-    /// Where an import is.
+    /// The progress of an import.
     struct Progress: Codable, Sendable {
         var records: Int64
         var of: Int64
@@ -134,7 +133,7 @@ struct ImportTask: CopyTask {
 
     func run(_ options: Strict<Request>, _ call: Call) async throws -> Import.Outcome {
         let request = options.request
-        // First, so that the stream ends where other options do not fit.
+        // First, so that the stream ends if other options are invalid.
         let bytes = call.readStream(request.stream)
         return try await copies.importRecords(
             bytes, .init(bytes: request.bytes, sha256: request.sha256),
@@ -147,7 +146,7 @@ struct ImportTask: CopyTask {
 }
 
 extension Schemas {
-    /// The schema of options of which an unknown one is refused; nil where it cannot be derived, which a test finds.
+    /// Returns the schema of options that reject unknown names; `nil` if it cannot be derived, which a test detects.
     fileprivate static func strict<Request: Decodable>(_ request: Request.Type) -> JSON? {
         guard var schema = (try? JSONSchema.derive(from: request))?.objectValue else { return nil }
         schema["additionalProperties"] = false
@@ -156,7 +155,7 @@ extension Schemas {
 }
 
 extension JSON {
-    /// A schema of an object whose member `stream` is the name of a stream.
+    /// The schema with the member `stream` as the name of a stream; `nil` if it is not the schema of an object.
     fileprivate var withStream: JSON? {
         guard var schema = objectValue, var properties = schema["properties"]?.objectValue else { return nil }
         properties["stream"] = ["type": "string", "format": "trestle-stream"]

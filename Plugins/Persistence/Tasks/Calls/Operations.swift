@@ -1,8 +1,8 @@
 import TaskKit
 
-// The changes that a call can ask for, alone or in a transaction.
+// The changes that a call can request, alone or in a transaction.
 
-/// Makes a record.
+/// Creates a record.
 struct CreateOperation: RecordOperation {
     var table: ExactText
     var key: ExactText?
@@ -85,21 +85,21 @@ struct DeleteOperation: RecordOperation {
 
 /// A change of one record.
 protocol RecordOperation: Codable, Sendable {
-    /// The namespace's name; nil: the caller's own.
+    /// The namespace's name; `nil` for the caller's own.
     var namespace: String? { get }
 
     /// Changes the record, in the transaction of `access`.
     ///
-    /// - Parameter path: The operation's own path in the options, for errors: `$` where it is the whole.
+    /// - Parameter path: The operation's path in the options, for errors: `$` if the operation is the whole options.
     func perform(in namespace: Namespace, at path: String, _ access: StoreAccess) throws -> Changed
 }
 
-/// What an operation answers.
+/// The result of an operation.
 struct Changed: Sendable {
     var key: ExactText
     var version: Int64
 
-    /// `{"key", "version"}`.
+    /// Appends `{"key", "version"}`.
     func write(to bytes: inout [UInt8]) {
         bytes.append(literal: #"{"key":"#)
         bytes.append(quoted: key.utf8)
@@ -117,10 +117,11 @@ struct Changed: Sendable {
 }
 
 extension Caller {
-    /// The namespace that the caller means: its own, or the one that it names.
+    /// Returns the namespace for the call: the caller's own, or the named one.
     ///
-    /// - Parameter memory: Makes the caller's own.
-    /// - Throws: `options.invalid` where it is none. The daemon has checked that they may name it: see ``StoreTask``.
+    /// - Parameter memory: Provides the caller's own namespace; without it, the namespace is created.
+    /// - Throws: `options.invalid` if the name is invalid. The daemon has checked that the caller may name it: see
+    ///   ``StoreTask``.
     func namespace(named name: String?, _ memory: NamespaceMemory? = nil) throws(BridgeError) -> Namespace {
         guard let name else {
             return memory?.namespace(uid: uid, origin: origin) ?? Namespace(uid: uid, origin: origin)

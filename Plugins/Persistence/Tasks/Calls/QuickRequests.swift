@@ -1,5 +1,5 @@
-// The requests of the tasks that are called most, read member by member: decoding them takes a third of the time of a
-// call. A namespace, which few callers may name, and every mistake are left to those.
+// Reads the requests of the most frequent tasks member by member, because their decoding takes a third of the time of a
+// call. Requests with a namespace, which few callers may name, or with an error are left to the decoder.
 import TaskKit
 
 extension CreateTask {
@@ -40,7 +40,7 @@ private struct QuickRecordPath {
     private(set) var table: ExactText?
     private(set) var key: ExactText?
 
-    /// Takes a member, where it is one of these, for the first time, and a string without escapes.
+    /// Takes a member if it is one of these, occurs for the first time, and is a string without escapes.
     mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         if name.equals("\"table\""), table == nil {
             table = Self.text(value)
@@ -62,7 +62,7 @@ private struct QuickRecordPath {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these are the bytes of a text.
+    /// Whether the bytes equal those of a text.
     fileprivate func equals(_ text: StaticString) -> Bool {
         elementsEqual(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }

@@ -1,6 +1,6 @@
 import TaskKit
 
-/// Makes a record.
+/// Creates a record.
 struct CreateTask: WriteTask {
     static let name = "persistence.create"
     static let summary = "Stores a new record in a table and returns its key and version."
@@ -8,7 +8,7 @@ struct CreateTask: WriteTask {
     let store: Store
 }
 
-/// Shows a record.
+/// Returns a record.
 struct ReadTask: StoreTask {
     static let name = "persistence.read"
     static let summary = "Returns the record of a key."

@@ -1,7 +1,7 @@
 import TaskKit
 
-// What `bridge.describe` shows of the tasks. Written by hand, because a raw task's schemas are not derived; a test
-// holds them against the types that are decoded.
+// The schemas that `bridge.describe` returns for the tasks. Written by hand, because the schemas of a raw task are not
+// derived. A test compares them with the decoded types.
 
 extension CreateTask {
     static var optionsSchema: JSON? {
@@ -92,7 +92,7 @@ enum Schemas {
         "whose records, as UID:ORIGIN, such as 1000:local; the caller's own by default, another's by the verb store of "
         + "the policy"
 
-    /// Options: `namespace` is the last of every task's.
+    /// Returns the schema of options. Every task also has `namespace`, as the last one.
     static func object(_ properties: JSONObject, optional: Set<String> = []) -> JSON {
         var properties = properties
         properties["namespace"] = ["type": "string", "description": .string(namespaceDescription)]

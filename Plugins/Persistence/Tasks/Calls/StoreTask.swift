@@ -1,50 +1,53 @@
 import TaskKit
 
-/// A task that is carried out on one of the store's lanes.
+/// A task that is executed on one of the store's lanes.
 ///
-/// Raw, so that a call takes its position in its session's order before the next one begins, and so that reading the
-/// options and writing the result, either of which may be a megabyte, costs the loop thread no more than a copy.
+/// It is raw, so that a call takes its position in its session's order before the next one begins. Also, the options
+/// and the result may each be a megabyte: this way they cost the loop thread only a copy.
 protocol StoreTask: RawTask {
     associatedtype Request: Decodable & Sendable
     static var lane: StoreLane { get }
     static var effect: BatchPlanner.Effect { get }
-    /// Whether a call may leave its session with a watch.
+    /// Whether the session may have a watch after a call.
     static var mayWatch: Bool { get }
-    /// The maximum length of a call's options in bytes; nil: 65,536, enough to name a record. The daemon refuses longer
-    /// options before they come to a lane, where other users would wait for their decoding.
+    /// The maximum length of a call's options in bytes; `nil` for 65,536, enough to name a record. The daemon refuses
+    /// longer options before they reach a lane, where other users would wait for their decoding.
     static var optionBytes: Int? { get }
     var store: Store { get }
 
-    /// The work, on the lane's thread. What it submits to the store is done after its own answer was given.
+    /// Does the work, on the lane's thread. Calls that it submits to the store are executed after its own answer was
+    /// sent.
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork
 
-    /// Reads options of a common form quickly; nil: they are of another form, right or wrong. What it reads is what
-    /// decoding would have read.
+    /// Reads options of a common form quickly; `nil` if they have another form, valid or not. The result equals that of
+    /// decoding.
     ///
     /// - Parameter options: JSON, which the daemon has checked.
     static func quickRequest(_ options: [UInt8]) -> Request?
 
-    /// Does the work, on the lane's thread. A requirement only so that each task has code of its own for it.
+    /// Does the work, on the lane's thread. It is a requirement only so that each task has its own specialised code for
+    /// it.
     ///
-    /// - Throws: `options.invalid`. An option that is not known is refused: a misspelt `ifVersion` or `where` that was
-    ///   passed over would cost records.
+    /// - Throws: `options.invalid`. An unknown option is rejected: if a misspelt `ifVersion` or `where` were ignored,
+    ///   records could be lost.
     func carryOut(_ options: StoreOptions<Request>, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork
 }
 
 /// The options of a call on their way to its lane.
 enum StoreOptions<Request: Sendable>: Sendable {
-    /// Read already.
+    /// The decoded request.
     case request(Request)
-    /// To be read on the lane.
+    /// The text to decode on the lane.
     case text([UInt8])
 }
 
 extension StoreTask {
-    /// What a page needs for its own records; others' the policy guards by the verb.
+    /// A page may use its own records. The policy protects other records with the verb `store`.
     static var settings: TaskSettings {
         TaskSettings(isPublic: true, optionPermissions: ["namespace": .store], optionBytes: optionBytes)
     }
-    /// On the lane's thread, where it delays no other user, and more strictly than a schema can say.
+    /// The task checks its options itself, on the lane's thread, where this delays no other user, and more strictly
+    /// than a schema can.
     static var checksOptions: Bool { true }
     static var effect: BatchPlanner.Effect { .read }
     static var mayWatch: Bool { false }
@@ -81,7 +84,8 @@ extension StoreTask {
 
 /// A task that changes records.
 protocol WriteTask: StoreTask {
-    /// The work, in a transaction that other calls may share. A `BridgeError` says that it has changed nothing.
+    /// Does the work, in a transaction that other calls may share. If it throws a `BridgeError`, it has changed
+    /// nothing.
     ///
     /// - Returns: The result as JSON.
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8]
@@ -97,7 +101,7 @@ extension WriteTask {
     }
 }
 
-/// A task's call that came over the bridge.
+/// A client's call of a task.
 private final class BridgeCall<Task: StoreTask>: StoreCall {
     let sizeBytes: Int
     private let task: Task

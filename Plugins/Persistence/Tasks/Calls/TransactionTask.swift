@@ -8,7 +8,7 @@ struct TransactionTask: WriteTask {
         var operations: [Operation]
         var namespace: String?
     }
-    /// Exactly one of the three.
+    /// One operation: exactly one of the three members.
     struct Operation: Codable, Sendable {
         var create: CreateOperation?
         var update: UpdateOperation?
@@ -69,7 +69,7 @@ extension TransactionTask.Operation {
 }
 
 extension BridgeError {
-    /// The error with the index of the operation that failed.
+    /// Returns the error with the index of the failed operation.
     fileprivate func of(operation index: Int) -> BridgeError {
         var error = self
         var data = data?.objectValue ?? JSONObject()

@@ -1,6 +1,6 @@
 import TaskKit
 
-/// Sends a session the changes of a table from now on, or from a version on.
+/// Sends a session the changes of a table, from now on or since a version.
 struct WatchTask: StoreTask {
     static let name = "persistence.watch"
     static let summary = "Sends this session every change of a table as the event record.changed, or stops doing so."

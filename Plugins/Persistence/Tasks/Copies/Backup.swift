@@ -1,15 +1,15 @@
 import GRDB
 import TaskKit
 
-/// A copy of the whole database, as of one moment. The lane of copies.
+/// A copy of the whole database at one moment. Lane of copies.
 enum Backup {
-    /// Makes and checks it: a snapshot of what is committed, for which no commit and no read waits.
+    /// Creates and checks a copy: a snapshot of the committed data. No commit and no read waits for it.
     ///
-    /// The copy is written again, not page by page: it is as small as can be, holds nothing of what was deleted, and is
-    /// complete without a log beside it.
+    /// The copy is written anew, not page by page: it has minimal size, contains no deleted data, and is complete
+    /// without a log.
     ///
     /// - Parameter path: An empty file.
-    /// - Returns: How many records it has.
+    /// - Returns: The number of records in it.
     static func make(of store: StoreFile, at path: String, _ interruption: Interruption) throws -> Int64 {
         let source = try store.openSource()
         defer { try? source.close() }

@@ -2,7 +2,7 @@ import struct Foundation.Data
 import GRDB
 import TaskKit
 
-/// Writes records as lines of JSON, as of one moment. The lane of copies.
+/// Writes records as lines of JSON, with their state at one moment. Lane of copies.
 struct Export {
     private let file: TransferFile
     private let interruption: Interruption
@@ -10,7 +10,7 @@ struct Export {
     private var offset: Int64 = 0
     private var records: Int64 = 0
 
-    /// - Returns: How many records it has.
+    /// - Returns: The number of records in it.
     static func make(
         of store: StoreFile, _ selection: Selection, to file: TransferFile, _ interruption: Interruption
     ) throws -> Int64 {
@@ -18,7 +18,7 @@ struct Export {
         defer { try? source.close() }
         var export = Export(file: file, interruption: interruption)
         try interruption.during(source) { database in
-            // One snapshot for all of it, for which no commit waits.
+            // One snapshot for the whole export. No commit waits for it.
             try database.inTransaction(.deferred) {
                 try export.write(selection, database)
                 return .commit

@@ -1,11 +1,11 @@
 import TaskKit
 
-/// The lines of an export: one that says what it is, one for each record, one with their number, so that a file that
-/// was cut is noticed.
+/// The lines of an export: a header line, one line for each record, and a last line with the number of records, which
+/// detects a truncated file.
 enum ExportFormat {
     static let version = 1
 
-    /// What stands in `trestle` of the first line and of the last.
+    /// The values of the member `trestle` in the first line and in the last.
     static let header = "export"
     static let end = "end"
 
@@ -17,12 +17,12 @@ enum ExportFormat {
 
     static let lineEnd = UInt8(ascii: "\n")
 
-    /// A line of a record, as it is read.
+    /// The line of a record in the form in which it is read.
     struct RecordLine: Codable, Sendable {
         var namespace: String
         var table: ExactText
         var key: ExactText
-        /// That which it had; an import gives it another.
+        /// The exported record's version; an import assigns a new one.
         var version: Int64?
         var record: CompactJSON
     }
@@ -32,7 +32,7 @@ extension [UInt8] {
     /// Appends the line of a record.
     ///
     /// - Parameters:
-    ///   - record: Its JSON text.
+    ///   - record: The record's JSON text.
     ///   - tablePath: Namespace and table, as JSON.
     mutating func append(
         lineOf record: some Collection<UInt8>, key: [UInt8], version: Int64,

@@ -1,14 +1,14 @@
 import TaskKit
 
-/// Reads the lines of an export, and checks each of them. The lane of copies.
+/// Reads the lines of an export, and checks each of them. Lane of copies.
 struct ExportReader {
     /// A record of the file.
     struct Entry: Sendable {
-        /// Its line, from 1.
+        /// The number of its line, from 1.
         var line: Int
         var tablePath: TablePath
         var key: ExactText
-        /// The text that is stored.
+        /// The JSON text to store.
         var text: [UInt8]
     }
 
@@ -18,9 +18,9 @@ struct ExportReader {
 
     init(_ file: TransferFile) { lines = LineSource(file) }
 
-    /// The next record; nil: that was the last, and the file is complete.
+    /// Returns the next record; `nil` after the last one, if the file is complete.
     ///
-    /// - Throws: `backup.invalid` with the line and the JSON path in it.
+    /// - Throws: `backup.invalid` with the line number and the JSON path in the line.
     mutating func next() throws -> Entry? {
         while let line = try lines.next() {
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
@@ -96,7 +96,7 @@ struct ExportReader {
 }
 
 extension BridgeError {
-    /// An error about options, which stood in a line of a file.
+    /// Converts an error about options to one about a line of a file.
     fileprivate func of(line: Int) -> BridgeError {
         let member = { (name: String) in data?[name]?.stringValue ?? "something else" }
         return .unfitLine(line, path: member("path"), expected: member("expected"), got: member("got"))
@@ -108,16 +108,16 @@ struct LineSource {
     private let file: TransferFile
     private var offset: Int64 = 0
     private var buffer: [UInt8] = []
-    /// Where the first line that has not been taken begins.
+    /// The index in the buffer at which the next line begins.
     private var start = 0
-    /// The line that was taken last, from 1.
+    /// The number of the last returned line, from 1.
     private(set) var number = 0
 
     init(_ file: TransferFile) { self.file = file }
 
-    /// The next line without its end; nil at the end of the file.
+    /// Returns the next line without its line end; `nil` at the end of the file.
     ///
-    /// - Throws: `backup.invalid` where it is longer than any can be.
+    /// - Throws: `backup.invalid` if the line exceeds the maximum length.
     mutating func next() throws(BridgeError) -> [UInt8]? {
         var searched = start
         while true {
@@ -139,7 +139,7 @@ struct LineSource {
         }
     }
 
-    /// What stands behind the last line end.
+    /// Returns the bytes after the last line end; `nil` if there are none.
     private mutating func takeRest() -> [UInt8]? {
         if buffer.isEmpty { return nil }
         defer { buffer = [] }

@@ -3,18 +3,18 @@ import GRDB
 import Synchronization
 import TaskKit
 
-/// Stores the records of an export. The lane of copies, whose thread waits for that of commits.
+/// Stores the records of an export. Lane of copies, whose thread waits for the lane of commits.
 struct Import {
-    /// What is done with a record whose key is taken.
+    /// The treatment of a record whose key exists already.
     enum IfExists: String, Codable, Sendable, CaseIterable {
         case skip
         case replace
         case fail
     }
 
-    /// What became, or would become, of the records.
+    /// The actual or expected result of an import.
     struct Outcome: Codable, Sendable, Equatable {
-        /// Those of the file that were asked for.
+        /// The number of selected records in the file.
         var records: Int64 = 0
         var created: Int64 = 0
         var replaced: Int64 = 0
@@ -28,10 +28,10 @@ struct Import {
     let user: UInt32
     let interruption: Interruption
 
-    /// Reads the whole file, so that a mistake anywhere in it is found before anything is stored.
+    /// Reads the whole file, so that an error anywhere in it is found before any record is stored.
     ///
-    /// - Returns: What would become of it if no one else stored anything.
-    /// - Throws: `backup.invalid`; `record.exists` for the first record whose key is taken, where that is to fail.
+    /// - Returns: The expected result, if no other client stores records in the meantime.
+    /// - Throws: `backup.invalid`; with `IfExists.fail`, `record.exists` for the first record whose key exists.
     func check(against store: StoreFile) throws -> Outcome {
         let queue = try store.openSource()
         let connection = StoreConnection(queue)
@@ -55,10 +55,11 @@ struct Import {
         }
     }
 
-    /// Stores the records, some hundred in a transaction.
+    /// Stores the records, a few hundred in one transaction.
     ///
     /// - Parameter progress: Called after each transaction.
-    /// - Throws: What the store fails with; what was stored before stays, and a repetition that skips goes on there.
+    /// - Throws: The error of the store. The records stored before it stay. A repetition with `IfExists.skip` continues
+    ///   after them.
     func carryOut(in store: Store, progress: (Outcome) -> Void) throws -> Outcome {
         var outcome = Outcome()
         var batch: [ExportReader.Entry] = []
@@ -92,8 +93,8 @@ struct Import {
         }
     }
 
-    /// Stores some records, and waits until they are on disk: all or none, unless those that they replace are too large
-    /// for one call.
+    /// Stores some records, and waits until they are on disk. All or none are stored, unless the replaced records are
+    /// too large for one call: then the records are split.
     private func commit(
         _ batch: ArraySlice<ExportReader.Entry>, in store: Store, _ outcome: inout Outcome
     ) throws {
@@ -151,7 +152,7 @@ extension RecordStore {
 }
 
 extension BridgeError {
-    /// The error with the line of the record, and its path there.
+    /// Returns the error with the line of the record and the path in it.
     fileprivate func of(_ entry: ExportReader.Entry) -> BridgeError {
         var error = self
         var data = data?.objectValue ?? JSONObject()
@@ -162,7 +163,7 @@ extension BridgeError {
         return error
     }
 
-    /// The error with how many records were stored before it came.
+    /// Returns the error with the number of records that were stored before it.
     fileprivate func after(_ outcome: Import.Outcome) -> BridgeError {
         if outcome.records == 0 { return self }
         var error = self

@@ -3,17 +3,17 @@ import GRDB
 import Glibc
 import TaskKit
 
-/// A database that has been found to be a whole store, of a version that this plugin reads, and is now of its own. The
-/// lane of copies.
+/// A database that was checked to be a complete store of a version that this plugin reads, and was migrated to the
+/// plugin's own version. Lane of copies.
 struct RestorableStore {
     let path: String
-    /// How many records it has.
+    /// The number of records in it.
     let records: Int64
 
-    /// Checks a database, and brings it to the present version.
+    /// Checks a database, and migrates it to the current version.
     ///
-    /// - Parameter path: Whose it is alone.
-    /// - Throws: `backup.invalid` with what is wrong with it.
+    /// - Parameter path: The path of the database, which no other code uses.
+    /// - Throws: `backup.invalid` with the reason.
     init(checking path: String, _ interruption: Interruption) throws {
         self.path = path
         do {
@@ -23,9 +23,9 @@ struct RestorableStore {
             try Schema.migrator.migrate(queue)
             records = try interruption.during(queue) { database in
                 try interruption.check()
-                // What was deleted before is sent to no one: see `continueHistory`.
+                // Earlier deletions are sent to no watcher: see `continueHistory`.
                 try database.execute(sql: "DELETE FROM deletion; UPDATE namespace SET deletions = 0")
-                // What it says of its own size is not to be trusted.
+                // The stored sizes in the file cannot be trusted.
                 try database.execute(sql: RecordStore.countingStored)
                 return try Self.checkContent(database, interruption)
             }
@@ -39,8 +39,8 @@ struct RestorableStore {
         configuration.label = "persistence.restore"
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
-            // Any user may have made it: nothing in it is called, and every page of it is checked. One file, without a
-            // log beside it, is what replaces the database.
+            // Any user may have created the file: no function in its schema is called, and every page is checked. The
+            // database is replaced by a single file, without a log.
             try database.execute(
                 sql: """
                     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
@@ -62,7 +62,8 @@ struct RestorableStore {
         guard let version = try Schema.migrator.appliedMigrations(database).last else { throw notAStore }
         let known = try DatabaseQueue()
         try Schema.migrator.migrate(known, upTo: version)
-        // Table by table what a store has and nothing else, or a trigger in it could change what is stored later.
+        // The schema must equal that of a store exactly: otherwise a trigger in it could change records that are stored
+        // later.
         guard try tables(of: database) == known.inDatabase({ try tables(of: $0) }) else { throw notAStore }
         guard try Row.fetchOne(database, sql: "PRAGMA foreign_key_check") == nil else { throw contradiction }
     }
@@ -70,7 +71,7 @@ struct RestorableStore {
     private static let notAStore = BridgeError.unfitFile("it is no store of Trestle's")
     private static let contradiction = BridgeError.unfitFile("its tables contradict one another")
 
-    /// What a database consists of, apart from what SQLite keeps for itself.
+    /// Returns the schema of a database, without SQLite's internal tables.
     private static func tables(of database: Database) throws -> [[DatabaseValue]] {
         try Row.fetchAll(
             database,
@@ -81,7 +82,8 @@ struct RestorableStore {
         ).map { Array($0.databaseValues) }
     }
 
-    /// Checks what the tables' own rules do not: versions, names, and that every record is one.
+    /// Checks what the tables' constraints do not: versions, names, and the JSON of every record. Returns the number of
+    /// records.
     private static func checkContent(_ database: Database, _ interruption: Interruption) throws -> Int64 {
         let contradictions = """
             SELECT 1 FROM namespace WHERE uid NOT BETWEEN 0 AND 4294967295 OR version NOT BETWEEN 0 AND ?
@@ -114,7 +116,7 @@ struct RestorableStore {
         (1...maximum).contains(bytes.count) && String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// Whether a text is an object, and in one line: it travels in messages, which are lines.
+    /// Whether a text is a JSON object in one line: it is sent in messages, which are lines.
     private static func isRecord(_ body: Data) -> Bool {
         guard !body.contains(UInt8(ascii: "\n")), let json = try? body.withUnsafeBytes({ try JSON(parsing: $0) }) else {
             return false
@@ -122,7 +124,7 @@ struct RestorableStore {
         return json.objectValue != nil
     }
 
-    /// An error about the file, where the file is at fault.
+    /// Converts an error that the file causes to one about the file.
     private static func explained(_ error: any Error) -> BridgeError {
         if let error = error as? BridgeError { return error }
         switch (error as? DatabaseError)?.resultCode {
@@ -143,17 +145,17 @@ struct RestorableStore {
         var version: Int64
     }
 
-    /// Where the feeds of a store end at present.
+    /// Returns the current ends of a store's feeds.
     static func feedEnds(in database: Database) throws -> [FeedEnd] {
         try Row.fetchAll(database, sql: "SELECT uid, origin, version FROM namespace").map {
             FeedEnd(uid: $0[0], origin: $0[1], version: $0[2])
         }
     }
 
-    /// Puts the versions ahead of all that were given out before: here, or by a store that is lost. Earlier changes are
-    /// no longer known, so that a watch from an earlier version is notified.
+    /// Raises the versions above all that were assigned before, in this store or in a lost one. Earlier changes are no
+    /// longer stored, so a watch from an earlier version receives `CursorExpired`.
     ///
-    /// - Parameter present: Where the feeds of the store end that this one replaces.
+    /// - Parameter present: The ends of the feeds of the store that this one replaces.
     func continueHistory(from present: [FeedEnd]) throws {
         let queue = try Self.open(path)
         try queue.inDatabase { database in

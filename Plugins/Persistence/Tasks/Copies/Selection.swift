@@ -2,9 +2,9 @@ import struct Foundation.Data
 import GRDB
 import TaskKit
 
-/// Which records an export or an import is about.
+/// The records that an export or an import selects.
 struct Selection: Sendable {
-    /// Nil: all of them.
+    /// The namespace; `nil` for all namespaces.
     var namespace: Namespace?
     var table: ExactText?
 
@@ -18,7 +18,7 @@ struct Selection: Sendable {
         (namespace == nil || tablePath.namespace == namespace) && (table == nil || tablePath.table == table)
     }
 
-    /// The tables of a store that it means, in the order of their namespaces' user ids, origins, and of their names.
+    /// Returns the selected tables of a store, ordered by the user id and the origin of the namespace, then by name.
     func collections(in database: Database) throws -> [(id: Int64, tablePath: TablePath)] {
         try Row.fetchAll(
             database,

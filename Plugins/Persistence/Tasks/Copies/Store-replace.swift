@@ -4,17 +4,18 @@ import Synchronization
 import TaskKit
 
 extension Store {
-    /// Puts another database in the place of the one that is open. Calls that come meanwhile wait, and are carried out
-    /// on the new one; those that watch are notified that what they know is out of date.
+    /// Replaces the open database by another one. Calls that arrive in the meantime wait, and are executed on the new
+    /// database. Watchers are notified that their data is out of date.
     ///
-    /// Waits for what the lanes are at, and for the disk: not to be called on a lane's thread, nor on the loop's.
+    /// Waits for the running work of the lanes, and for the disk. Must not be called on a lane's thread or on the loop
+    /// thread.
     ///
-    /// - Returns: Where the database lies that was replaced.
-    /// - Throws: Where it throws, nothing was changed.
+    /// - Returns: The path of the replaced database.
+    /// - Throws: An error if the database cannot be replaced. Nothing was changed then.
     func replace(with restored: RestorableStore, _ swap: StoreSwap) throws -> String {
         // The database must not be open anywhere else.
         lateCheck.stop()
-        // The queries first: a slice of theirs is the longest, and commits go on until then.
+        // The queries first: their slices are the longest, and commits continue until then.
         return try queries.withLock { queries in
             queries.rest()
             return try reads.withLock { reads in
@@ -34,7 +35,7 @@ extension ReadEngine {
 }
 
 extension StoreEngine {
-    /// As `Store.replace`, where this is the only connection.
+    /// Does the work of `Store.replace`. This must be the only connection.
     mutating func replace(with restored: RestorableStore, _ swap: StoreSwap) throws(BridgeError) -> String {
         let connection = try usableConnection()
         let prepared = Result {
@@ -42,7 +43,7 @@ extension StoreEngine {
             try restored.continueHistory(from: feedEnds)
             try connection.retire()
         }
-        // Whatever became of it: the next one to use it opens it again, with its settings.
+        // In every case: the next use opens the connection again, with its settings.
         kept?.close(isLast: false)
         try prepared.mapError { BridgeError(storage: $0) }.get()
         let keptPath = try swap.carryOut()
@@ -68,9 +69,9 @@ extension StoreEngine {
 }
 
 extension StoreConnection {
-    /// Moves everything into the one file, for good.
+    /// Moves all data into the one database file. The connection is not used afterwards.
     ///
-    /// - Throws: `storage.failed` where another process has the database open: it would go on with a file that is no
+    /// - Throws: `storage.failed` if another process has the database open: it would continue with a file that is no
     ///   longer the database.
     fileprivate func retire() throws {
         let mode = try? use { database, _ in
@@ -85,6 +86,6 @@ extension StoreConnection {
         }
     }
 
-    /// Calls wait for so long at most where another process has the database open.
+    /// The maximum time for which calls wait if another process has the database open.
     private static let retireTimeoutMilliseconds = 500
 }

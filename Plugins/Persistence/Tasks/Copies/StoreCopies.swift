@@ -2,16 +2,16 @@ import GRDB
 import Synchronization
 import TaskKit
 
-/// Backups and exports, restores and imports, of an open store. Each of them is made in, or read from, a file beside
-/// the database, which travels over the bridge as a stream.
+/// Backups, exports, restores and imports of an open store. Each uses a file beside the database, which is sent or
+/// received as a stream.
 ///
-/// Any thread. What takes long happens on a lane of its own, one after the other, and so does the removal of files:
-/// none is removed while something is at work on its path.
+/// Any thread. Long work runs on its own lane, one piece after the other, and so does the removal of files: a file is
+/// not removed while other work uses its path.
 final class StoreCopies: Sendable {
     private let store: Store
     private let transfers = TransferRegistry()
     private let lane = BlockingThreads(batch: "records-copies")
-    /// For what takes no longer than a part of a file.
+    /// The thread for work that takes no longer than a part of a file.
     private let parts = BlockingThreads(batch: "records-parts")
     private let storeFile = Mutex<StoreFile?>(nil)
 
@@ -19,19 +19,19 @@ final class StoreCopies: Sendable {
 
     // MARK: Beginning and end
 
-    /// From here on copies are made of this database, which is open.
+    /// Sets the database of which copies are made; the store has opened it.
     func open(_ file: StoreFile) { storeFile.withLock { $0 = file } }
 
-    /// Ends what is under way. To be called before the store is closed.
+    /// Ends all transfers. Must be called before the store is closed.
     func close() async {
         storeFile.withLock { $0 = nil }
         transfers.takeAll().forEach(remove)
-        // Behind whatever was under way.
+        // Waits for the running work.
         try? await parts.run {}
         try? await lane.run {}
     }
 
-    /// Ends what belongs to a session that is gone.
+    /// Ends the transfers of a closed session.
     func sessionClosed(_ session: SessionID) { transfers.takeAll(of: session).forEach(remove) }
 
     private func database() throws(BridgeError) -> StoreFile {
@@ -45,7 +45,7 @@ final class StoreCopies: Sendable {
         lane.submit { file.unlink() }
     }
 
-    /// Does long work on the lane. Its statements are interrupted where the Swift task is cancelled.
+    /// Does long work on the lane. Its statements are interrupted if the Swift task is cancelled.
     private func long<T: Sendable>(_ body: @escaping @Sendable (Interruption) throws -> T) async throws -> T {
         let interruption = Interruption()
         return try await withTaskCancellationHandler {
@@ -61,7 +61,7 @@ final class StoreCopies: Sendable {
 
     // MARK: Out
 
-    /// A copy that is ready to be read: by `send`, which removes it.
+    /// A finished copy. `send` reads and removes it.
     struct Copy: Sendable {
         let file: TransferFile
         let bytes: Int64
@@ -69,7 +69,7 @@ final class StoreCopies: Sendable {
         let records: Int64
     }
 
-    /// Makes a copy of the database.
+    /// Creates a copy of the database.
     func backUp(for session: SessionID) async throws -> Copy {
         try await makeCopy(for: session) { database, file, interruption in
             try Backup.make(of: database, at: file.path, interruption)
@@ -103,7 +103,7 @@ final class StoreCopies: Sendable {
         }
     }
 
-    /// Gives all of a copy to `write`, part by part. The copy is removed, whatever happens.
+    /// Passes the whole copy to `write`, part by part. The copy is removed in every case.
     func send(_ copy: Copy, _ write: ([UInt8]) async throws -> Void) async throws {
         defer { discard(copy) }
         var offset: Int64 = 0
@@ -120,15 +120,15 @@ final class StoreCopies: Sendable {
 
     // MARK: In
 
-    /// What a file must be to be used: as it was sent.
+    /// The length and hash that a received file must have.
     struct Expected: Sendable {
-        /// Nil: as long as its stream.
+        /// The length; `nil` if it is not checked.
         var bytes: Int64?
-        /// Nil: not compared.
+        /// The hash; `nil` if it is not compared.
         var sha256: String?
     }
 
-    /// Takes a file, and uses it once it is found to be as it was sent. It is removed, whatever happens.
+    /// Receives a file, checks it, and calls `body` with it. The file is removed in every case.
     private func use<Bytes: AsyncSequence & Sendable, T: Sendable>(
         _ bytes: Bytes, _ expected: Expected, of session: SessionID,
         _ body: @escaping @Sendable (StoreFile, TransferFile, Interruption) throws -> T
@@ -162,16 +162,16 @@ final class StoreCopies: Sendable {
         }
     }
 
-    /// What became of a restore.
+    /// The result of a restore.
     struct Restored: Codable, Sendable {
         var records: Int64
-        /// Where the database lies that was replaced.
+        /// The path of the replaced database.
         var kept: String
     }
 
-    /// Puts a database in the place of the store's.
+    /// Replaces the store's database.
     ///
-    /// - Throws: Where it throws, nothing was changed.
+    /// - Throws: An error if the database cannot be replaced. Nothing was changed then.
     func restore<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, _ expected: Expected, of session: SessionID
     ) async throws -> Restored where Bytes.Element == [UInt8] {
@@ -187,7 +187,7 @@ final class StoreCopies: Sendable {
     /// Stores the records of an export.
     ///
     /// - Parameters:
-    ///   - isDryRun: Stores nothing, and returns what would become of them.
+    ///   - isDryRun: Whether to store nothing, and only return the expected result.
     ///   - progress: Called on the lane.
     func importRecords<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, _ expected: Expected, _ selection: Selection, _ ifExists: Import.IfExists, isDryRun: Bool,

@@ -1,21 +1,21 @@
 import Glibc
 import TaskKit
 
-/// Puts a database in the place of another on disk, which no one has open. At every moment, a crash included, the path
-/// leads to the one or to the other, whole.
+/// Replaces a database on disk by another one. No connection may have it open. At every moment, also after a crash, the
+/// path leads to one of the two databases, complete.
 struct StoreSwap {
     let database: StoreFile
-    /// The path of the other; in the same directory.
+    /// The path of the new database, in the same directory.
     let replacement: String
 
-    /// What the names of replaced databases have behind their own, before a number.
+    /// The suffix of the names of replaced databases; a number follows.
     static let keptSuffix = ".before-restore-"
 
     private static let logSuffixes = ["-wal", "-journal"]
 
-    /// - Returns: Where the database lies from here on that was replaced.
+    /// - Returns: The new path of the replaced database.
     func carryOut() throws(BridgeError) -> String {
-        // A log that belongs to the old database would be taken for one of the new.
+        // SQLite would use a log of the old database as one of the new database.
         for suffix in Self.logSuffixes where access(database.path + suffix, F_OK) == 0 {
             throw BridgeError(.storageFailed, "\(database.name)\(suffix) is in the way: nothing was replaced")
         }
@@ -36,14 +36,14 @@ struct StoreSwap {
         return kept
     }
 
-    /// Puts the old one back. No one has the new one open.
+    /// Restores the old database. No connection may have the new one open.
     func undo(kept: String) {
         for suffix in Self.logSuffixes + ["-shm"] { unlink(database.path + suffix) }
         rename(kept, database.path)
         try? Self.synchronise(database.directory)
     }
 
-    /// Gives the database a second name, the first of its kind that is free.
+    /// Gives the database a second name, the first free one with the suffix.
     private func keep() throws(BridgeError) -> String {
         var number = 1
         while true {
@@ -70,8 +70,8 @@ struct StoreSwap {
         }
     }
 
-    /// Removes what a daemon that was killed has left behind: files that travelled, and a second name of the database
-    /// from a restore that did not take place. No one has the database open.
+    /// Removes the files that a killed daemon has left: transfer files, and a second name of the database from an
+    /// unfinished restore. No connection may have the database open.
     static func removeLeftovers(of database: StoreFile) {
         var present = stat()
         let exists = stat(database.path, &present) == 0

@@ -2,7 +2,7 @@ import Glibc
 import TaskKit
 
 extension ErrorCode {
-    /// What was sent is not what it has to be.
+    /// The received file is invalid.
     static let backupInvalid: ErrorCode = "backup.invalid"
 }
 
@@ -13,12 +13,12 @@ extension BridgeError {
             isTransient: true, retryAfter: .seconds(1))
     }
 
-    /// Another program has changed the file.
+    /// The file of the copy is shorter than before, because another program has changed it.
     static var cutCopy: BridgeError {
         BridgeError(.storageFailed, "the copy cannot be read: its file was cut")
     }
 
-    /// What a failure of the file system means to a caller: no path, and no word of the system's.
+    /// Creates the caller's error for a failure of the file system, without a path and without the system's message.
     ///
     /// - Parameter what: The beginning of a sentence: "the copy cannot be written".
     init(systemCode code: Int32, _ what: String) {
@@ -29,12 +29,12 @@ extension BridgeError {
         )
     }
 
-    /// A file that is not what it has to be. Nothing was changed.
+    /// The error for an invalid file. Nothing was changed.
     static func unfitFile(_ reason: String) -> BridgeError {
         BridgeError(.backupInvalid, "the file cannot be used: \(reason); nothing was changed")
     }
 
-    /// A line of an export that does not fit.
+    /// The error for an invalid line of an export.
     static func unfitLine(_ line: Int, path: String = "$", expected: String, got: String) -> BridgeError {
         BridgeError(
             .backupInvalid, "line \(line): \(path): expected \(expected), got \(got)",

@@ -3,16 +3,16 @@ import Sodium
 import Synchronization
 import TaskKit
 
-/// A file that travels over the bridge: it lies beside the database as long as it does.
+/// A file that is sent or received as a stream. It is beside the database as long as the transfer lasts.
 ///
-/// Any thread; but for `end` every method waits for the disk.
+/// Any thread. Every method except `end` waits for the disk.
 final class TransferFile: Sendable {
     private enum State {
-        /// Not made yet.
+        /// The file is not created yet.
         case reserved
-        /// Nil: written by way of its path.
+        /// The file may be written. The descriptor is `nil` if it is written through its path.
         case open(Int32?)
-        /// No longer written.
+        /// The file is only read.
         case sealed(Int32)
         case ended
     }
@@ -20,16 +20,16 @@ final class TransferFile: Sendable {
     let id: UInt64
     let session: SessionID
     let path: String
-    // Held for every access to the descriptor, so that no one uses it when it is closed.
+    // Held for every access to the descriptor, so that a closed descriptor is not used.
     private let state = Mutex(State.reserved)
 
     init(id: UInt64, session: SessionID, path: String) {
         (self.id, self.session, self.path) = (id, session, path)
     }
 
-    /// Makes the file, empty and readable to no other user.
+    /// Creates the file, empty and readable only by its owner.
     ///
-    /// - Throws: `storage.full`, `storage.failed`; `call.cancelled` where it has ended already.
+    /// - Throws: `storage.full`, `storage.failed`; `call.cancelled` if it has ended already.
     func create() throws(BridgeError) {
         try state.withLock { state throws(BridgeError) in
             guard case .reserved = state else { throw BridgeError.cancelled }
@@ -39,7 +39,7 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// From here on it is only read, through this object alone.
+    /// Makes the file read-only for this object's methods.
     func seal() throws(BridgeError) {
         try state.withLock { state throws(BridgeError) in
             guard case .open(let descriptor?) = state else { throw BridgeError.cancelled }
@@ -47,7 +47,7 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// Closes what this object holds of it, so that its path is the only way to it.
+    /// Closes the descriptor, so that the file can be accessed only through its path.
     func release() throws(BridgeError) {
         try state.withLock { state throws(BridgeError) in
             switch state {
@@ -59,8 +59,8 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// Code that reads or writes it from here on gets `call.cancelled`. Does not wait; the file itself stays until
-    /// `unlink`.
+    /// Closes the descriptor. Later reads and writes throw `call.cancelled`. Does not wait for the disk; the file stays
+    /// until `unlink`.
     func end() {
         state.withLock { state in
             switch state {
@@ -71,21 +71,21 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// Removes the file, and what SQLite may have put beside it.
+    /// Removes the file, and the files that SQLite may have created beside it.
     func unlink() {
         for suffix in ["", "-journal", "-wal", "-shm"] { Glibc.unlink(path + suffix) }
     }
 
     // MARK: Bytes
 
-    /// - Returns: The bytes at an offset: fewer than were asked for only where the file ends.
+    /// - Returns: The bytes at an offset; fewer than `count` only at the end of the file.
     func read(at offset: Int64, count: Int) throws(BridgeError) -> [UInt8] {
         try withDescriptor(toWrite: false) { descriptor throws(BridgeError) in
             var failure: Int32 = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
                 let room = UnsafeMutableRawBufferPointer(bytes)
                 while filled < count {
-                    // `!`: the room is not empty.
+                    // `!`: the buffer is not empty.
                     let status = pread(descriptor, room.baseAddress! + filled, count - filled, Int(offset) + filled)
                     if status < 0, errno == EINTR { continue }
                     if status < 0 { failure = errno }
@@ -108,7 +108,7 @@ final class TransferFile: Sendable {
             bytes.withUnsafeBytes { bytes in
                 var written = 0
                 while written < bytes.count {
-                    // `!`: there are bytes.
+                    // `!`: `bytes` is not empty.
                     let status = pwrite(
                         descriptor, bytes.baseAddress! + written, bytes.count - written, Int(offset) + written)
                     if status < 0, errno == EINTR { continue }
@@ -124,7 +124,7 @@ final class TransferFile: Sendable {
         }
     }
 
-    /// The file's length.
+    /// Returns the file's length in bytes.
     func length() throws(BridgeError) -> Int64 {
         try withDescriptor(toWrite: false) { descriptor throws(BridgeError) in try length(of: descriptor) }
     }
@@ -137,7 +137,7 @@ final class TransferFile: Sendable {
         return Int64(status.st_size)
     }
 
-    /// The hash of all of it.
+    /// Returns the hash of the whole file.
     func sha256(_ interruption: Interruption) throws(BridgeError) -> String {
         var hash = SHA256()
         var offset: Int64 = 0

@@ -1,10 +1,10 @@
 import Synchronization
 import TaskKit
 
-/// The files that travel at present. Each ends with the session that it is for at the latest: a stream that nobody
-/// reads would last longer.
+/// The files of the current transfers. Each ends at the latest with its session: a stream without a reader would last
+/// longer.
 ///
-/// Any thread; nothing here waits for the disk.
+/// Any thread. No method waits for the disk.
 final class TransferRegistry: Sendable {
     private struct State {
         var files: [UInt64: TransferFile] = [:]
@@ -13,11 +13,11 @@ final class TransferRegistry: Sendable {
 
     private let state = Mutex(State())
 
-    /// What the names of such files have behind that of the database.
+    /// The suffix of such files after the name of the database.
     static let suffix = ".transfer-"
 
-    /// A new one, which is not made yet. To be called before a call's first suspension: from here on the end of the
-    /// session ends it.
+    /// Registers a new file, which is not created yet. Must be called before a call's first suspension: from now on the
+    /// end of the session ends the file.
     ///
     /// - Throws: `busy`.
     func begin(for session: SessionID, beside file: StoreFile) throws(BridgeError) -> TransferFile {
@@ -33,7 +33,7 @@ final class TransferRegistry: Sendable {
 
     func remove(_ file: TransferFile) { _ = state.withLock { $0.files.removeValue(forKey: file.id) } }
 
-    /// Takes out those of a session, or all of them.
+    /// Removes and returns the files of a session; `nil` for the files of all sessions.
     func takeAll(of session: SessionID? = nil) -> [TransferFile] {
         state.withLock { state in
             let taken = state.files.values.filter { session == nil || $0.session == session }

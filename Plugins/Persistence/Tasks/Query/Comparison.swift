@@ -1,11 +1,10 @@
 import TaskKit
 
-/// How JSON values compare in a filter.
+/// The comparison of JSON values in a filter.
 ///
-/// Numbers compare by value: exactly where both are written as integers, of whatever size, else as doubles. Texts
-/// compare by their code points. Objects are equal whatever the order of their members. A number of more than
-/// `Limits.comparedNumberBytes` equals the same text alone and has no order, so that a comparison takes no longer than
-/// the shorter of its two values.
+/// Numbers compare by value: exactly if both are written as integers of any size, else as doubles. Strings compare by
+/// code points. The order of an object's members does not matter. A number longer than `Limits.comparedNumberBytes`
+/// equals only the same text and has no order, which limits the time of a comparison.
 enum Comparison {
     static func areEqual(_ left: JSON, _ right: JSON) -> Bool {
         switch (left, right) {
@@ -37,7 +36,7 @@ enum Comparison {
         }
     }
 
-    /// Where the first of two values stands to the second.
+    /// The order of a first value relative to a second one.
     enum Order {
         case before
         case same
@@ -54,7 +53,7 @@ enum Comparison {
         }
     }
 
-    /// - Returns: nil where they have no order.
+    /// - Returns: The order; `nil` if they have none.
     static func compare(_ left: JSONNumber, _ right: JSONNumber) -> Order? {
         guard max(left.text.utf8.count, right.text.utf8.count) <= Limits.comparedNumberBytes else {
             return left == right ? .same : nil
@@ -65,7 +64,7 @@ enum Comparison {
         return compareIntegers(left.text, right.text)
     }
 
-    /// By code points, which is the order of the UTF-8 bytes.
+    /// Compares by code points, which is the order of the UTF-8 bytes.
     static func compare(_ left: String, _ right: String) -> Order {
         compareBytes(left.utf8, right.utf8)
     }
@@ -82,7 +81,7 @@ enum Comparison {
         if isZero { return .same }
         let (isLeftNegative, isRightNegative) = (left.utf8.first == minus, right.utf8.first == minus)
         if isLeftNegative != isRightNegative { return isLeftNegative ? .before : .after }
-        // JSON knows no leading zeros: more digits are a larger number.
+        // JSON has no leading zeros: more digits are a larger number.
         var order = Order(leftDigits.count, rightDigits.count)
         if order == .same { order = compareBytes(leftDigits, rightDigits) }
         return isLeftNegative ? order.reversed : order
@@ -92,7 +91,7 @@ enum Comparison {
 }
 
 extension JSONNumber {
-    /// Without fraction and exponent.
+    /// Whether the text has neither a fraction nor an exponent.
     var isWrittenAsInteger: Bool {
         text.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
     }

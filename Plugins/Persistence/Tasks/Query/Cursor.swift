@@ -1,16 +1,16 @@
 import Foundation
 import TaskKit
 
-/// Where a page ended, in a form that goes to the caller and comes back: it names the last record's position in the
-/// order, so that the next page begins right behind it whatever has been changed meanwhile.
+/// The end of a page, in a form that the caller receives and sends back. It contains the last record's position in the
+/// order, so that the next page begins right after it, whatever was changed in the meantime.
 ///
-/// Opaque to callers. It holds nothing that they have not been shown, and everything in it is checked when it comes
-/// back: one that was tampered with can only point elsewhere in the caller's own table.
+/// Opaque to callers. It contains only data that the caller has received, and everything in it is checked when it is
+/// sent back. A modified cursor can only refer to another position in the caller's own table.
 enum Cursor {
-    /// The form's version, so that a later one sees it.
+    /// The version of the form, so that later versions of the plugin can recognise it.
     private static let form: JSON = 1
 
-    /// The text for a position in the order that `ordering` makes.
+    /// Returns the text for a position in the order of `ordering`.
     static func text(_ position: Ordering.Position, in path: TablePath, _ ordering: Ordering) -> String {
         let json: JSON = [
             "form": form,
@@ -21,7 +21,7 @@ enum Cursor {
         return Data(json.bytes).base64EncodedString()
     }
 
-    /// - Throws: `options.invalid` where it is no cursor, or one of another query.
+    /// - Throws: `options.invalid` if it is not a cursor, or one of another query.
     static func parse(
         _ text: String, in path: TablePath, _ ordering: Ordering
     ) throws(BridgeError) -> Ordering.Position {
@@ -39,8 +39,8 @@ enum Cursor {
         return position
     }
 
-    /// Distinguishes the table and the order from others, so that a mix-up is answered in words (FNV-1a, 64 bits). Not a
-    /// protection: there is nothing to protect.
+    /// Returns a hash (FNV-1a, 64 bits) of the table and the order, so that a cursor of another query is rejected with
+    /// a clear error. It is not a security measure: none is needed.
     private static func fingerprint(_ path: TablePath, _ ordering: Ordering) -> JSON {
         let parts = [path.namespace.text, path.table.text] + ordering.texts
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -1,13 +1,13 @@
 import TaskKit
 
-/// Where in a record a query looks: names joined by dots, each the name of an object's member.
+/// The path of a field in a record: the names of members, joined by dots.
 ///
-/// A backslash takes its special meaning from a dot, a backslash, a `-` and a `$`, so that every name can be written:
-/// `a\.b` is the one member "a.b".
+/// A backslash escapes a dot, a backslash, a `-` and a `$`, so that every name can be written: `a\.b` is the single
+/// member "a.b".
 struct FieldPath: Hashable, Sendable {
     let names: [String]
 
-    /// - Returns: nil where a name is empty.
+    /// - Returns: The path; `nil` if a name is empty.
     init?(parsing text: String) {
         var names: [String] = []
         var name = String.UnicodeScalarView()
@@ -32,7 +32,7 @@ struct FieldPath: Hashable, Sendable {
         self.names = names
     }
 
-    /// The value there; nil: the record has no such field.
+    /// Returns the field's value; `nil` if the record has no such field.
     func value(in record: JSON) -> JSON? {
         var value = record
         for name in names {

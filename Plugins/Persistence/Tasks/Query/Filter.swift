@@ -1,9 +1,9 @@
 import TaskKit
 
-/// Which records a query wants: every test of every field must pass.
+/// The condition for the records of a query: every test of every field must pass.
 ///
-/// A field that a record does not have passes no test, and neither does a value of another type than the test's own;
-/// so `$ne` means "has another value of the same type".
+/// A missing field passes no test, and neither does a value whose type differs from the test's. So `$ne` means "has
+/// another value of the same type".
 struct Filter: Sendable {
     private struct Condition: Sendable {
         var path: FieldPath
@@ -13,7 +13,7 @@ struct Filter: Sendable {
     private enum Test: Sendable {
         case equal(JSON)
         case notEqual(JSON)
-        /// The value stands to the operand as one of these.
+        /// The order of the value relative to the operand must be one of these.
         case ordered([Comparison.Order], JSON)
         case oneOf([JSON])
         case prefix([UInt8])
@@ -21,7 +21,7 @@ struct Filter: Sendable {
 
     private var conditions: [Condition] = []
 
-    /// Wants every record.
+    /// Creates a filter that matches every record.
     init() {}
 
     var isEmpty: Bool { conditions.isEmpty }
@@ -79,7 +79,7 @@ extension Filter {
         }
     }
 
-    /// A value, or an object of operators.
+    /// Returns the tests of a field: from a value, or from an object of operators.
     private static func tests(_ operand: JSON, _ path: String) throws(BridgeError) -> [Test] {
         guard case .object(let members) = operand, members.contains(where: { $0.key.hasPrefix("$") }) else {
             return [.equal(operand)]
@@ -113,7 +113,7 @@ extension Filter {
         }
     }
 
-    /// Only numbers and texts have an order.
+    /// Checks that the operand has an order: only numbers and strings have one.
     private static func ordered(_ operand: JSON, _ path: String) throws(BridgeError) -> JSON {
         switch operand {
         case .number, .string: operand

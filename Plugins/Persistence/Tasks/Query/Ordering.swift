@@ -1,7 +1,7 @@
 import TaskKit
 
-/// The order in which a query's records come: its fields one after the other, and the key at last, so that no two
-/// records share a position.
+/// The order of a query's records: by its fields one after the other, then by the key, so that no two records share a
+/// position.
 struct Ordering: Sendable {
     private struct Field: Sendable {
         var path: FieldPath
@@ -9,13 +9,13 @@ struct Ordering: Sendable {
     }
 
     private var fields: [Field] = []
-    /// What the caller wrote, for the cursor to recognise.
+    /// The fields as the caller wrote them, for the fingerprint of the cursor.
     private(set) var texts: [String] = []
 
-    /// By key alone.
+    /// Creates the order by key alone.
     init() {}
 
-    /// - Parameter json: A field, or a list of fields, `-` in front for descending.
+    /// - Parameter json: A field, or a list of fields; a leading `-` means descending.
     /// - Throws: `options.invalid` with the path in the options.
     init(parsing json: JSON) throws(BridgeError) {
         let items: [(path: String, value: JSON)]
@@ -40,7 +40,7 @@ struct Ordering: Sendable {
 
     var isByKeyAlone: Bool { fields.isEmpty }
 
-    /// A record's position.
+    /// Returns a record's position.
     func position(of record: JSON, key: [UInt8]) -> Position {
         Position(values: fields.map { SortValue($0.path.value(in: record)) }, key: key)
     }
@@ -56,7 +56,7 @@ struct Ordering: Sendable {
 
     /// A position in the order.
     struct Position: Sendable, Equatable {
-        /// One for each field.
+        /// The values, one for each field.
         var values: [SortValue]
         var key: [UInt8]
     }

@@ -1,12 +1,12 @@
 import TaskKit
 
-/// A query, checked.
+/// A checked query.
 struct Query: Sendable {
     var tablePath: TablePath
     var filter = Filter()
     var ordering = Ordering()
     var limit = Limits.defaultPageRecords
-    /// Begin behind this position; nil: at the beginning.
+    /// The position after which the page begins; `nil` for the beginning.
     var after: Ordering.Position?
 }
 
@@ -15,9 +15,9 @@ struct Page {
     private var bytes = Array(#"{"records":["#.utf8)
     private(set) var count = 0
 
-    /// Appends a record, unless the page holds others and would become too large with it.
+    /// Appends a record, unless the page already has records and would become too large.
     ///
-    /// - Parameter body: Its JSON text.
+    /// - Parameter body: The record's JSON text.
     /// - Returns: Whether it was appended.
     mutating func append(key: [UInt8], version: Int64, body: some Collection<UInt8>) -> Bool {
         let end = bytes.count
@@ -31,7 +31,7 @@ struct Page {
         return true
     }
 
-    /// - Parameter cursor: Where to go on; nil: this was the last page.
+    /// - Parameter cursor: The cursor of the next page; `nil` for the last page.
     consuming func finish(cursor: String?) -> [UInt8] {
         bytes.append(UInt8(ascii: "]"))
         if let cursor {
@@ -44,9 +44,9 @@ struct Page {
 }
 
 extension [UInt8] {
-    /// Appends `{"key", "version", "record"}`, the form in which a record is shown.
+    /// Appends `{"key", "version", "record"}`, the form in which a record is returned.
     ///
-    /// - Parameter record: Its JSON text.
+    /// - Parameter record: The record's JSON text.
     mutating func append(record: some Collection<UInt8>, key: [UInt8], version: Int64) {
         append(literal: #"{"key":"#)
         append(quoted: key)
@@ -61,13 +61,13 @@ extension [UInt8] {
         append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
-    /// Appends a text of UTF-8 as JSON.
+    /// Appends UTF-8 text as a JSON string.
     mutating func append(quoted text: [UInt8]) {
         text.withUnsafeBytes { JSONText.appendQuoted(utf8: $0, to: &self) }
     }
 
     mutating func append(number: Int64) {
-        // As many as the longest has, its sign included; filled from behind.
+        // The length of the longest number, including the sign; filled from the end.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
             var (rest, start) = (number.magnitude, 20)
             repeat {

@@ -1,25 +1,25 @@
 import TaskKit
 
-/// A query on its way through a table, slice by slice. It knows how far it has come by the key that it looked at last,
-/// so that it goes on behind it in any transaction.
+/// The scan of a table for a query, slice by slice. It stores the last key that it examined, so that it can continue
+/// after it in any transaction.
 ///
-/// Filtering and ordering happen here, on the parsed records, while SQLite steps through the table: SQLite's own JSON
-/// functions read large integers as doubles, lose number texts, and take names apart that bear quotes or dots.
+/// Filtering and ordering are done here, on the parsed records, while SQLite steps through the table. SQLite's own JSON
+/// functions read large integers as doubles, lose the notation of numbers, and split names that contain quotes or dots.
 ///
 /// Used by one thread at a time.
 final class QueryScan {
     private let query: Query
-    /// Everything up to this key has been looked at.
+    /// The last key that was examined.
     private var position: [UInt8]
-    /// Of a query by key: the page so far, and the key of its last record.
+    /// For a query by key: the page so far, and the key of its last record.
     private var page = Page()
     private var lastKey: [UInt8] = []
-    /// Of a query by fields.
+    /// For a query by fields.
     private var first: FirstPositions
 
     init(_ query: Query) {
         self.query = query
-        // No record has an empty key: each is greater.
+        // No record has an empty key: every key is greater.
         position = query.ordering.isByKeyAlone ? query.after?.key ?? [] : []
         first = FirstPositions(limit: query.limit, ordering: query.ordering, after: query.after)
     }
@@ -30,10 +30,10 @@ final class QueryScan {
         case slice
     }
 
-    /// Looks at records until the slice is over, and at one at least.
+    /// Examines records until the slice is over, at least one.
     ///
-    /// - Parameter isOver: Asked after each record.
-    /// - Returns: The page, as the bytes of the callback's `result`; nil: it takes another slice.
+    /// - Parameter isOver: Called after each record.
+    /// - Returns: The page, as the bytes of the callback's `result`; `nil` if another slice is needed.
     func advance(_ records: RecordReader, until isOver: () -> Bool) throws -> [UInt8]? {
         guard let collection = try records.findCollection(of: query.tablePath) else { return page.finish(cursor: nil) }
         var ending = Ending.table
@@ -55,7 +55,7 @@ final class QueryScan {
         }
     }
 
-    /// - Returns: Whether there is room for more.
+    /// - Returns: Whether the page has room for more records.
     private func take(_ record: StoredRecord) throws -> Bool {
         if query.ordering.isByKeyAlone {
             guard try query.filter.isEmpty || query.filter.matches(record.json()) else { return true }
@@ -74,8 +74,8 @@ final class QueryScan {
         return true
     }
 
-    /// The records of the positions that were found. Only where the query has gone on in another transaction may one of
-    /// them have been changed since: it is shown as it is now, unless it no longer matches.
+    /// Returns the page with the records at the found positions. If the query continued in another transaction, a
+    /// record may have changed since: its current state is returned, unless it no longer matches.
     private func pageOfPositions(_ records: RecordReader) throws -> [UInt8] {
         for (index, entry) in first.entries.prefix(query.limit).enumerated() {
             let key = entry.position.key
@@ -96,12 +96,12 @@ final class QueryScan {
     }
 }
 
-/// The positions that come first in an order, at most one more than a page takes, so that it is known whether there are
-/// more.
+/// The first positions in an order. There is at most one more than a page takes, which shows whether more records
+/// exist.
 struct FirstPositions {
     struct Entry {
         var position: Ordering.Position
-        /// That of the record that was found there.
+        /// The version of the record that was found there.
         var version: Int64
     }
 

@@ -1,16 +1,17 @@
 import TaskKit
 
-/// A field's value as far as the order of a query goes by it.
+/// The part of a field's value that the order of a query uses.
 ///
-/// The order: a missing field, null, false, true, numbers, texts, arrays, objects. Numbers go by their double; of those
-/// that share one, integers come first, by their exact value, so that every number has one position (comparing integers
-/// exactly and all others as doubles would have circles). Texts go by the code points of their first
-/// `Limits.orderTextBytes` bytes. Arrays are all alike here, and so are objects.
+/// The order: a missing field, null, false, true, numbers, strings, arrays, objects. Numbers are ordered by their
+/// double. Among numbers with the same double, integers come first, by their exact value. So every number has one
+/// position; if integers were compared exactly and all others as doubles, the order would not be transitive. Strings
+/// are ordered by the code points of their first `Limits.orderTextBytes` bytes. All arrays are equal here, and so are
+/// all objects.
 enum SortValue: Hashable, Sendable {
     case missing
     case null
     case bool(Bool)
-    /// `integer`: its digits where it is written as an integer of at most `Limits.orderTextBytes`.
+    /// `integer`: the digits if the number is written as an integer of at most `Limits.orderTextBytes`, else `nil`.
     case number(Double, integer: String?)
     case text([UInt8])
     case array
@@ -30,7 +31,7 @@ enum SortValue: Hashable, Sendable {
         }
     }
 
-    /// The first bytes of a text, no code point cut in two.
+    /// Returns the first bytes of a text, without a partial code point.
     private static func sortedPart(of text: String) -> [UInt8] {
         var part = Array(text.utf8.prefix(Limits.orderTextBytes))
         guard part.count < text.utf8.count else { return part }
@@ -77,7 +78,7 @@ enum SortValue: Hashable, Sendable {
 // MARK: In a cursor
 
 extension SortValue {
-    /// An array of a letter and, where the letter does not say everything, a text.
+    /// An array of a letter and, if the kind of value has a content, a string.
     var json: JSON {
         switch self {
         case .missing: ["m"]
@@ -92,7 +93,7 @@ extension SortValue {
         }
     }
 
-    /// - Returns: nil where it is nothing that `json` makes.
+    /// - Returns: The value; `nil` if `json` does not produce this form.
     init?(json: JSON) {
         guard case .array(let parts) = json, let letter = parts.first?.stringValue else { return nil }
         let text = parts.count == 2 ? parts[1].stringValue : nil

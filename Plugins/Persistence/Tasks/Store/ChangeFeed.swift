@@ -2,13 +2,13 @@ import struct Foundation.Data
 import GRDB
 import TaskKit
 
-/// The changes of the past: what a watcher who knows a table as of some version has missed.
+/// The past changes: those that a watcher has missed since a version of a table.
 extension RecordReader {
-    /// How far a namespace's feed reaches.
+    /// The range of a namespace's feed.
     struct FeedState: Equatable {
-        /// The last version given out.
+        /// The last assigned version.
         var version: Int64 = 0
-        /// Changes can be sent to those who know the namespace as of this version or a later one.
+        /// The oldest version since which changes can still be sent.
         var oldest: Int64 = 0
     }
 
@@ -19,15 +19,15 @@ extension RecordReader {
         ).map { FeedState(version: $0[0], oldest: $0[1]) } ?? FeedState()
     }
 
-    /// A key whose last change came after some version.
+    /// A key whose last change is later than a version.
     struct Missed: Equatable {
         var key: ExactText
         var version: Int64
-        /// The version of its creation; nil: the change is its deletion.
+        /// The version of its creation; `nil` if the change is its deletion.
         var created: Int64?
     }
 
-    /// The keys of a table whose last change came after `version`, in the order of those changes, each once.
+    /// Returns the keys of a table whose last change is later than `version`, in the order of those changes, each once.
     func missed(after version: Int64, in path: TablePath, limit: Int) throws -> [Missed] {
         guard let collection = try findCollection(of: path) else { return [] }
         let statement = try database.cachedStatement(

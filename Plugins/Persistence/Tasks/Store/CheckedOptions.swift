@@ -1,9 +1,9 @@
 import TaskKit
 
 extension CompactJSON {
-    /// The text that is stored for a record.
+    /// Returns the text that is stored for a record.
     ///
-    /// - Parameter path: Where it stands in the options.
+    /// - Parameter path: The record's path in the options.
     func checkedAsRecord(at path: String) throws(BridgeError) -> [UInt8] {
         guard typeName == "object" else { throw .unfit(path, expected: "object", got: typeName) }
         return try bytes.checkedAsRecord(at: path)
@@ -11,7 +11,7 @@ extension CompactJSON {
 }
 
 extension [UInt8] {
-    /// The text of an object, where it is short enough to be stored.
+    /// Returns the text of an object if it is short enough to be stored.
     func checkedAsRecord(at path: String) throws(BridgeError) -> [UInt8] {
         guard count <= Limits.recordBytes else {
             throw .unfit(path, expected: "a record of at most \(Limits.recordBytes) bytes", got: "\(count) bytes")
@@ -44,7 +44,7 @@ extension TablePath {
 }
 
 extension Namespace {
-    /// Reads the option `namespace`.
+    /// Parses the option `namespace`.
     init(named name: String) throws(BridgeError) {
         guard let namespace = Namespace(parsing: name) else {
             throw .unfit(

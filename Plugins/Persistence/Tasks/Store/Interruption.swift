@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 import TaskKit
 
-/// Ends long work on a database early, when no one waits for it any longer. Any thread.
+/// Interrupts long work on a database when its result is no longer needed. Any thread.
 final class Interruption: Sendable {
     private struct State {
         var isSet = false
@@ -11,7 +11,7 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Behind the mutex, so that the database cannot be closed meanwhile; to interrupt waits for nothing.
+    /// Interrupts the work. Holds the mutex, so that the database cannot be closed in the meantime. Does not block.
     func fire() {
         state.withLock { state in
             state.isSet = true
@@ -19,13 +19,12 @@ final class Interruption: Sendable {
         }
     }
 
-    /// - Throws: `call.cancelled` where no one waits any longer.
+    /// - Throws: `call.cancelled` if the work was interrupted.
     func check() throws(BridgeError) {
         if state.withLock({ $0.isSet }) { throw .cancelled }
     }
 
-    /// Gives access to a database whose statements are interrupted when no one waits any longer. It is the caller's to
-    /// close, afterwards.
+    /// Calls `body` with a database whose statements `fire` interrupts. The caller must close the database afterwards.
     func during<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
         state.withLock { $0.queue = queue }
         defer { state.withLock { $0.queue = nil } }

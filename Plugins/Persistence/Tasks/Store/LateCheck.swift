@@ -1,17 +1,17 @@
 import Synchronization
 import TaskKit
 
-/// Checks a database that is too large to be checked before it is used: meanwhile, on a thread and a connection of its
-/// own.
+/// Checks a database while it is in use, if it is too large to be checked before. The check has its own thread and
+/// connection.
 final class LateCheck: Sendable {
     let lane = BlockingThreads(batch: "records-check")
-    /// Of the check that was begun last.
+    /// The interruption of the last check.
     private let interruption = Mutex<Interruption?>(nil)
-    /// Held while the database is open here.
+    /// Held while the check has the database open.
     private let isOpen = Mutex(())
 
-    /// - Parameter end: Gets what came of it, on the lane's thread and before ``stop()`` returns, unless it was
-    ///   stopped.
+    /// - Parameter end: Receives the finding, on the lane's thread and before ``stop()`` returns. Not called if the
+    ///   check was stopped.
     func begin(_ file: StoreFile, end: @escaping @Sendable (StoreFile.Finding) -> Void) {
         let begun = Interruption()
         interruption.withLock { $0 = begun }
@@ -25,7 +25,7 @@ final class LateCheck: Sendable {
         }
     }
 
-    /// Ends it. The database is no longer open here afterwards. Waits for the thread, which waits for nothing.
+    /// Stops the check, which has closed the database when this returns. Waits for the thread, which ends at once.
     func stop() {
         interruption.withLock { $0.take()?.fire() }
         isOpen.withLock { _ in }

@@ -1,6 +1,6 @@
 import TaskKit
 
-/// Who owns records: a user id and what its session speaks for.
+/// The owner of records: a user id and the origin that its session represents.
 struct Namespace: Hashable, Sendable {
     var uid: UInt32
     var origin: ExactText
@@ -10,8 +10,8 @@ struct Namespace: Hashable, Sendable {
         self.origin = ExactText(origin)
     }
 
-    /// Reads "UID:ORIGIN", such as `1000:local`; nil where it is not of that form. The origin may hold colons. There is
-    /// one text for each namespace, which the policy's rules go by: no zeros stand before the number.
+    /// Parses "UID:ORIGIN", such as `1000:local`; `nil` if the text does not have that form. The origin may contain
+    /// colons. Each namespace has exactly one text, because the policy's rules compare it: leading zeros are rejected.
     init?(parsing text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, (1...Limits.originBytes).contains(parts[1].count), !parts[0].isEmpty,
@@ -25,7 +25,7 @@ struct Namespace: Hashable, Sendable {
     var text: String { "\(uid):\(origin.text)" }
 }
 
-/// Makes namespaces, and keeps the last: the user that was served last most likely is served next.
+/// Creates namespaces, and keeps the last one: the next call most likely comes from the same user.
 ///
 /// Used by one thread at a time.
 final class NamespaceMemory {
@@ -45,7 +45,7 @@ struct TablePath: Hashable, Sendable {
     var table: ExactText
 }
 
-/// One change of one record, as the feed has it.
+/// One change of one record in the feed.
 struct Change: Sendable, Equatable {
     enum Kind: String, Sendable, Codable, CaseIterable {
         case create
@@ -57,6 +57,6 @@ struct Change: Sendable, Equatable {
     var key: ExactText
     var version: Int64
     var kind: Kind
-    /// The version that the record had before; 0: it did not exist.
+    /// The version that the record had before; 0 if it did not exist.
     var previousVersion: Int64
 }

@@ -1,15 +1,15 @@
 import TaskKit
 
-/// The section of the configuration.
+/// The plugin's section of the configuration.
 struct PersistenceConfiguration: Codable, Sendable, Equatable {
-    /// The database's name in the plugin's state directory; "records.sqlite" by default.
+    /// The database's name in the plugin's state directory; `nil` for "records.sqlite".
     var file: String?
-    /// Deletions that each namespace remembers for those who watch from an older version; 100,000 by default. A client
-    /// that has missed more must read its tables again (`cursor.expired`).
+    /// The number of deletions that are stored for each namespace, for watches from an older version; `nil` for
+    /// 100,000. A client that has missed more must read its tables again (`cursor.expired`).
     var tombstones: Int64?
-    /// Records of one user in one origin; 0: any number.
+    /// The maximum number of records of one user in one origin; 0 for no limit, `nil` for the default.
     var namespaceRecords: Int64?
-    /// Bytes of their keys and texts; 0: any number.
+    /// The maximum number of bytes of their keys and texts; 0 for no limit, `nil` for the default.
     var namespaceBytes: Int64?
 
     enum CodingKeys: String, CodingKey {
@@ -18,7 +18,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         case namespaceBytes = "namespace_bytes"
     }
 
-    /// What a namespace may hold.
+    /// The quota of a namespace.
     var quota: StoreQuota {
         StoreQuota(
             records: namespaceRecords ?? StoreQuota.standard.records, bytes: namespaceBytes ?? StoreQuota.standard.bytes
@@ -31,7 +31,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
     private static let maximumRecords: Int64 = 1_000_000_000_000
     private static let maximumBytes: Int64 = 1 << 50
 
-    /// What operators read about the settings.
+    /// The description of the settings for operators.
     static let settings: [String: JSON] = [
         "file": ["description": "The database's name in the state directory.", "default": .string(defaultFile)],
         "tombstones": [

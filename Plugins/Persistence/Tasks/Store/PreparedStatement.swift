@@ -1,12 +1,12 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement of a connection, prepared once and driven by SQLite's own functions: GRDB's way of binding arguments and
-/// reading rows costs several times what a statement on one record does.
+/// A statement of a connection, prepared once and executed with SQLite's own functions: GRDB's binding of arguments and
+/// reading of rows costs several times as much as a statement on one record.
 ///
-/// Used while GRDB gives access to its database, like the database itself.
+/// Like the database itself, it is used only within GRDB's access to the database.
 final class PreparedStatement {
-    /// GRDB's, which finalizes it.
+    /// GRDB's statement; GRDB finalizes it.
     private let statement: Statement
     private let handle: SQLiteStatement
 
@@ -21,7 +21,7 @@ final class PreparedStatement {
         sqlite3_bind_int64(handle, index, value)
     }
 
-    /// - Parameter blob: Stays where it is until the statement is reset.
+    /// - Parameter blob: Must stay valid until the statement is reset.
     func bind(blob: UnsafeRawBufferPointer, at index: Int32) {
         if blob.isEmpty {
             sqlite3_bind_zeroblob(handle, index, 0)
@@ -30,7 +30,7 @@ final class PreparedStatement {
         }
     }
 
-    /// - Parameter text: UTF-8; stays where it is until the statement is reset.
+    /// - Parameter text: UTF-8; must stay valid until the statement is reset.
     func bind(text: UnsafeRawBufferPointer, at index: Int32) {
         sqlite3_bind_text64(
             handle, index, text.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(text.count), nil,
@@ -39,10 +39,10 @@ final class PreparedStatement {
 
     // MARK: Steps
 
-    /// Goes on to the next row.
+    /// Moves to the next row.
     ///
-    /// - Returns: Whether there is one; where there is none, the statement is ready to be used again.
-    /// - Throws: `DatabaseError`, the statement being ready to be used again.
+    /// - Returns: Whether there is a row. If not, the statement is ready to be used again.
+    /// - Throws: `DatabaseError`. The statement is ready to be used again.
     func step() throws -> Bool {
         let status = sqlite3_step(handle)
         if status == SQLITE_ROW { return true }
@@ -51,12 +51,12 @@ final class PreparedStatement {
         return false
     }
 
-    /// Leaves the rows that were not read, and makes the statement ready to be used again.
+    /// Discards the remaining rows, and makes the statement ready to be used again.
     func reset() { sqlite3_reset(handle) }
 
-    /// Carries out a statement that answers no rows.
+    /// Executes a statement without reading rows.
     ///
-    /// - Returns: How many rows it inserted, updated or deleted; nothing of meaning for other statements.
+    /// - Returns: The number of inserted, updated or deleted rows; meaningless for other statements.
     @discardableResult
     func run() throws -> Int {
         if try step() { reset() }
@@ -67,19 +67,20 @@ final class PreparedStatement {
 
     func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    /// A BLOB, or a TEXT's UTF-8, valid until the next step or reset.
+    /// Returns a BLOB, or the UTF-8 of a TEXT, valid until the next step or reset.
     func bytes(_ column: Int32) throws -> UnsafeRawBufferPointer {
         let address = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))
-        // SQLite has no address for nothing, and none where it had no memory left.
+        // SQLite returns a null address for an empty value, and also if it is out of memory.
         if address == nil, count > 0 { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
         return UnsafeRawBufferPointer(start: address, count: count)
     }
 }
 
-/// The statements of a connection, each prepared when it is first needed. Must be gone before the connection is closed.
+/// The statements of a connection, each prepared at its first use. They must be released before the connection is
+/// closed.
 final class StatementCache {
-    /// By the address of the SQL, which is a constant of the program.
+    /// The statements by the address of their SQL, which is a constant of the program.
     private var statements: [UnsafePointer<UInt8>: PreparedStatement] = [:]
 
     func statement(_ sql: StaticString, _ database: Database) throws -> PreparedStatement {

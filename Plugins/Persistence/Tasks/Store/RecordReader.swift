@@ -2,10 +2,10 @@ import struct Foundation.Data
 import GRDB
 import TaskKit
 
-/// The records in an open database, to be read: what one call finds there, as SQL.
+/// Reads the records in an open database, with SQL.
 ///
-/// Lives as long as one visit to the database, on the visitor's thread. Throws a `BridgeError` where the call is at
-/// fault; any other error is a failure of the storage.
+/// It exists for one access to the database, on the thread of that access. It throws a `BridgeError` for an error of
+/// the call; any other error is a failure of the storage.
 class RecordReader {
     let database: Database
     let collections: CollectionCache
@@ -15,9 +15,9 @@ class RecordReader {
         (self.database, self.statements, self.collections) = (database, statements, collections)
     }
 
-    /// The record of a key; nil: there is none.
+    /// Calls `body` with the record of a key; returns `nil` if there is none.
     ///
-    /// - Parameter body: Gets the record's version and its JSON text, which is valid until it returns.
+    /// - Parameter body: Receives the record's version and its JSON text, which is valid until `body` returns.
     func read<T>(
         _ key: ExactText, in path: TablePath, _ body: (_ version: Int64, _ record: UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
@@ -34,7 +34,7 @@ class RecordReader {
 
     /// Steps through a table in the order of its keys.
     ///
-    /// - Parameter body: Gets a record, which is valid until it returns; returns whether to go on.
+    /// - Parameter body: Receives a record, which is valid until `body` returns. Returns whether to continue.
     func forEachRecord(
         of collection: Collection, after key: [UInt8], _ body: (StoredRecord) throws -> Bool
     ) throws {
@@ -43,7 +43,7 @@ class RecordReader {
         try key.withUnsafeBytes { key in
             statement.bind(collection.id, at: 1)
             statement.bind(blob: key, at: 2)
-            // `step` has done so at the end of the rows.
+            // Needed only before the end of the rows, where `step` resets.
             defer { statement.reset() }
             while try statement.step() {
                 let record = StoredRecord(
@@ -55,13 +55,13 @@ class RecordReader {
 
     // MARK: Namespaces and their tables
 
-    /// A table's number and its namespace's.
+    /// The row ids of a table and of its namespace.
     struct Collection {
         var id: Int64
         var namespace: Int64
     }
 
-    /// The table's number; nil: nothing was ever stored there.
+    /// Returns the table's row id; `nil` if no record was ever stored in the table.
     func findCollection(of path: TablePath) throws -> Collection? {
         if let known = collections[path] { return known }
         let row = try row(
@@ -79,7 +79,7 @@ class RecordReader {
 
     // MARK: Statements
 
-    /// For what is done for every record.
+    /// Returns a prepared statement, for work that is done for every record.
     func statement(_ sql: StaticString) throws -> PreparedStatement { try statements.statement(sql, database) }
 
     func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
@@ -87,24 +87,24 @@ class RecordReader {
     }
 }
 
-/// A record as it lies in the database's memory.
+/// A record in the database's memory.
 struct StoredRecord {
     var key: UnsafeRawBufferPointer
     var version: Int64
-    /// Its JSON text.
+    /// The record's JSON text.
     var body: UnsafeRawBufferPointer
 
     func json() throws -> JSON { try JSON(parsing: body) }
 }
 
-/// The numbers of tables, kept from one visit to the next: they never change. Code that rolls back must empty it: a
-/// table may have been made by what is undone.
+/// The row ids of tables, kept between accesses, because they never change. Code that rolls back must empty the cache:
+/// the rolled back transaction may have created a table.
 final class CollectionCache {
-    /// Some megabytes at worst; then it begins again.
+    /// The maximum number of tables, some megabytes at worst. A full cache is emptied.
     private static let capacity = 4096
 
     private var collections: [TablePath: RecordReader.Collection] = [:]
-    /// The one that was asked for last, and most likely is next: comparing is cheaper than hashing.
+    /// The last used table, most likely also the next one: comparing is cheaper than hashing.
     private var last: (path: TablePath, collection: RecordReader.Collection)?
 
     subscript(path: TablePath) -> RecordReader.Collection? {
@@ -124,10 +124,10 @@ final class CollectionCache {
     func removeAll() { (collections, last) = ([:], nil) }
 }
 
-/// The database's tables contradict one another.
+/// The error for tables of the database that contradict one another.
 struct StoreInconsistency: Error {}
 
 extension Row {
-    /// A BLOB, copied.
+    /// Returns a copy of a BLOB.
     func bytes(_ index: Int) throws -> [UInt8] { try withUnsafeData(atIndex: index) { Array($0 ?? Data()) } }
 }

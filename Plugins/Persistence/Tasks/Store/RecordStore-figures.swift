@@ -1,12 +1,12 @@
 import GRDB
 
-// What a transaction counts.
+// The counters of a transaction.
 extension RecordStore {
-    /// What a transaction has done, in numbers.
+    /// The numbers of changes in a transaction.
     struct Tally: Equatable {
         /// Records that were created, updated or deleted.
         var changes = 0
-        /// By how many there are more than before.
+        /// The increase in the number of records; negative for a decrease.
         var growth = 0
 
         mutating func note(_ kind: Change.Kind) {
@@ -19,21 +19,21 @@ extension RecordStore {
         }
     }
 
-    /// How many records the database holds: as long as an index is, which has just been checked.
+    /// Returns the number of records in the database. Scans an index, which has just been checked.
     static func countRecords(_ database: Database) throws -> Int {
         try Int.fetchOne(database, sql: "SELECT count(*) FROM record") ?? 0
     }
 
-    /// A namespace's row, as it is to be at the commit.
+    /// The values that a namespace's row will have at the commit.
     final class Counters {
         let namespace: Int64
-        /// The last version given out.
+        /// The last assigned version.
         var version: Int64
-        /// The newest version whose deletion is forgotten.
+        /// The newest version whose deletion was removed from the feed.
         var pruned: Int64
-        /// How many deletions are remembered.
+        /// The number of stored deletions.
         var deletions: Int64
-        /// How many records there are, and how long they are with their keys.
+        /// The number of records, and their length in bytes including their keys.
         private(set) var records: Int64
         private(set) var bytes: Int64
         var isChanged = false

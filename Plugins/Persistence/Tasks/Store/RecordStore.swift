@@ -2,28 +2,28 @@ import struct Foundation.Data
 import GRDB
 import TaskKit
 
-/// The records in an open database, to be changed: what the calls of one transaction do to them, as SQL.
+/// Changes the records in an open database for the calls of one transaction, with SQL.
 ///
-/// Lives as long as the transaction, on the lane's thread. Bodies are JSON texts that the caller has checked. A change
-/// that throws a `BridgeError` has changed nothing; any other error is a failure of the storage, after which the
+/// It exists as long as the transaction, on the lane's thread. Bodies are JSON texts that the caller has checked. A
+/// change that throws a `BridgeError` has changed nothing; any other error is a failure of the storage, after which the
 /// transaction cannot be committed.
 final class RecordStore: RecordReader {
-    /// What was changed so far, in the order of the versions; nothing where no one wants to know.
+    /// The changes so far, in the order of the versions; empty if there are no watches.
     private(set) var changes: [Change] = []
     private let isWatched: Bool
-    /// How much was changed so far.
+    /// The numbers of the changes so far.
     private(set) var tally = Tally()
-    /// Bytes of records that the present call has read to change them, and written.
+    /// Bytes of records that the current call has read to change them, and written.
     private var touchedBytes: Int64 = 0
-    /// Deletions that were forgotten beyond one for each that was remembered.
+    /// The number of removed deletions beyond one for each new deletion.
     private var forgottenDeletions: Int64 = 0
-    /// The counters of the namespaces that were touched: read once, written once.
+    /// The counters of the accessed namespaces: read once, written once.
     private var counters: [Counters] = []
-    /// How many deletions a namespace remembers.
+    /// The maximum number of stored deletions of a namespace.
     private let maximumDeletions: Int64
-    /// How much a namespace may hold.
+    /// The quota of a namespace.
     private let quota: StoreQuota
-    /// Whether a namespace may forget deletions now.
+    /// Whether deletions of a namespace may be removed now.
     private let mayForget: (Namespace) -> Bool
 
     init(
@@ -39,10 +39,10 @@ final class RecordStore: RecordReader {
 
     // MARK: The transaction
 
-    /// Another call begins.
+    /// Begins the next call.
     func beginCall() { touchedBytes = 0 }
 
-    /// So many bytes of a record are read to change it, or written.
+    /// Counts bytes of a record that are read to change it, or written.
     ///
     /// - Throws: `transaction.too_large`.
     private func touch(_ bytes: Int64) throws(BridgeError) {
@@ -50,7 +50,7 @@ final class RecordStore: RecordReader {
         if touchedBytes > Int64(Limits.touchedBytes) { throw .transactionTooLarge }
     }
 
-    /// Carries out several changes: all of them, or none where one throws a `BridgeError`.
+    /// Executes several changes: all of them, or none if one throws a `BridgeError`.
     func inSavepoint<T>(_ body: () throws -> T) throws -> T {
         let (changesBefore, countersBefore, tallyBefore) = (changes.count, counters.map { $0.copy() }, tally)
         try statement("SAVEPOINT operations").run()
@@ -69,7 +69,7 @@ final class RecordStore: RecordReader {
         }
     }
 
-    /// Writes what was counted. Before the commit.
+    /// Writes the counters. Must be called before the commit.
     func finish() throws {
         let update = try statement(
             "UPDATE namespace SET version = ?, pruned = ?, deletions = ?, records = ?, bytes = ? WHERE id = ?")
@@ -94,7 +94,7 @@ final class RecordStore: RecordReader {
         do throws(BridgeError) {
             try quota.check(counters, addedRecords: 1, addedBytes: addedBytes, in: path.namespace)
         } catch {
-            // That there is one already is the better answer.
+            // If the record exists already, that is the more helpful error.
             guard let existing = try entry(key, in: collection) else { throw error }
             throw BridgeError.recordExists(key, version: existing.version)
         }
@@ -108,7 +108,7 @@ final class RecordStore: RecordReader {
         return note(.create, key, in: path, previousVersion: 0, counters)
     }
 
-    /// - Returns: Whether there was no record of this key.
+    /// - Returns: Whether the key was free and the record was inserted.
     private func insert(
         _ key: ExactText, _ body: some RecordText, _ version: Int64, in collection: Collection
     ) throws -> Bool {
@@ -130,8 +130,8 @@ final class RecordStore: RecordReader {
     }
 
     /// - Parameters:
-    ///   - expected: The version that the record must have; nil: any.
-    ///   - body: Makes the new body; its argument reads the old one.
+    ///   - expected: The version that the record must have; `nil` for any.
+    ///   - body: Returns the new body; its argument reads the old one.
     func update<Text: RecordText>(
         _ key: ExactText, in path: TablePath, ifVersion expected: Int64?,
         _ body: (_ old: () throws -> [UInt8]) throws -> Text
@@ -157,8 +157,8 @@ final class RecordStore: RecordReader {
         return note(.update, key, in: path, previousVersion: entry.version, counters)
     }
 
-    /// - Parameter expected: The version that the record must have; nil: any.
-    /// - Returns: The deletion's own version.
+    /// - Parameter expected: The version that the record must have; `nil` for any.
+    /// - Returns: The version of the deletion.
     func delete(_ key: ExactText, in path: TablePath, ifVersion expected: Int64?) throws -> Int64 {
         let (collection, entry) = try existing(key, in: path, ifVersion: expected)
         let counters = try counters(of: collection)
@@ -171,7 +171,7 @@ final class RecordStore: RecordReader {
         return note(.delete, key, in: path, previousVersion: entry.version, counters)
     }
 
-    /// What is known of a record without its body.
+    /// The properties of a record without its body.
     private struct Entry {
         var id: Int64
         var version: Int64
@@ -187,7 +187,7 @@ final class RecordStore: RecordReader {
             guard try select.step() else { return nil }
             defer { select.reset() }
             let entry = Entry(id: select.int64(0), version: select.int64(1), bodyBytes: select.int64(2))
-            // SQLite has read all of it for its length.
+            // SQLite has read the whole body to compute its length.
             try touch(entry.bodyBytes)
             return entry
         }
@@ -205,7 +205,7 @@ final class RecordStore: RecordReader {
         return (collection, entry)
     }
 
-    /// The table's number, given now where it has none.
+    /// Returns the table's row id; creates the table if it does not exist.
     private func collection(of path: TablePath) throws -> Collection {
         if let found = try findCollection(of: path) { return found }
         let namespace: StatementArguments = [Int64(path.namespace.uid), Data(path.namespace.origin.utf8)]
@@ -224,7 +224,7 @@ final class RecordStore: RecordReader {
     // MARK: Counters
 
     private func counters(of collection: Collection) throws -> Counters {
-        // A transaction rarely touches more than one.
+        // A transaction rarely has more than one namespace.
         if let known = counters.first(where: { $0.namespace == collection.namespace }) { return known }
         let select = try statement(
             "SELECT version, pruned, deletions, records, bytes FROM namespace WHERE id = ?")
@@ -238,7 +238,7 @@ final class RecordStore: RecordReader {
         return found
     }
 
-    /// Gives out the next version, to a change that was made with it.
+    /// Records a change, which was written with the next version, and returns that version.
     private func note(
         _ kind: Change.Kind, _ key: ExactText, in path: TablePath, previousVersion: Int64, _ counters: Counters
     ) -> Int64 {
@@ -267,7 +267,7 @@ final class RecordStore: RecordReader {
         counters.deletions += 1
     }
 
-    /// A key that exists again is reported by its record.
+    /// Removes the deletion of a key that exists again: its record represents it in the feed.
     private func forgetDeletion(of key: ExactText, in collection: Collection, _ counters: Counters) throws {
         let delete = try statement("DELETE FROM deletion WHERE collection = ? AND key = ?")
         try key.utf8.withUnsafeBytes { key in
@@ -277,8 +277,8 @@ final class RecordStore: RecordReader {
         }
     }
 
-    /// Forgets the oldest deletions beyond the bound: one by one as they come, more where the bound was lowered or
-    /// could not be kept for a while.
+    /// Removes the oldest deletions beyond the limit: usually one for each new deletion; more if the limit was lowered
+    /// or removals were not allowed for a while.
     private func forgetOldDeletions(of namespace: Namespace, _ counters: Counters) throws {
         let maximum = max(1, Self.deletionsForgottenAtOnce - forgottenDeletions)
         let excess = min(counters.deletions - maximumDeletions, maximum)
@@ -295,6 +295,6 @@ final class RecordStore: RecordReader {
         counters.pruned = newest
     }
 
-    /// Bounds what one transaction pays for a bound that was lowered.
+    /// Limits the work of one transaction after the limit of deletions was lowered.
     private static let deletionsForgottenAtOnce: Int64 = 1000
 }

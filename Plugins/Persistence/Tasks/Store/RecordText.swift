@@ -1,4 +1,4 @@
-/// The bytes of a record's JSON text, wherever they lie.
+/// The bytes of a record's JSON text in any storage.
 protocol RecordText {
     func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R
 }

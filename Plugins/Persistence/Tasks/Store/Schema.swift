@@ -2,11 +2,11 @@ import GRDB
 
 /// The tables of the database.
 ///
-/// Names and keys are BLOBs: they are free text of a caller's choice, NUL included, which SQLite's TEXT does not carry
-/// safely; as bytes they compare exactly, and their order is that of the code points. A record's body is the JSON
-/// text, so that its numbers stay as they came and the `sqlite3` tool shows it readably.
+/// Names and keys are BLOBs: the caller may choose any text, including NUL, which SQLite's TEXT does not store safely.
+/// As bytes they compare exactly, and their order is that of the code points. A record's body is the JSON text, so that
+/// its numbers keep their notation and the `sqlite3` tool shows it readably.
 enum Schema {
-    /// Append-only: a migration that was published is never changed, renamed or removed.
+    /// The migrations. Append-only: a published migration is never changed, renamed or removed.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("records") { try $0.execute(sql: records) }
@@ -14,21 +14,22 @@ enum Schema {
         return migrator
     }
 
-    /// What a namespace holds, kept so that no call has to count: `records`, and `bytes` of their keys and bodies.
+    /// The second migration: the number of `records` of a namespace, and the `bytes` of their keys and bodies, stored
+    /// so that no call must count.
     private static let quotas = """
         ALTER TABLE namespace ADD COLUMN records INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespace ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 
         """
 
-    /// `namespace`: who owns records. `version` is the last version given out, `pruned` the newest version whose
-    /// deletion is forgotten, `deletions` the number of rows in `deletion`, kept so that no call has to count.
+    /// `namespace`: the owner of records. `version` is the last assigned version. `pruned` is the newest version whose
+    /// deletion was removed. `deletions` is the number of rows in `deletion`, stored so that no call must count.
     ///
-    /// `collection`: a named table of a namespace, so that a record's row and its indexes bear a number, not a name.
+    /// `collection`: a named table of a namespace, so that a record's row and its indexes contain a number, not a name.
     ///
-    /// `record`: `version` is that of its last change, `created` that of its creation.
+    /// `record`: `version` is the version of its last change, `created` that of its creation.
     ///
-    /// `deletion`: the last deletion of a key that does not exist now, for those who watch from an older version.
+    /// `deletion`: the last deletion of a key that does not exist now, for watches from an older version.
     ///
     /// `failure`: one row that earlier versions wrote to after a commit that failed.
     private static let records = """

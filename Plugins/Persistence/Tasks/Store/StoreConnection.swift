@@ -2,34 +2,34 @@ import DurableDatabase
 import GRDB
 import TaskKit
 
-/// An open connection to the database, with what is kept for it.
+/// An open connection to the database, with its caches.
 ///
 /// Used by one thread at a time.
 final class StoreConnection {
     private let queue: DatabaseQueue
     private let statements = StatementCache()
-    /// Tables that exist as far as this connection knows.
+    /// The known tables of this connection.
     let collections = CollectionCache()
-    /// Gets sentences for the operator.
+    /// Receives messages for the operator.
     fileprivate let log: @Sendable (String) -> Void
 
     init(_ queue: DatabaseQueue, log: @escaping @Sendable (String) -> Void = { _ in }) {
         (self.queue, self.log) = (queue, log)
     }
 
-    /// Gives access to the database. What `body` begins, it ends.
+    /// Calls `body` with the database. `body` must end the transactions that it begins.
     func use<T>(_ body: (Database, StatementCache) throws -> T) rethrows -> T {
         try queue.inDatabase { try body($0, statements) }
     }
 
-    /// Ends a transaction that was left open to read.
+    /// Ends a read transaction that was kept open.
     func endTransaction() {
         use { database, _ in
             if database.isInsideTransaction { try? database.rollback() }
         }
     }
 
-    /// Moves what the log holds into the database, unless a reader still reads what was there before. Does not wait for
+    /// Moves the content of the log into the database, unless a reader still reads an earlier state. Does not wait for
     /// readers.
     func emptyLog() throws {
         try queue.inDatabase { database in
@@ -40,27 +40,28 @@ final class StoreConnection {
         }
     }
 
-    /// - Parameter isLast: Moves what the log holds into the database.
+    /// - Parameter isLast: Whether to move the content of the log into the database.
     func close(isLast: Bool = false) {
         statements.removeAll()
         do {
             if isLast { _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
             try queue.close()
         } catch {
-            // Nothing is lost: the log is read when the database is opened next.
+            // No data is lost: the log is read when the database is opened again.
             log("the database was not closed tidily: \(BridgeError(storage: error).message)")
         }
     }
 }
 
-/// A connection that is opened when it is first needed, and again after a failure of the storage.
+/// A connection that is opened at its first use, and again after a failure of the storage.
 typealias KeptConnection = ReopenableConnection<StoreConnection, BridgeError>
 
 extension KeptConnection {
     /// - Parameters:
-    ///   - queue: The connection, where it is open already.
-    ///   - log: Gets sentences for the operator.
-    ///   - open: Opens it. Where that fails after a failure of the storage, callers get the error of that failure.
+    ///   - queue: The connection; `nil` if it is not open yet.
+    ///   - log: Receives messages for the operator.
+    ///   - open: Opens the connection. If that fails after a failure of the storage, callers receive the error of that
+    ///     failure.
     init(
         _ queue: DatabaseQueue? = nil, log: @escaping @Sendable (String) -> Void,
         open: @escaping @Sendable () throws(BridgeError) -> DatabaseQueue
@@ -84,6 +85,6 @@ extension KeptConnection {
         failed?.close()
     }
 
-    /// - Parameter isLast: Moves what the log holds into the database.
+    /// - Parameter isLast: Whether to move the content of the log into the database.
     mutating func close(isLast: Bool) { take()?.close(isLast: isLast) }
 }

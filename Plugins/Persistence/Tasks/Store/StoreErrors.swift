@@ -5,29 +5,29 @@ import TaskKit
 extension ErrorCode {
     /// The record does not exist.
     static let recordNotFound: ErrorCode = "record.not_found"
-    /// A record of this key exists.
+    /// A record with this key exists.
     static let recordExists: ErrorCode = "record.exists"
     /// The record has another version than the caller expects.
     static let recordConflict: ErrorCode = "record.conflict"
-    /// The call would read and write more of records than one call may.
+    /// The call would read and write more bytes of records than one call may.
     static let transactionTooLarge: ErrorCode = "transaction.too_large"
-    /// The feed no longer reaches back to the version that was asked for.
+    /// The feed no longer contains the changes since the requested version.
     static let cursorExpired: ErrorCode = "cursor.expired"
-    /// The disk has no room.
+    /// The disk is full.
     static let storageFull: ErrorCode = "storage.full"
     /// The database could not be read or written.
     static let storageFailed: ErrorCode = "storage.failed"
 }
 
 extension BridgeError {
-    /// An option that does not fit, at a JSON path such as `$.record`.
+    /// The error for an invalid option at a JSON path such as `$.record`.
     static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
         BridgeError(
             .optionsInvalid, "\(path): expected \(expected), got \(got)",
             data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
     }
 
-    /// No one waits for the answer any longer, and nothing was done.
+    /// The error for a call whose caller no longer waits for the answer. Nothing was done.
     static var cancelled: BridgeError {
         BridgeError(.callCancelled, "the call was cancelled", data: ["started": false])
     }
@@ -59,9 +59,9 @@ extension BridgeError {
     }
 
     /// - Parameters:
-    ///   - since: What was asked for.
+    ///   - since: The requested version.
     ///   - oldest: The oldest version from which changes can still be sent.
-    ///   - version: The namespace's present version.
+    ///   - version: The namespace's current version.
     static func cursorExpired(since: Int64, oldest: Int64, version: Int64) -> BridgeError {
         BridgeError(
             .cursorExpired,
@@ -69,21 +69,21 @@ extension BridgeError {
             data: ["since": JSON(since), "oldest": JSON(oldest), "version": JSON(version)])
     }
 
-    /// What callers get where this is a sentence for the operator, who finds it in the log: no path, and no word
-    /// of the system's.
+    /// The error for callers if this one has a message for the operator, which is in the log. It contains no path and
+    /// no message of the system.
     var withoutDetails: BridgeError {
         if code == .storageFull { return BridgeError(.storageFull, "the disk is full", isTransient: true) }
         return BridgeError(
             code, "the database cannot be used: the daemon's log says why", isTransient: isTransient)
     }
 
-    /// What callers get while the database is known to be damaged.
+    /// The error for callers while the database is known to be damaged.
     static var storeDamaged: BridgeError {
         BridgeError(
             .storageFailed, "the database is damaged, and no call is carried out: the daemon's log says what to do")
     }
 
-    /// What a failure of the database means to a caller: never a word of what the records hold.
+    /// Creates the caller's error for a failure of the database. It contains no content of records.
     init(storage error: any Error) {
         if let error = error as? BridgeError {
             self = error

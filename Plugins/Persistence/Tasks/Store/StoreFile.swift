@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 import TaskKit
 
-/// The database file, and the one way in which it is opened.
+/// The database file, and the methods that open it.
 struct StoreFile: Sendable {
     /// An absolute path in the plugin's state directory.
     let path: String
@@ -12,17 +12,17 @@ struct StoreFile: Sendable {
     var name: String { String(path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]) }
 
     private var database: DurableDatabase {
-        // What a transaction has to undo is kept in memory, as much as one call may touch, and not in a file elsewhere.
+        // The data for a rollback is kept in memory, not in a temporary file. The bytes that one call may change limit
+        // it.
         DurableDatabase(path: path, label: "persistence", pragmas: "PRAGMA temp_store = MEMORY")
     }
 
-    /// Opens the file, making it where there is none, and checks that SQLite really works in the way that the
-    /// promise "acknowledged is durable" needs.
+    /// Opens the file, creates it if it does not exist, and verifies the settings of SQLite that make acknowledged
+    /// writes durable.
     ///
-    /// - Parameter integrityCheck: Walks through the whole file, unless it is interrupted; nil: only what is read later
-    ///   is checked.
+    /// - Parameter integrityCheck: Interrupts the check of the whole file; `nil` for no check.
     /// - Returns: The database, and whether all of it was checked.
-    /// - Throws: `storage.failed` with a sentence for the operator, `storage.full`.
+    /// - Throws: `storage.failed` with a message for the operator, `storage.full`.
     func open(integrityCheck: Interruption?) throws(BridgeError) -> (queue: DatabaseQueue, isChecked: Bool) {
         do {
             let queue = try database.open()
@@ -40,16 +40,16 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// What came of a check. Errors are sentences for the operator.
+    /// The result of a check. Errors are messages for the operator.
     enum Finding {
         case sound
         case interrupted
         case damaged(BridgeError)
-        /// The disk would not be read, or there was no memory.
+        /// The disk could not be read, or there was no memory.
         case unknown(BridgeError)
     }
 
-    /// Walks through the whole file, which takes as long as it takes, on a connection of its own.
+    /// Checks the whole file on its own connection. The time is not limited.
     func checkIntegrity(_ interruption: Interruption) -> Finding {
         do {
             let queue = try openReader()
@@ -64,10 +64,10 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// What the database takes on the disk, its log included.
+    /// The size of the database on the disk, including its log.
     var sizeBytes: Int { Self.length(path) + logBytes }
 
-    /// What its log takes.
+    /// The size of its log.
     var logBytes: Int { Self.length(path + "-wal") }
 
     private static func length(_ path: String) -> Int {
@@ -75,10 +75,11 @@ struct StoreFile: Sendable {
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Opens the file, which `open` has made, once more: to read what is committed, beside the connection that writes.
+    /// Opens another connection to the file, which `open` has created: it reads committed data, in parallel with the
+    /// writing connection.
     ///
-    /// - Parameter keepsTransactions: A transaction may stay open between two accesses.
-    /// - Throws: `storage.failed` with a sentence for the operator.
+    /// - Parameter keepsTransactions: Whether a transaction may stay open between two accesses.
+    /// - Throws: `storage.failed` with a message for the operator.
     func openReader(keepsTransactions: Bool = false) throws(BridgeError) -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = keepsTransactions
@@ -95,18 +96,18 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// The same for a copy, whose maker is notified.
+    /// Opens a connection for a copy. The errors are for the caller that requested the copy.
     ///
     /// - Throws: `storage.failed`, `storage.full`.
     func openSource() throws(BridgeError) -> DatabaseQueue {
         do { return try openReader() } catch { throw error.withoutDetails }
     }
 
-    /// What a reader keeps of the file in memory, at most; each of the two comes to it only when it has read so much.
-    /// Half of what the writing connection takes (SQLite's own 2 MiB): the system keeps the file in memory as well.
+    /// The maximum memory of a reader for pages of the file. It is used only as far as the reader reads. It is half of
+    /// the writing connection's (SQLite's default, 2 MiB), because the system keeps the file in memory as well.
     private static let readerCacheKibibytes = 1024
 
-    /// Reads the settings back: SQLite takes what it does not support for a suggestion.
+    /// Reads the settings back: SQLite silently ignores settings that it does not support.
     private func verifySettings(_ database: Database) throws {
         let expected = [
             ("journal_mode", "wal".databaseValue),
@@ -135,13 +136,14 @@ struct StoreFile: Sendable {
     private func checkIntegrity(_ database: Database) throws {
         let found = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "nothing"
         if found != "ok" { throw Damage(finding: found) }
-        // What a long record holds beyond its first page is not looked at by SQLite; zeros there are no JSON.
+        // SQLite does not check the content of a long record beyond its first page. If it was zeroed, it is not valid
+        // JSON.
         guard try database.tableExists("record") else { return }
         let key = try DatabaseValue.fetchOne(database, sql: "SELECT key FROM record WHERE NOT json_valid(body) LIMIT 1")
         if key != nil { throw Damage(finding: "a record is no JSON") }
     }
 
-    /// What a check has found.
+    /// The damage that a check has found.
     private struct Damage: Error {
         var finding: String
     }

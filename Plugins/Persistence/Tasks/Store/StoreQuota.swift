@@ -1,18 +1,18 @@
 import GRDB
 import TaskKit
 
-/// How much a namespace may hold: the records of one user in one origin. 0 stands for any number.
+/// The quota of a namespace, which has the records of one user in one origin. 0 means no limit.
 struct StoreQuota: Sendable, Equatable {
-    /// Records in all its tables.
+    /// The maximum number of records in all its tables.
     var records: Int64 = 0
-    /// Bytes of their keys and their JSON texts.
+    /// The maximum number of bytes of their keys and their JSON texts.
     var bytes: Int64 = 0
 
-    /// Far from what pages store, and from what a disk holds.
+    /// The default: far above the needs of pages, and far below the size of a disk.
     static let standard = StoreQuota(records: 10_000_000, bytes: 8 << 30)
 
-    /// - Throws: `quota.exceeded`, where a namespace that grows would be too large. One that is too large already,
-    ///   because the quota was lowered, may still shrink.
+    /// - Throws: `quota.exceeded` if the change would make a namespace too large. A namespace that is too large
+    ///   already, because the quota was lowered, may still shrink.
     func check(
         _ counters: RecordStore.Counters, addedRecords: Int64, addedBytes: Int64, in namespace: Namespace
     ) throws(BridgeError) {
@@ -34,8 +34,8 @@ struct StoreQuota: Sendable, Equatable {
 }
 
 extension RecordStore {
-    /// Counts what every namespace holds. Reads the whole database: at the first start of a version that keeps count,
-    /// and of a store that comes from elsewhere.
+    /// The SQL that counts the records and bytes of every namespace. It reads the whole database. It is executed by the
+    /// migration that introduced the counters, and for a restored store.
     static let countingStored = """
         UPDATE namespace SET (records, bytes) = (
             SELECT count(*), coalesce(sum(length(record.key) + length(CAST(record.body AS BLOB))), 0)

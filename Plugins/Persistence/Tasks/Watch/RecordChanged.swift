@@ -8,7 +8,7 @@ struct RecordChanged: Codable, Sendable, Equatable {
     var key: String
     var version: Int64
     var change: Change.Kind
-    /// Only for those who named the namespace when they began to watch.
+    /// The namespace; `nil` if the watch was begun without naming it.
     var namespace: String?
 
     init(_ change: Change, namesNamespace: Bool) {

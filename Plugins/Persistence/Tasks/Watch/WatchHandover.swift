@@ -1,7 +1,7 @@
 import TaskKit
 
-/// A watch as the next daemon's store goes on with it: nothing that is committed between the two is missed, and nothing
-/// is sent twice.
+/// A watch that the next daemon's store continues. No change that is committed in between is missed, and none is sent
+/// twice.
 struct SavedWatch: Codable, Sendable, Equatable {
     /// The namespace's user id and origin.
     var uid: UInt32
@@ -9,14 +9,14 @@ struct SavedWatch: Codable, Sendable, Equatable {
     var table: ExactText
     /// Everything up to this version has been sent.
     var since: Int64
-    /// The session named the namespace.
+    /// Whether the session named the namespace; `nil` if not.
     var namesNamespace: Bool?
-    /// The session's user id; nil, as older daemons have it: the namespace's.
+    /// The session's user id; `nil`, from older daemons, for that of the namespace.
     var watcher: UInt32?
 }
 
 extension WatchRegistry {
-    /// The watches of these sessions.
+    /// Returns the watches of these sessions.
     func saved(of sessions: [SessionID], _ records: RecordReader) throws -> [SessionID: [SavedWatch]] {
         // A namespace may be watched by thousands.
         var versions: [Namespace: Int64] = [:]
@@ -36,15 +36,16 @@ extension WatchRegistry {
         return saved
     }
 
-    /// Goes on with a session's watches.
+    /// Continues a session's watches.
     ///
-    /// - Returns: The replays to carry out; nil: one of the watches cannot go on, for what came since is forgotten.
+    /// - Returns: The replays to execute; `nil` if one of the watches cannot continue, because changes since then were
+    ///   removed from the feed.
     func restore(_ saved: [SavedWatch], of session: SessionID, _ records: RecordReader) throws -> [ReplayID]? {
         var replays: [ReplayID] = []
         for watch in saved {
             let namespace = Namespace(uid: watch.uid, origin: watch.origin.text)
             do {
-                // Trusted, so that what was within the quota stays.
+                // Trusted, so that watches that were within the quota are restored.
                 let watcher = Watcher(session: session, uid: watch.watcher ?? watch.uid, isTrusted: true)
                 let begun = try begin(
                     watcher, TablePath(namespace: namespace, table: watch.table),

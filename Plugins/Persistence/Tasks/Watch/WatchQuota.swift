@@ -1,10 +1,10 @@
 import TaskKit
 
-/// Who watches: a session, and whose it is.
+/// The session that watches, and its user.
 struct Watcher {
     var session: SessionID
     var uid: UInt32
-    /// A local session of root or of the daemon's own user.
+    /// Whether it is a local session of root or of the daemon's own user.
     var isTrusted: Bool
 
     init(_ caller: Caller) {
@@ -18,14 +18,14 @@ struct Watcher {
     }
 }
 
-/// How many tables a session watches, and how many all sessions of a uid do: each costs memory in the daemon.
+/// The limits of watches per session and per uid: each watch costs memory in the daemon.
 struct WatchQuota {
     private var uids: [SessionID: UInt32] = [:]
     private var counts: [UInt32: Int] = [:]
 
-    /// One more.
+    /// Counts one more watch.
     ///
-    /// - Parameter watched: How many the session watches already.
+    /// - Parameter watched: The number of tables that the session watches already.
     /// - Throws: `quota.exceeded`.
     mutating func take(_ watcher: Watcher, watched: Int) throws(BridgeError) {
         guard watched < Limits.watchesPerSession else {

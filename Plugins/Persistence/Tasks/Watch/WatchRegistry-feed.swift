@@ -1,11 +1,12 @@
 import TaskKit
 
 extension WatchRegistry {
-    /// Begins a watch as of the state that is read.
+    /// Begins a watch at the state that `records` reads.
     ///
-    /// - Returns: The namespace's version as of which the watch is live, and the replay to carry out before, once the
-    ///   caller has its answer.
-    /// - Throws: `cursor.expired` where `since` lies before what the feed remembers, or ahead of it; `quota.exceeded`.
+    /// - Returns: The namespace's version from which the watch is live, and the replay of earlier changes, which must
+    ///   begin after the caller's answer was sent; `nil` if there is none.
+    /// - Throws: `cursor.expired` if `since` is before the oldest version of the feed or after its last one;
+    ///   `quota.exceeded`.
     func begin(
         _ watcher: Watcher, _ path: TablePath, namesNamespace: Bool, since: Int64?, _ records: RecordReader
     ) throws -> (version: Int64, replay: ReplayID?) {
@@ -19,7 +20,7 @@ extension WatchRegistry {
 
     /// Sends the next page of a replay.
     ///
-    /// - Returns: Whether more is to come.
+    /// - Returns: Whether there are more pages.
     func sendNextPage(of id: ReplayID, _ records: RecordReader, _ sink: some WatchSink) throws -> Bool {
         guard let replay = replay(id) else { return false }
         let missed = try records.missed(after: replay.position, in: id.path, limit: Limits.replayPageEvents)

@@ -1,27 +1,26 @@
 import TaskKit
 
-/// Who watches which table, and who is still being sent what came before.
+/// The watches of the sessions, and the replays of past changes.
 ///
-/// Lives in the store's engine, on the thread of the lane of commits: a watch begins between two transactions, so that
+/// Part of the store's engine, on the thread of the lane of commits: a watch begins between two transactions, so that
 /// every change is either in its replay or sent live, never both, never neither.
 final class WatchRegistry {
-    /// The replay of a watch that asked for past changes. Until it has caught up, new changes reach the watch through
-    /// it as well.
+    /// The replay of a watch that requested past changes. Until it has caught up, it also sends the new changes.
     struct Replay {
         /// Distinguishes a watch's replay from that of an earlier watch of the same session and table.
         var number: UInt64
-        /// What the session said it knows.
+        /// The version that the session stated.
         var since: Int64
         /// Everything up to this version has been sent.
         var position: Int64
-        /// Keys that were sent and changed again since: those changes are no news of the key.
+        /// Keys that were sent as created and changed again since: the new change must be sent as an update.
         var notifiedBefore: Set<ExactText> = []
-        /// A failure of the storage interrupted it; it goes on when the store works again.
+        /// Whether a failure of the storage interrupted it. It continues when the store works again.
         var isStalled = false
     }
 
     private struct Watch {
-        /// The session named the namespace: its events name it too, for it may watch several.
+        /// Whether the session named the namespace. Its events then name it too, because the session may watch several.
         var namesNamespace: Bool
         var replay: Replay?
     }
@@ -35,8 +34,8 @@ final class WatchRegistry {
 
     /// Begins a watch, in place of an earlier one of the same session and table.
     ///
-    /// - Parameter since: Begin with what changed after this version; nil: with what changes from now on.
-    /// - Returns: The replay to carry out; nil: none.
+    /// - Parameter since: The version after which changes are sent; `nil` for changes from now on.
+    /// - Returns: The replay to execute; `nil` if there is none.
     /// - Throws: `quota.exceeded`.
     func add(
         _ watcher: Watcher, _ path: TablePath, namesNamespace: Bool, since: Int64?
@@ -64,31 +63,31 @@ final class WatchRegistry {
         if tablePathsOfSessions[session]?.isEmpty == true { tablePathsOfSessions[session] = nil }
     }
 
-    /// The session is gone.
+    /// Removes the watches of a closed session.
     func remove(_ session: SessionID) {
         for path in tablePathsOfSessions[session, default: []] { remove(session, path) }
         quota.forget(session)
     }
 
-    /// The uid that a session which watches something is of.
+    /// Returns the uid of a session that has watches; `nil` for other sessions.
     func uid(of session: SessionID) -> UInt32? { quota.uid(of: session) }
 
-    /// The watches of a session: what it watches, how far its replay has come where one is under way, and whether it
-    /// named the namespace.
+    /// Returns the watches of a session: the table, the position of a running replay, and whether the session named the
+    /// namespace.
     func all(of session: SessionID) -> [(path: TablePath, position: Int64?, namesNamespace: Bool)] {
         tablePathsOfSessions[session, default: []].compactMap { path in
             watches[path]?[session].map { (path, $0.replay?.position, $0.namesNamespace) }
         }
     }
 
-    /// The tables that are watched.
+    /// The watched tables.
     var tablePaths: [TablePath] { Array(watches.keys) }
 
     var isEmpty: Bool { watches.isEmpty && tablePathsOfSessions.isEmpty && quota.isEmpty }
 
     // MARK: Live changes
 
-    /// Sends changes that were just committed to those who watch.
+    /// Sends changes that were just committed to the watchers.
     func notify(_ changes: [Change], _ sink: some WatchSink) {
         if watches.isEmpty { return }
         for change in changes {
@@ -104,8 +103,8 @@ final class WatchRegistry {
         }
     }
 
-    /// Notifies those who watch a table that it was replaced as a whole, at a version of its namespace. Replays end:
-    /// what they would have sent is no longer known.
+    /// Notifies the watchers of a table that it was replaced as a whole, at a version of its namespace. Replays end,
+    /// because the changes that they would have sent are no longer stored.
     func expire(_ path: TablePath, at version: Int64, _ sink: some WatchSink) {
         let sessions = watches[path, default: [:]]
         for namesNamespace in [false, true] {
@@ -119,7 +118,7 @@ final class WatchRegistry {
 
     // MARK: Replays
 
-    /// A replay; one whose watch ended or began again is no longer found.
+    /// Identifies a replay. It becomes invalid when the watch ends or begins again.
     struct ReplayID: Hashable, Sendable {
         var session: SessionID
         /// The session's uid.
@@ -133,11 +132,11 @@ final class WatchRegistry {
         return replay
     }
 
-    /// Sends the next changes of a replay, and ends it where they were the last.
+    /// Sends the next changes of a replay, and ends it if they were the last.
     ///
     /// - Parameters:
-    ///   - missed: What follows the replay's position, in order.
-    ///   - isLast: Nothing follows: from here on the watch is live.
+    ///   - missed: The changes after the replay's position, in order.
+    ///   - isLast: Whether no more changes follow, so that the watch is live from now on.
     func notify(_ missed: [RecordReader.Missed], of id: ReplayID, isLast: Bool, _ sink: some WatchSink) {
         guard var watch = watches[id.path]?[id.session], var replay = watch.replay, replay.number == id.number else {
             return
@@ -157,14 +156,14 @@ final class WatchRegistry {
         if replay(id) != nil { watches[id.path]?[id.session]?.replay?.isStalled = true }
     }
 
-    /// The interrupted replays, to be carried on now.
+    /// Returns the interrupted replays, which must continue now.
     func takeStalled() -> [ReplayID] {
         var stalled: [ReplayID] = []
         for (path, sessions) in watches {
             for (session, watch) in sessions {
                 guard let replay = watch.replay, replay.isStalled else { continue }
                 watches[path]?[session]?.replay?.isStalled = false
-                // Who watches is known by its uid.
+                // Every session that watches has a uid in the quota.
                 let user = quota.uid(of: session) ?? path.namespace.uid
                 stalled.append(ReplayID(session: session, user: user, path: path, number: replay.number))
             }
@@ -181,7 +180,7 @@ final class WatchRegistry {
 }
 
 extension WatchRegistry.Replay {
-    /// Takes notice of a change that happens while the replay is under way, and will be sent by it.
+    /// Records a change that happens during the replay, which will send it.
     mutating func note(_ change: Change) {
         switch change.kind {
         case .update:
@@ -191,7 +190,8 @@ extension WatchRegistry.Replay {
         }
     }
 
-    /// What a change is to the watcher: news of a key that it does not know, or of one that it does.
+    /// Returns the kind of a change for the watcher: a creation if the watcher does not have the key, else an update or
+    /// a deletion.
     func kind(of missed: RecordReader.Missed) -> Change.Kind {
         guard let created = missed.created else { return .delete }
         return created > since && !notifiedBefore.contains(missed.key) ? .create : .update
