@@ -1,17 +1,17 @@
-// WebKitGTK with GTK 4, and functions in place of what Swift cannot import: variadic functions and macros.
+// WebKitGTK with GTK 4, and functions that replace what Swift cannot import: variadic functions and macros.
 #pragma once
 
 #include <glib-unix.h>
 #include <gtk/gtk.h>
 #include <webkit/webkit.h>
 
-/// Of libgio; its header is in a folder that pkg-config does not name for WebKitGTK.
+/// A function of libgio; its header is in a folder that pkg-config does not list for WebKitGTK.
 GInputStream *g_unix_input_stream_new(gint descriptor, gboolean closes_descriptor);
 
 /// As above.
 gint g_unix_fd_list_get(GUnixFDList *list, gint index, GError **error);
 
-/// An error of a domain, code and text of our own.
+/// Returns an error with our own domain, code and message.
 static inline GError *trestle_error_new(const char *domain, int code, const char *message) {
     return g_error_new_literal(g_quark_from_string(domain), code, message);
 }
@@ -24,7 +24,7 @@ static inline gboolean trestle_is_response_policy_decision(gpointer object) {
     return WEBKIT_IS_RESPONSE_POLICY_DECISION(object);
 }
 
-/// What a permission request asks for, as bits in the order of `PermissionKind`; 0: something unknown.
+/// Returns the permissions of a request as bits in the order of `PermissionKind`; 0 for an unknown one.
 static inline unsigned trestle_permission_bits(gpointer request) {
     unsigned bits = 0;
     if (WEBKIT_IS_GEOLOCATION_PERMISSION_REQUEST(request)) bits |= 1u << 0;
@@ -43,12 +43,12 @@ static inline unsigned trestle_permission_bits(gpointer request) {
     return bits;
 }
 
-/// Policies that a view is made with.
+/// Returns the policies with which a view is created.
 static inline WebKitWebsitePolicies *trestle_website_policies(WebKitAutoplayPolicy autoplay) {
     return webkit_website_policies_new_with_policies("autoplay", autoplay, NULL);
 }
 
-/// The SHA-256 of a certificate, in hexadecimal; freed with g_free().
+/// Returns the SHA-256 of a certificate in hexadecimal, or NULL. The caller frees it with g_free().
 static inline char *trestle_certificate_sha256(gpointer certificate) {
     GByteArray *der = NULL;
     g_object_get(certificate, "certificate", &der, NULL);
@@ -58,14 +58,14 @@ static inline char *trestle_certificate_sha256(gpointer certificate) {
     return sum;
 }
 
-/// Whether a response is to be kept as a file, as its server says.
+/// Whether the server marks a response as a file to download.
 static inline gboolean trestle_is_attachment(WebKitURIResponse *response) {
     SoupMessageHeaders *headers = webkit_uri_response_get_http_headers(response);
     const char *value = headers ? soup_message_headers_get_one(headers, "Content-Disposition") : NULL;
     return value && g_ascii_strncasecmp(value, "attachment", 10) == 0;
 }
 
-/// Whether the server of a response does not let it be stored.
+/// Whether the server forbids storing a response.
 static inline gboolean trestle_forbids_storing(WebKitURIResponse *response) {
     SoupMessageHeaders *headers = webkit_uri_response_get_http_headers(response);
     const char *value = headers ? soup_message_headers_get_list(headers, "Cache-Control") : NULL;

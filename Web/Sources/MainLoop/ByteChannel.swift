@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Bytes on their way to a reader that has a descriptor. Where the writer goes without ``finish()``, the reader gets an
-/// error in place of the end: it does not take a part for the whole.
+/// A channel of bytes to a reader with a descriptor. If the writer is released without ``finish()``, the reader gets an
+/// error instead of the end, so it does not mistake a part for the whole.
 @MainActor
 public final class ByteChannel {
     private let descriptor: Int32
@@ -12,13 +12,13 @@ public final class ByteChannel {
 
     isolated deinit { end() }
 
-    /// A channel, and the descriptor of its reader; nil where there are no descriptors left.
+    /// Creates a channel and the descriptor of its reader; `nil` if no descriptors are available.
     public static func make() -> (writer: ByteChannel, reader: Int32)? {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
         let (own, reader) = (ends[0], ends[1])
-        // A byte towards the writer. A socket that is closed with unread bytes is one that was reset.
+        // A byte to the writer. Closing a socket with unread bytes resets the connection.
         var mark: UInt8 = 0
         guard fcntl(own, F_SETFL, O_NONBLOCK) == 0, Glibc.write(reader, &mark, 1) == 1 else {
             close(own)
@@ -28,10 +28,10 @@ public final class ByteChannel {
         return (ByteChannel(own), reader)
     }
 
-    /// Writes, and waits while the reader is behind. One write at a time.
+    /// Writes bytes, and waits while the reader is slow. One write at a time.
     ///
     /// - Parameter bytes: The bytes.
-    /// - Returns: Whether they were written: false where nobody reads any more.
+    /// - Returns: Whether they were written: false if the reader has closed its end.
     public func write(_ bytes: [UInt8]) async -> Bool {
         var rest = bytes[...]
         while isOpen, !rest.isEmpty {
@@ -56,7 +56,7 @@ public final class ByteChannel {
         }
     }
 
-    /// All bytes were written.
+    /// Ends the channel: all bytes were written.
     public func finish() {
         var mark: UInt8 = 0
         guard isOpen, read(descriptor, &mark, 1) == 1 else { return end() }

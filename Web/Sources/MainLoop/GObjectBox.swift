@@ -6,12 +6,12 @@ public final class GObjectBox {
     /// The object.
     public let raw: UnsafeMutableRawPointer
 
-    /// Takes over a reference that the caller has.
+    /// Takes over a reference of the caller.
     ///
     /// - Parameter raw: A GObject that is not floating.
     public init(owning raw: UnsafeMutableRawPointer) { self.raw = raw }
 
-    /// Adds a reference; a floating one becomes this.
+    /// Adds a reference; a floating reference is taken over.
     ///
     /// - Parameter raw: A GObject.
     public init(retaining raw: UnsafeMutableRawPointer) {
@@ -21,10 +21,10 @@ public final class GObjectBox {
 
     isolated deinit { g_object_unref(raw) }
 
-    /// As C's opaque pointer, for types without a declared structure.
+    /// The object as an opaque C pointer, for types without a declared structure.
     public var opaque: OpaquePointer { OpaquePointer(raw) }
 
-    /// As a pointer to a declared structure.
+    /// Returns the object as a pointer to a declared structure.
     ///
     /// - Parameter type: The structure; the object must be of its type.
     public func pointer<T>(to type: T.Type) -> UnsafeMutablePointer<T> { raw.assumingMemoryBound(to: type) }

@@ -1,15 +1,15 @@
 internal import CWebKitGTK
 internal import Glibc
 
-/// What the machine's login manager says, systemd-logind or one that speaks as it does, over the system bus: of sleep,
-/// and of the lock of this program's session.
+/// The signals of the machine's login manager over the system bus: sleep, and the lock of this program's session. The
+/// manager is systemd-logind or another one with the same interface.
 ///
-/// A listener gets a lock that delays the machine's sleep until it is released, or until the manager goes on.
+/// The observer gets a lock that delays the machine's sleep until it is released, or until the manager stops waiting.
 ///
 /// The subscription names the manager's unique name, so signals of other programs on the bus are ignored.
 @MainActor
 public final class LoginManager {
-    /// What it says.
+    /// A change that the manager reports.
     public enum Change: String, Sendable {
         case locked, unlocked, suspending, resumed
     }
@@ -20,21 +20,21 @@ public final class LoginManager {
     private static let sessionInterface = "org.freedesktop.login1.Session"
 
     private let onChange: @MainActor (Change, SleepDelay?) -> Void
-    /// Held while the machine is awake.
+    /// The lock for the next sleep; held while the machine is awake.
     private var delay: SleepDelay?
     private var isAsleep = false
     private var subscriptions: [UInt32] = []
-    /// The object of this program's session; nil: it is not known yet, or there is none.
+    /// The object path of this program's session; `nil` if it is unknown or there is none.
     private var session: String?
-    /// Counts the managers that have come, so that a late answer of one that is gone has no effect.
+    /// The number of managers that have appeared, so that a late answer of a previous one has no effect.
     private var arrivals = 0
 
     private init(_ onChange: @escaping @MainActor (Change, SleepDelay?) -> Void) { self.onChange = onChange }
 
-    /// Calls `onChange` at each change, for as long as the process runs. Without a bus or a manager, there are none.
+    /// Calls `onChange` at each change, until the process ends. Without a bus or a manager there are no changes.
     ///
-    /// - Parameter onChange: What is called. With `suspending` it gets the lock that delays the sleep, where the
-    ///   manager has given one: it is released when nobody holds it any more.
+    /// - Parameter onChange: Receives the change. With `suspending` it also receives the lock that delays the sleep, if
+    ///   the manager has given one: the sleep is delayed until the lock is released.
     public static func watch(_ onChange: @escaping @MainActor (Change, SleepDelay?) -> Void) {
         // Never released: GLib calls it until the process ends.
         let data = Unmanaged.passRetained(LoginManager(onChange)).toOpaque()
@@ -43,42 +43,42 @@ public final class LoginManager {
             { connection, _, name, data in
                 guard let connection, let name else { return }
                 let owner = String(cString: name)
-                // Callbacks come on the main thread; GLib keeps the connection.
+                // Callbacks arrive on the main thread; GLib keeps the connection.
                 nonisolated(unsafe) let bus = connection
                 LoginManager.enter(data) { $0.come(bus, owner) }
             },
             { connection, _, data in
-                // As above; without a connection there is no bus, or no more.
+                // As above; without a connection there is no bus, or it has closed.
                 nonisolated(unsafe) let bus = connection
                 LoginManager.enter(data) { $0.leave(bus) }
             }, data, nil)
     }
 
-    // MARK: The manager comes and goes
+    // MARK: The manager appears and disappears
 
     private func come(_ bus: OpaquePointer, _ owner: String) {
         leave(bus)
         arrivals += 1
         subscribe(bus, owner, Self.managerInterface, Self.path)
-        // Before the question, and for all sessions: no signal is missed behind the answer.
+        // Before the call, and for all sessions, so that no signal after the answer is missed.
         subscribe(bus, owner, Self.sessionInterface, nil)
         ask(bus, owner)
         isAsleep = false
         delaySleep(bus, owner)
     }
 
-    /// Has the machine's next sleep wait.
+    /// Requests a delay of the machine's next sleep.
     private func delaySleep(_ bus: OpaquePointer, _ owner: String) {
         let arrival = arrivals
         SleepDelay.take(bus, owner) { [self] delay in
-            // One that comes too late delays no sleep that has been heard of.
+            // A lock that arrives too late cannot delay a sleep that was already reported.
             if arrival == arrivals, !isAsleep { self.delay = delay }
         }
     }
 
     private func leave(_ bus: OpaquePointer?) {
         if let bus {
-            // The end of the bus would end the process.
+            // Otherwise the end of the bus would end the process.
             g_dbus_connection_set_exit_on_close(bus, 0)
             for subscription in subscriptions { g_dbus_connection_signal_unsubscribe(bus, subscription) }
         }
@@ -95,20 +95,20 @@ public final class LoginManager {
                 let signal = Signal(
                     owner: String(cString: sender), path: String(cString: object), member: String(cString: member),
                     isTrue: LoginManager.truth(parameters))
-                // Callbacks come on the main thread; GLib keeps the connection.
+                // Callbacks arrive on the main thread; GLib keeps the connection.
                 nonisolated(unsafe) let bus = connection
                 LoginManager.enter(data) { $0.hear(signal, bus) }
             }, Unmanaged.passUnretained(self).toOpaque(), nil)
         subscriptions.append(id)
     }
 
-    /// Asks for the session: that of the environment, else the caller's, or the display's of the caller's user.
+    /// Requests the session: that of the environment, else the caller's, else the display session of the caller's user.
     private func ask(_ bus: OpaquePointer, _ owner: String) {
         let id = getenv("XDG_SESSION_ID").map { String(cString: $0) } ?? "auto"
         var items: [OpaquePointer?] = [g_variant_new_string(id)]
         let arrival = arrivals
         let data = AsyncResult.pointer { [self] outcome in
-            // Without a session there are the signals of sleep alone.
+            // Without a session only the sleep signals are handled.
             guard let answer = g_dbus_connection_call_finish(bus, outcome, nil) else { return }
             defer { g_variant_unref(answer) }
             let item = g_variant_get_child_value(answer, 0)
@@ -123,13 +123,13 @@ public final class LoginManager {
             G_DBUS_CALL_FLAGS_NONE, -1, nil, AsyncResult.callback, data)
     }
 
-    // MARK: What it says
+    // MARK: Signals
 
     private struct Signal {
         var owner: String
         var path: String
         var member: String
-        /// Its only parameter; nil: it has others.
+        /// Whether its only parameter, a Boolean, is true; `nil` for other parameters.
         var isTrue: Bool?
     }
 
@@ -150,7 +150,7 @@ public final class LoginManager {
         }
     }
 
-    /// The truth value that is the only parameter of a signal; nil: its parameters are others.
+    /// Returns the Boolean that is the only parameter of a signal; `nil` for other parameters.
     private nonisolated static func truth(_ parameters: OpaquePointer?) -> Bool? {
         guard let parameters, String(cString: g_variant_get_type_string(parameters)) == "(b)" else { return nil }
         let item = g_variant_get_child_value(parameters, 0)
@@ -158,7 +158,8 @@ public final class LoginManager {
         return g_variant_get_boolean(item) != 0
     }
 
-    /// GLib calls on the main thread, whose loop is the default one, with the pointer of ``watch(_:)``.
+    /// Enters the main actor: GLib calls on the main thread, whose loop is the default one, with the pointer from
+    /// ``watch(_:)``.
     private nonisolated static func enter(
         _ data: UnsafeMutableRawPointer?, _ body: @MainActor (LoginManager) -> Void
     ) {

@@ -1,7 +1,7 @@
-/// A closure that C holds as a pointer: retained by ``retained``, called by ``call(_:)``, given up by ``release``.
+/// A closure that C stores as a pointer: retained by ``retained``, called by ``call(_:)``, released by ``release``.
 @MainActor
 final class LoopBody {
-    /// What it does, for people.
+    /// The name of its work, for people.
     private let name: String
     private let body: @MainActor () -> Void
 
@@ -13,12 +13,12 @@ final class LoopBody {
     /// The pointer; its owner calls ``release`` once.
     var retained: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
 
-    /// Calls the closure. On the main thread, where GLib's loop runs.
+    /// Calls the closure. Main thread, on which GLib's loop runs.
     nonisolated static func call(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
         // The pointer is one of `retained`.
         let box = Unmanaged<LoopBody>.fromOpaque(pointer)
-        // The closure may cancel its source, which releases the box: it stays until the call is over.
+        // The closure may cancel its source, which releases the box: it is retained until the call ends.
         MainActor.assumeIsolated {
             let callback = box.takeUnretainedValue()
             TurnWatch.run(callback.name, callback.body)

@@ -1,10 +1,10 @@
 internal import CWebKitGTK
 internal import Glibc
 
-/// Something that the loop watches, until ``cancel()`` or until this goes.
+/// An event source of the loop. It is active until ``cancel()`` or until this object is released.
 @MainActor
 public final class LoopSource {
-    /// What a descriptor is watched for. An end and an error are always reported.
+    /// The readiness that a descriptor is watched for. An end and an error are always reported.
     public enum Readiness {
         case input, output
     }
@@ -15,7 +15,7 @@ public final class LoopSource {
 
     isolated deinit { cancel() }
 
-    /// Not called again.
+    /// Removes the source; its closure is not called again.
     public func cancel() {
         guard id != 0 else { return }
         g_source_remove(id)
@@ -25,10 +25,10 @@ public final class LoopSource {
     /// Calls `body` whenever a descriptor is ready.
     ///
     /// - Parameters:
-    ///   - descriptor: The descriptor, open for as long as it is watched.
-    ///   - readiness: What it is watched for.
-    ///   - name: What comes there, for people.
-    ///   - body: What is called; it may cancel this source.
+    ///   - descriptor: The descriptor, which must stay open while it is watched.
+    ///   - readiness: The readiness to watch for.
+    ///   - name: The name of the source, for people.
+    ///   - body: The closure; it may cancel this source.
     public static func watching(
         _ descriptor: Int32, for readiness: Readiness, as name: String = "descriptor",
         _ body: @escaping @MainActor () -> Void
@@ -45,13 +45,13 @@ public final class LoopSource {
         return source
     }
 
-    /// Calls `body` once, or again and again.
+    /// Calls `body` once or repeatedly.
     ///
     /// - Parameters:
     ///   - interval: The time before each call.
     ///   - repeats: Whether there is another call after the first.
-    ///   - name: What it is for, for people.
-    ///   - body: What is called; it may cancel this source.
+    ///   - name: The name of the timer, for people.
+    ///   - body: The closure; it may cancel this source.
     public static func timer(
         after interval: Duration, repeats: Bool = false, as name: String = "timer",
         _ body: @escaping @MainActor () -> Void
@@ -76,12 +76,12 @@ public final class LoopSource {
         return source
     }
 
-    /// Calls `body` at each arrival of a signal of the process, which is unblocked where whoever started the process
-    /// has blocked it.
+    /// Calls `body` at each arrival of a signal of the process. The signal is unblocked, in case the parent process has
+    /// blocked it.
     ///
     /// - Parameters:
     ///   - number: The signal: SIGTERM, SIGINT or SIGHUP.
-    ///   - body: What is called.
+    ///   - body: The closure.
     public static func signal(_ number: Int32, _ body: @escaping @MainActor () -> Void) -> LoopSource {
         let source = LoopSource()
         var set = sigset_t()
@@ -99,7 +99,7 @@ public final class LoopSource {
 }
 
 extension Duration {
-    /// Rounded up, and bounded as GLib has it.
+    /// The duration in milliseconds, rounded up and limited to GLib's range.
     fileprivate var wholeMilliseconds: UInt32 {
         let (seconds, attoseconds) = components
         let milliseconds = seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

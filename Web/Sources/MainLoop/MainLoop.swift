@@ -1,7 +1,7 @@
-// MainLoop: GLib's loop on the main thread, and what runs on it: libdispatch's main queue, and so `@MainActor` code,
-// timers, descriptors, signals of objects and of the process.
+// MainLoop: GLib's loop on the main thread, and the sources that run on it: libdispatch's main queue and so
+// `@MainActor` code, timers, descriptors, signals of objects and of the process.
 //
-// Callbacks of C enter by `MainActor.assumeIsolated`. Nothing in here runs a nested loop: the main queue does not drain
+// C callbacks enter with `MainActor.assumeIsolated`. No code here runs a nested loop: the main queue does not drain
 // within itself.
 internal import CWebKitGTK
 internal import EventLoop
@@ -12,9 +12,9 @@ public enum MainLoop {
     private static let loop = g_main_loop_new(nil, 0)
     private static var mainQueue: LoopSource?
 
-    /// Runs until ``quit()``. Called once, by `main`, and never by code that runs on the loop.
+    /// Runs until ``quit()``. Called once, by `main`, never by code that runs on the loop.
     ///
-    /// - Precondition: this libdispatch gives the descriptor of its main queue.
+    /// - Precondition: libdispatch provides the descriptor of its main queue.
     public static func run() {
         guard let descriptor = MainQueue.wakeUpDescriptor else {
             preconditionFailure("libdispatch does not give the descriptor of its main queue")
@@ -25,30 +25,32 @@ public enum MainLoop {
         mainQueue = nil
     }
 
-    /// The turns that took long, since ``run()``.
+    /// The statistics of long turns since ``run()``.
     public static var longTurns: LongTurns { TurnWatch.long }
 
-    /// Runs a callback that C calls on the main thread; ``longTurns`` has its name where it takes long.
+    /// Runs a callback that C calls on the main thread. If it takes long, ``longTurns`` counts it under `name`.
     ///
     /// - Parameters:
-    ///   - name: What runs, for people.
+    ///   - name: The name of the callback, for people.
     ///   - body: The callback.
     public static func measuring(_ name: String, _ body: () -> Void) { TurnWatch.run(name, body) }
 
-    /// The toolkit begins something, which ends in the same turn: ``longTurns`` has its name where it takes long.
+    /// Notes that the toolkit begins work that ends in the same turn. If it takes long, ``longTurns`` counts it under
+    /// `name`.
     ///
-    /// - Parameter name: What begins, for people.
+    /// - Parameter name: The name of the work, for people.
     public static func toolkitBegins(_ name: String) { TurnWatch.begin(name) }
 
-    /// The toolkit has done what it has begun.
+    /// Notes that the toolkit has ended this work.
     public static func toolkitEnds() { TurnWatch.end() }
 
-    /// Counts the turns, since ``run()``.
+    /// The number of turns since ``run()``.
     public static var turnNumber: Int { TurnWatch.number }
 
-    /// Has the turn that runs begin now: what it has done is not counted. For the start, before there are windows.
+    /// Restarts the measurement of the current turn: its work so far is not counted. For the start, before there are
+    /// windows.
     public static func beginTurnAgain() { TurnWatch.beginAgain() }
 
-    /// Ends ``run()`` after what runs now.
+    /// Ends ``run()`` after the current callback.
     public static func quit() { g_main_loop_quit(loop) }
 }

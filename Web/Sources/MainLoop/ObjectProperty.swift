@@ -1,21 +1,21 @@
 internal import CWebKitGTK
 internal import Glibc
 
-/// The value of a property that an object is made with.
+/// The value of a construction property of an object.
 public enum ObjectProperty {
     case object(GObjectBox)
     case string(String)
     case truth(Bool)
-    /// A boxed value, which is copied, and its type by its number in GObject.
+    /// A boxed value, which is copied, and the GType number of its type.
     case boxed(type: UInt, UnsafeMutableRawPointer)
 }
 
 extension GObjectBox {
-    /// Makes an object; a floating one is sunk.
+    /// Creates an object; a floating reference is sunk.
     ///
     /// - Parameters:
-    ///   - type: The type, by its number in GObject.
-    ///   - properties: What it is made with.
+    ///   - type: The GType number of the type.
+    ///   - properties: The construction properties.
     public convenience init(type: UInt, _ properties: [(String, ObjectProperty)]) {
         var values = properties.map { Self.value($0.1) }
         let names = properties.map { strdup($0.0) }
@@ -27,7 +27,7 @@ extension GObjectBox {
         guard let raw = g_object_new_with_properties(type, UInt32(values.count), &pointers, &values) else {
             preconditionFailure("GObject makes an object or ends the process")
         }
-        // Sinks a floating reference; of any other there is one too many then.
+        // Sinks a floating reference; any other object then has one reference too many.
         let isFloating = g_object_is_floating(raw) != 0
         self.init(retaining: UnsafeMutableRawPointer(raw))
         if !isFloating { g_object_unref(raw) }

@@ -1,6 +1,6 @@
 internal import CWebKitGTK
 
-/// What a signal hands to its handler: valid while the handler runs.
+/// The arguments that a signal passes to its handler; valid while the handler runs.
 public struct SignalArguments {
     private let values: UnsafePointer<GValue>
     private let count: Int
@@ -15,69 +15,69 @@ public struct SignalArguments {
         return values + index
     }
 
-    /// An object; 0 is the one that the signal is of.
+    /// Returns an object; 0 is the object that emits the signal.
     ///
     /// - Parameter index: Which argument.
     public func object(_ index: Int) -> UnsafeMutableRawPointer? { g_value_get_object(value(index)) }
 
-    /// A boxed value, which stays the signal's.
+    /// Returns a boxed value, which the signal still owns.
     ///
     /// - Parameter index: Which argument.
     public func boxed(_ index: Int) -> UnsafeMutableRawPointer? { g_value_get_boxed(value(index)) }
 
-    /// An enumeration's number.
+    /// Returns the number of an enumeration value.
     ///
     /// - Parameter index: Which argument.
     public func enumeration(_ index: Int) -> UInt32 { UInt32(bitPattern: g_value_get_enum(value(index))) }
 
-    /// A pointer to what is no object.
+    /// Returns a pointer to a value that is not an object.
     ///
     /// - Parameter index: Which argument.
     public func pointer(_ index: Int) -> UnsafeMutableRawPointer? { g_value_get_pointer(value(index)) }
 
-    /// A whole number.
+    /// Returns a signed integer.
     ///
     /// - Parameter index: Which argument.
     public func integer(_ index: Int) -> Int { Int(g_value_get_int(value(index))) }
 
-    /// A number without sign.
+    /// Returns an unsigned integer.
     ///
     /// - Parameter index: Which argument.
     public func number(_ index: Int) -> UInt32 { g_value_get_uint(value(index)) }
 
-    /// A text; empty where it is null.
+    /// Returns a string; empty for null.
     ///
     /// - Parameter index: Which argument.
     public func string(_ index: Int) -> String { g_value_get_string(value(index)).map { String(cString: $0) } ?? "" }
 
-    /// A set of flags.
+    /// Returns a set of flags.
     ///
     /// - Parameter index: Which argument.
     public func flags(_ index: Int) -> UInt32 { g_value_get_flags(value(index)) }
 }
 
 extension GObjectBox {
-    /// Calls `handler` at each emission of a signal, for as long as the object lives. The handler must hold neither
-    /// this reference nor its owner strongly.
+    /// Calls `handler` at each emission of a signal, until the object is finalized. The handler must retain neither
+    /// this reference nor its owner.
     ///
     /// - Parameters:
     ///   - signal: The name, with its detail.
-    ///   - handler: What is called. What it returns is the answer of signals that ask for a truth value.
+    ///   - handler: The handler. Its result is the answer to signals that request a Boolean.
     public func connect(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Bool) {
         attach(signal) { .truth(handler($0)) }
     }
 
-    /// As ``connect(_:_:)``, for signals that ask for an object.
+    /// Like ``connect(_:_:)``, for signals that request an object.
     ///
     /// - Parameters:
     ///   - signal: The name, with its detail.
-    ///   - handler: What is called; nil: there is no object.
+    ///   - handler: The handler; it returns `nil` for no object.
     public func connectObject(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> GObjectBox?) {
         attach(signal) { .object(handler($0)) }
     }
 
     private func attach(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> SignalHandler.Answer) {
-        // Without the name of the handler or the property.
+        // Without the detail: the name of a message handler or a property.
         let name = String(signal.prefix { $0 != ":" })
         let box = Unmanaged.passRetained(SignalHandler(name, handler)).toOpaque()
         let closure = g_closure_new_simple(UInt32(MemoryLayout<GClosure>.size), box)
@@ -86,11 +86,11 @@ extension GObjectBox {
         g_signal_connect_closure(raw, signal, closure, 0)
     }
 
-    /// As ``connect(_:_:)``, for signals that ask for nothing.
+    /// Like ``connect(_:_:)``, for signals that request no result.
     ///
     /// - Parameters:
     ///   - signal: The name, with its detail.
-    ///   - handler: What is called.
+    ///   - handler: The handler.
     public func observe(_ signal: String, _ handler: @escaping @MainActor (SignalArguments) -> Void) {
         connect(signal) {
             handler($0)
@@ -99,10 +99,10 @@ extension GObjectBox {
     }
 }
 
-/// A handler that a closure of GObject holds.
+/// A handler that a GObject closure retains.
 @MainActor
 private final class SignalHandler {
-    /// What a signal is answered with.
+    /// The answer to a signal.
     enum Answer {
         case truth(Bool)
         case object(GObjectBox?)
@@ -130,7 +130,7 @@ private final class SignalHandler {
 
     nonisolated static let marshal: GClosureMarshal = { closure, result, count, values, _, _ in
         guard let box = closure?.pointee.data, let values else { return }
-        // Signals of these objects are emitted on the main thread; the values live until this returns.
+        // Signals of these objects are emitted on the main thread; the values are valid until this returns.
         let unmanaged = Unmanaged<SignalHandler>.fromOpaque(box)
         nonisolated(unsafe) let arguments = SignalArguments(values: values, count: Int(count))
         nonisolated(unsafe) let value = result

@@ -1,15 +1,15 @@
 internal import CWebKitGTK
 
-/// One instance of a program on the session bus: a second one hands its addresses to the first.
+/// The single instance of a program on the session bus: a second instance passes its addresses to the first.
 @MainActor
 public final class SingleInstance {
     private let application: GObjectBox
-    /// Called in the first instance with the addresses of another start; without any, somebody started it again.
+    /// Called in the first instance with the addresses of another start; the list is empty if that start had none.
     public var onOpen: (@MainActor ([String]) -> Void)?
 
-    /// The instance of a name.
+    /// Creates the instance for a name; `nil` if the name is not valid.
     ///
-    /// - Parameter name: A name of the bus, such as `org.example.Program`.
+    /// - Parameter name: A bus name, such as `org.example.Program`.
     public init?(_ name: String) {
         guard g_application_id_is_valid(name) != 0, let made = g_application_new(name, G_APPLICATION_HANDLES_OPEN)
         else { return nil }
@@ -22,14 +22,14 @@ public final class SingleInstance {
 
     private var pointer: UnsafeMutablePointer<GApplication> { application.pointer(to: GApplication.self) }
 
-    /// Whether this is the first one. Where there is no bus, every instance is.
+    /// Registers the instance. Returns whether it is the first one; always true without a bus.
     public func register() -> Bool {
-        // A failure, such as a bus that goes away, leaves this instance on its own.
+        // After a failure, such as a bus that disconnects, this instance runs on its own.
         guard g_application_register(pointer, nil, nil) != 0 else { return true }
         return g_application_get_is_remote(pointer) == 0
     }
 
-    /// Hands addresses to the first one, from another one; without any, it comes to the front.
+    /// Passes addresses from another instance to the first one; without any, the first one comes to the front.
     ///
     /// - Parameter addresses: The addresses.
     public func handOver(_ addresses: [String]) {
@@ -40,7 +40,7 @@ public final class SingleInstance {
             g_application_open(pointer, &files, Int32(files.count), "")
             for file in files { g_object_unref(file.map { UnsafeMutableRawPointer($0) }) }
         }
-        // The process ends now: what was sent has to be on its way.
+        // The process ends now, so the message must be sent first.
         g_dbus_connection_flush_sync(g_application_get_dbus_connection(pointer), nil, nil)
     }
 

@@ -1,8 +1,8 @@
 internal import CWebKitGTK
 internal import Glibc
 
-/// A lock of the login manager's that delays the machine's sleep for as long as it is held, and as long as the manager
-/// allows: its `InhibitDelayMaxSec`.
+/// A lock of the login manager that delays the machine's sleep while it is held, at most for the manager's
+/// `InhibitDelayMaxSec`.
 @MainActor
 public final class SleepDelay {
     private let descriptor: Int32
@@ -19,12 +19,12 @@ public final class SleepDelay {
         close(descriptor)
     }
 
-    /// Asks a login manager for a lock; nil where it gives none.
+    /// Requests a lock from a login manager.
     ///
     /// - Parameters:
     ///   - bus: The connection to the bus.
     ///   - owner: The manager's unique name.
-    ///   - completion: Gets the lock, once.
+    ///   - completion: Receives the lock, once; `nil` if the manager gives none.
     static func take(_ bus: OpaquePointer, _ owner: String, _ completion: @escaping @MainActor (SleepDelay?) -> Void) {
         let words = ["sleep", "trestle-web", "Pages hear of the machine's sleep before it begins.", "delay"]
         var items: [OpaquePointer?] = words.map { g_variant_new_string($0) }
@@ -43,7 +43,7 @@ public final class SleepDelay {
         g_variant_unref(answer)
         guard let list else { return nil }
         defer { g_object_unref(UnsafeMutableRawPointer(list)) }
-        // A copy of the only descriptor, which is the caller's.
+        // A duplicate of the only descriptor, which the caller owns.
         let descriptor = g_unix_fd_list_get(list, 0, nil)
         return descriptor < 0 ? nil : SleepDelay(descriptor)
     }

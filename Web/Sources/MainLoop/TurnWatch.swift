@@ -6,24 +6,24 @@ internal import Glibc
 @MainActor
 enum TurnWatch {
     private(set) static var long = LongTurns()
-    /// Counts the turns.
+    /// The number of turns.
     private(set) static var number = 0
     private static var meter = TurnMeter()
     private static var work = TurnWork()
-    /// The thread's CPU time when the callback began that runs; nil: none does.
+    /// The thread's CPU time when the running callback began; `nil` if none runs.
     private static var callbackStart: UInt64?
-    /// What the toolkit has begun within the turn, and the thread's CPU time then.
+    /// The work that the toolkit has begun within the turn, and the thread's CPU time at that moment.
     private static var begun: (name: String, start: UInt64)?
-    /// When the turn began, in nanoseconds of the monotonic clock.
+    /// The start of the turn, in nanoseconds of the monotonic clock.
     private static var beginning: UInt64 = 0
 
-    /// Has GLib wait by a function that notes each wait. Before the loop runs.
+    /// Installs a GLib poll function that notes each wait. Must be called before the loop runs.
     static func start() {
         beginAgain()
         g_main_context_set_poll_func(
             nil,
             { descriptors, count, timeout in
-                // The default context waits on the main thread alone.
+                // The default context waits only on the main thread.
                 MainActor.assumeIsolated { TurnWatch.endTurn() }
                 let ready = g_poll(descriptors, count, timeout)
                 MainActor.assumeIsolated { TurnWatch.beginTurn() }
@@ -31,7 +31,7 @@ enum TurnWatch {
             })
     }
 
-    /// Has the turn begin now: what the thread has done before is none.
+    /// Restarts the measurement of the turn: earlier work of the thread does not count.
     static func beginAgain() {
         beginning = time(CLOCK_MONOTONIC)
         meter = TurnMeter()
@@ -45,10 +45,10 @@ enum TurnWatch {
         number &+= 1
     }
 
-    /// Runs a callback of the program's, and notes what it takes of the turn. One within another is part of it.
+    /// Runs a callback of the program and notes its CPU time. A nested callback is part of the outer one.
     ///
     /// - Parameters:
-    ///   - name: What runs, for people.
+    ///   - name: The name of the callback, for people.
     ///   - body: The callback.
     static func run<Result>(_ name: String, _ body: () -> Result) -> Result {
         guard callbackStart == nil else { return body() }
@@ -60,10 +60,10 @@ enum TurnWatch {
         return body()
     }
 
-    /// The toolkit begins something of this name.
+    /// Notes that the toolkit begins work of this name.
     static func begin(_ name: String) { begun = (name, time(CLOCK_THREAD_CPUTIME_ID)) }
 
-    /// The toolkit has done what it has begun.
+    /// Notes that the toolkit has ended this work.
     static func end() {
         guard let begun else { return }
         work.addToolkit(time(CLOCK_THREAD_CPUTIME_ID) - begun.start, for: begun.name)

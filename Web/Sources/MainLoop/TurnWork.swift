@@ -1,22 +1,23 @@
-/// What ran in a turn of the main loop, by names that the program gives: its own callbacks, and the toolkit, which has
-/// the rest.
+/// The work in a turn of the main loop, by names that the program gives: its own callbacks, and the toolkit for the
+/// rest.
 struct TurnWork {
-    /// What GTK and the engine do between the program's callbacks.
+    /// The name of the work of GTK and the engine between the program's callbacks.
     static let toolkit = "toolkit"
-    /// A turn with so many callbacks of a name is a batch of them: what the engine does for each is counted apart.
+    /// The number of callbacks of one name from which a turn is a batch of them: the engine's work for them is counted
+    /// separately.
     static let batch = 16
 
     private typealias Parts = [String: (nanoseconds: UInt64, calls: Int)]
 
-    /// The CPU time of each callback in nanoseconds, and how often it ran.
+    /// The CPU time in nanoseconds and the number of calls of each callback.
     private var callbacks: Parts = [:]
-    /// The same of what the toolkit does by itself, where that has a name.
+    /// The same for the toolkit's own work that has a name.
     private var toolkitParts: Parts = [:]
 
-    /// Adds what a callback took.
+    /// Adds the CPU time of a callback.
     mutating func add(_ nanoseconds: UInt64, of name: String) { Self.add(nanoseconds, name, to: &callbacks) }
 
-    /// Adds what the toolkit took for something by itself.
+    /// Adds the CPU time of the toolkit's own work.
     mutating func addToolkit(_ nanoseconds: UInt64, for name: String) { Self.add(nanoseconds, name, to: &toolkitParts) }
 
     private static func add(_ nanoseconds: UInt64, _ name: String, to parts: inout Parts) {
@@ -30,15 +31,15 @@ struct TurnWork {
         if !toolkitParts.isEmpty { toolkitParts.removeAll(keepingCapacity: true) }
     }
 
-    /// What all callbacks took, in nanoseconds.
+    /// The CPU time of all callbacks, in nanoseconds.
     var own: UInt64 { Self.total(callbacks) }
 
     private static func total(_ parts: Parts) -> UInt64 { parts.values.reduce(0) { $0 &+ $1.nanoseconds } }
 
-    /// What took most of a turn.
+    /// Returns the name of the work that used most of a turn.
     ///
     /// - Parameter nanoseconds: The CPU time of the turn.
-    /// - Returns: A name that was added; `toolkit`; or `toolkit for NAME` where the toolkit called NAME again and again.
+    /// - Returns: A name that was added; `toolkit`; or `toolkit for NAME` if the toolkit called NAME repeatedly.
     func largest(of nanoseconds: UInt64) -> String {
         let rest = nanoseconds &- min(nanoseconds, own &+ Self.total(toolkitParts))
         let parts = callbacks.merging(toolkitParts) { own, _ in own }

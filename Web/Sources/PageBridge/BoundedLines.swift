@@ -1,4 +1,4 @@
-/// Lines that wait, up to a number and to a number of bytes.
+/// A queue of waiting lines with a maximum number of lines and of bytes.
 struct BoundedLines {
     private let maximumLines: Int
     private let maximumBytes: Int
@@ -10,7 +10,7 @@ struct BoundedLines {
         maximumBytes = bytes
     }
 
-    /// Adds a line; false where there is no room.
+    /// Adds a line; returns false if there is no room.
     mutating func append(_ line: [UInt8]) -> Bool {
         guard lines.count < maximumLines, bytes + line.count <= maximumBytes else { return false }
         lines.append(line)
@@ -18,7 +18,7 @@ struct BoundedLines {
         return true
     }
 
-    /// All of them, in their order.
+    /// Removes and returns all lines, in their order.
     mutating func takeAll() -> [[UInt8]] {
         defer { removeAll() }
         return lines

@@ -3,37 +3,37 @@ public import WebProfiles
 
 /// The scripts of the bridge, with the dialects of a profile.
 public struct BridgeScripts: Sendable, Hashable {
-    /// Where the dialects stand in both scripts.
+    /// The placeholder of the dialects in both scripts.
     private static let place = "/* dialects */"
 
-    /// What pages find besides `WebBridge`.
+    /// The dialects that pages can use besides `WebBridge`.
     public var dialects: Set<PageDialect>
-    /// The schemes of links that are calls.
+    /// The schemes of links that are treated as calls.
     public var urlSchemes: [String]
-    /// The objects and functions that pages find.
+    /// The objects and functions that are defined for pages.
     public var exports: [PageExport]
     /// The handlers that clients have added.
     public var handlers: [PageHandler] = []
 
-    /// Scripts.
+    /// Creates the scripts.
     ///
     /// - Parameters:
-    ///   - dialects: What pages find besides `WebBridge`.
-    ///   - urlSchemes: The schemes of links that are calls, where ``PageDialect/url`` is among the dialects.
-    ///   - exports: The objects and functions that pages find.
+    ///   - dialects: The dialects that pages can use besides `WebBridge`.
+    ///   - urlSchemes: The schemes of links that are treated as calls, if ``PageDialect/url`` is among the dialects.
+    ///   - exports: The objects and functions that are defined for pages.
     public init(_ dialects: Set<PageDialect> = [], urlSchemes: [String] = [], exports: [PageExport] = []) {
         self.dialects = dialects
         self.urlSchemes = urlSchemes
         self.exports = exports
     }
 
-    /// The porter: for the isolated world, at the start of documents, in the top frame alone.
+    /// The porter script, for the isolated world, at the start of documents, only in the top frame.
     public var porter: String {
         let calls = dialects.contains(.url) ? [Self.block(PackageResources.urlCalls_js, ["schemes": schemes])] : []
         return Self.script(PackageResources.porter_js, calls)
     }
 
-    /// The shim: for the page's world, in the same documents.
+    /// The shim script, for the page's world, in the same documents.
     public var shim: String {
         var blocks = [PackageResources.webBridge_js, PackageResources.packageBodies_js].map { Self.block($0) }
         if dialects.contains(.webViewJavascriptBridge) {
@@ -44,12 +44,12 @@ public struct BridgeScripts: Sendable, Hashable {
         if dialects.contains(.url) { blocks.append(Self.block(PackageResources.functions_js)) }
         if !exports.isEmpty { blocks.append(Self.block(PackageResources.exports_js, ["exports": exportList])) }
         blocks.append(Self.block(PackageResources.handlers_js, ["handlers": PageHandler.json(handlers)]))
-        // Every name is a handler then: the last one.
+        // The last block: with it every name is a handler.
         if dialects.contains(.messageHandlers) { blocks.append(Self.block(PackageResources.messageHandlers_js)) }
         return Self.script(PackageResources.shim_js, blocks)
     }
 
-    /// The names of handlers that pages find already.
+    /// The names of the handlers that pages already have.
     public var ownHandlers: Set<String> { dialects.contains(.cordova) ? ["bridge", "cordova"] : ["bridge"] }
 
     private var schemes: JSON { .array(urlSchemes.map { .string($0.lowercased()) }) }
@@ -66,7 +66,7 @@ public struct BridgeScripts: Sendable, Hashable {
             })
     }
 
-    /// A dialect, with constants that it is given. JSON is JavaScript.
+    /// Returns the block of a dialect, preceded by constants. JSON is valid JavaScript.
     private static func block(_ source: [UInt8], _ constants: [String: JSON] = [:]) -> String {
         let lines = constants.map { "const \($0.key) = \($0.value.text);\n" }.joined()
         return "{\n\(lines)\(String(decoding: source, as: UTF8.self))}\n"

@@ -1,14 +1,14 @@
 internal import BridgeJSON
 internal import WebProfiles
 
-/// The description of a document that the daemon gets.
+/// The description of a document for the daemon.
 public struct PageDescription: Sendable, Hashable {
-    /// The address.
+    /// The address; `nil` for none.
     public var uri: String?
     /// The title.
     public var title: String
 
-    /// A description.
+    /// Creates a description.
     ///
     /// - Parameters:
     ///   - uri: The address.
@@ -18,7 +18,7 @@ public struct PageDescription: Sendable, Hashable {
         self.title = title
     }
 
-    /// Address and title have 8,192 bytes at most together, which the daemon sets.
+    /// The daemon's limit for address and title together is 8,192 bytes.
     fileprivate var json: JSON {
         ["url": .string((uri ?? "").cut(toBytes: 7_000)), "title": .string(title.cut(toBytes: 1_000))]
     }
@@ -26,14 +26,14 @@ public struct PageDescription: Sendable, Hashable {
 
 /// The container's own calls on a document's connection, and the answer to the first.
 struct HelloLine: Sendable {
-    /// The most bytes of a user agent that the daemon takes.
+    /// The maximum number of bytes of a user agent that the daemon accepts.
     private static let maximumUserAgentBytes = 1_024
     private let id: String
 
-    /// - Parameter secret: what pages cannot guess; a page's own call must not be taken for the hello.
+    /// - Parameter secret: A text that pages cannot guess, so that a page's own call cannot be mistaken for the hello.
     init(secret: String) { id = "trestle-web:\(secret)" }
 
-    /// The first line of a connection.
+    /// Returns the first line of a connection.
     func line(_ origin: PageOrigin, _ page: PageDescription, _ userAgent: String) -> [UInt8] {
         call(
             [
@@ -42,7 +42,7 @@ struct HelloLine: Sendable {
             ], id: .string(id))
     }
 
-    /// Says that the page has changed, and waits for no answer.
+    /// Returns the line that reports a change of the page; it gets no answer.
     func update(_ page: PageDescription) -> [UInt8] { call(["page": page.json], id: nil) }
 
     private func call(_ options: JSON, id: JSON?) -> [UInt8] {
@@ -51,17 +51,17 @@ struct HelloLine: Sendable {
         return Array(JSON.object(call).text.utf8)
     }
 
-    /// What the daemon said to the hello.
+    /// The daemon's answer to the hello.
     struct Answer {
-        /// Nil: it took it.
+        /// `nil` if the daemon accepted the hello.
         var refusal: (code: String, message: String)?
         /// The session's number.
         var session: Int64?
-        /// The lines behind the answer.
+        /// The lines after the answer.
         var rest: [UInt8]
     }
 
-    /// The answer, which is the first line that a daemon sends; nil where it is something else.
+    /// Returns the answer, which is the first line from a daemon; `nil` if it is something else.
     func answer(in lines: [UInt8]) -> Answer? {
         let first = lines.prefix { $0 != 0x0A }
         guard let json = try? JSON(parsing: Array(first)), json["callbackId"]?.stringValue == id else { return nil }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The ends of lines within bytes. C looks at many bytes at a time: messages have a megabyte.
+/// Finds line ends within bytes. memchr() examines many bytes at a time: messages may have a megabyte.
 enum LineEnds {
     private static let end = UInt8(ascii: "\n")
 
-    /// The index of the last one; nil: there is none.
+    /// Returns the index of the last line end; `nil` if there is none.
     static func last(in bytes: ArraySlice<UInt8>) -> Int? {
         guard bytes.last != end else { return bytes.endIndex - 1 }
         return bytes.withUnsafeBytes { raw in
@@ -20,7 +20,7 @@ enum LineEnds {
         }
     }
 
-    /// A line with spaces in the place of line ends: these are white space within JSON, and would end the message.
+    /// Returns a line with spaces in place of line ends, which are white space within JSON and would end the message.
     static func replaced(in line: ArraySlice<UInt8>) -> [UInt8] {
         let hasEnds = line.withUnsafeBytes { raw in
             guard let start = raw.baseAddress else { return false }

@@ -1,17 +1,17 @@
 internal import BridgeJSON
 
-/// The container's own calls on a document's connection, besides the hello: at most ``maximum`` at once. Their ids hold
-/// the secret that pages cannot guess; their answers never reach the page.
+/// The container's own calls on a document's connection, besides the hello: at most ``maximum`` at a time. Their ids
+/// contain the secret that pages cannot guess; their answers never reach the page.
 struct OwnCalls: Sendable {
-    /// Calls at once. A page asks one question at a time, and its package's network has 12.
+    /// The maximum number of calls in flight. A page asks one question at a time, and its package's network has 12.
     static let maximum = 32
     private static let idEnd = UInt8(ascii: "\"")
 
     private let id: String
-    /// How the line of an answer begins.
+    /// The beginning of an answer's line.
     private let beginning: [UInt8]
     private var pending: Set<Int> = []
-    /// Lines that wait for the answer to the hello.
+    /// The lines that wait for the answer to the hello.
     private var waiting: [(number: Int, line: [UInt8])] = []
     private var lastNumber = 0
 
@@ -20,7 +20,7 @@ struct OwnCalls: Sendable {
         beginning = Array("{\"callbackId\":\"\(id)".utf8)
     }
 
-    /// A new call, with its line; nil: too many are pending.
+    /// Begins a call and returns its line; `nil` if too many are pending.
     mutating func begin(_ task: String, _ options: JSON) -> (number: Int, line: [UInt8])? {
         guard pending.count < Self.maximum else { return nil }
         lastNumber += 1
@@ -29,16 +29,16 @@ struct OwnCalls: Sendable {
         return (lastNumber, Array(call.text.utf8))
     }
 
-    /// Keeps a call's line until the hello is answered.
+    /// Stores a call's line until the hello is answered.
     mutating func hold(_ number: Int, _ line: [UInt8]) { waiting.append((number, line)) }
 
-    /// The lines that were kept.
+    /// Removes and returns the stored lines.
     mutating func takeHeld() -> [[UInt8]] {
         defer { waiting = [] }
         return waiting.map(\.line)
     }
 
-    /// The line that cancels a call, which has no answer then; nil: the daemon need not hear of it.
+    /// Cancels a call, which then has no answer. Returns the line that cancels it; `nil` if it was not sent.
     mutating func cancel(_ number: Int) -> [UInt8]? {
         guard pending.remove(number) != nil else { return nil }
         if let index = waiting.firstIndex(where: { $0.number == number }) {
@@ -48,9 +48,9 @@ struct OwnCalls: Sendable {
         return Array((["cancel": .string("\(id)\(number)")] as JSON).text.utf8)
     }
 
-    /// Takes the answers to these calls out of lines.
+    /// Separates the answers to these calls from the other lines.
     mutating func takeAnswers(_ lines: [UInt8]) -> (answers: [(number: Int, result: JSON?)], rest: [UInt8]) {
-        // The page's lines pass as they are. A cancelled call is still answered.
+        // The page's lines pass unchanged. A cancelled call is still answered.
         guard lastNumber > 0, hasBeginning(lines) else { return ([], lines) }
         var answers: [(number: Int, result: JSON?)] = []
         var rest: [UInt8] = []
@@ -69,7 +69,7 @@ struct OwnCalls: Sendable {
         return (answers, rest)
     }
 
-    /// Whether a line is an answer.
+    /// Whether any line is an answer.
     private func hasBeginning(_ lines: [UInt8]) -> Bool {
         var rest = lines[...]
         while true {
@@ -79,7 +79,7 @@ struct OwnCalls: Sendable {
         }
     }
 
-    /// Ends all: the connection is gone.
+    /// Ends all calls because the connection was lost. Returns their numbers.
     mutating func end() -> [Int] {
         defer {
             pending = []

@@ -1,19 +1,19 @@
-// PageBridge: the bridge of the document that a view shows. Lines go between the page's porter and a socket of the
-// document's own, unread; the daemon checks them, counts them and decides about them.
+// PageBridge: the bridge of the document that a view shows. It passes lines, unread, between the page's porter and a
+// socket of the document's own. The daemon checks them, counts them and decides about them.
 public import BridgeJSON
 internal import MainLoop
 public import WebProfiles
 
-/// Who owns a bridge, and carries its texts to the page.
+/// The owner of a bridge, which passes its lines to the page.
 @MainActor
 public protocol PageBridgeDelegate: AnyObject {
-    /// The oldest post of the porter's that is held is to be answered with these lines, or with none.
+    /// Answers the oldest held post of the porter with these lines, or with none.
     func pageBridge(_ bridge: PageBridge, delivers lines: [UInt8])
-    /// The document has its session.
+    /// Called when the document has its session.
     func pageBridge(_ bridge: PageBridge, openedFor origin: PageOrigin, session: Int64?)
-    /// The document gets none.
+    /// Called when the document gets no session.
     func pageBridge(_ bridge: PageBridge, refused origin: String, because reason: String)
-    /// The daemon closed the page.
+    /// Called when the daemon has closed the page.
     func pageBridgeClosed(_ bridge: PageBridge)
 }
 
@@ -25,47 +25,47 @@ public final class PageBridge {
     private var link: PageLink?
     private var retry: LoopSource?
     private var completions: [Int: @MainActor (JSON?) -> Void] = [:]
-    /// Who carries its texts.
+    /// The delegate, which passes the lines to the page.
     public weak var delegate: (any PageBridgeDelegate)?
 
-    /// A bridge without a document.
+    /// Creates a bridge without a document.
     ///
     /// - Parameters:
-    ///   - socket: Where the daemon listens.
-    ///   - lent: Who gets the bridge.
-    ///   - userAgent: The description of the engine that the daemon gets.
+    ///   - socket: The path of the daemon's socket.
+    ///   - lent: The origins that get the bridge.
+    ///   - userAgent: The user agent that the daemon gets.
     public init(socket: String, lent: Set<PageOrigin>, userAgent: String) {
         self.socket = socket
         session = PageSession(lent: lent, userAgent: userAgent, secret: RandomName.make())
     }
 
-    /// Counts the documents that the view had.
+    /// The number of documents that the view had.
     public private(set) var documentNumber = 0
-    /// Whom the session of the document speaks for; nil: there is none, and none is on its way.
+    /// The origin that the document's session represents; `nil` if there is no session and none is being opened.
     public var origin: PageOrigin? { session.spokenFor }
 
-    /// Another document is the view's now, or none.
+    /// Notes that the view has another document, or none.
     ///
-    /// - Parameter uri: Its address.
+    /// - Parameter uri: The document's address; `nil` for none.
     public func commit(_ uri: String?) {
         documentNumber += 1
         perform(session.commit(uri))
     }
 
-    /// The address or the title of the document changed.
+    /// Notes that the address or the title of the document has changed.
     ///
-    /// - Parameter description: What they are now.
+    /// - Parameter description: The current ones.
     public func describe(_ description: PageDescription) { perform(session.describe(description)) }
 
-    /// Gives the document, and those to come, handlers that clients have added, and takes the others from it.
+    /// Sets the handlers that clients have added, for the current document and later ones. Other handlers are removed.
     ///
-    /// - Parameter handlers: All of them.
+    /// - Parameter handlers: All handlers.
     public func setHandlers(_ handlers: [PageHandler]) { perform(session.setHandlers(handlers)) }
 
-    /// The porter posted a text.
+    /// Handles a text that the porter has posted.
     ///
     /// - Parameter text: The text.
-    /// - Returns: What becomes of the post; then ``finish(_:)`` is to be called.
+    /// - Returns: The outcome of the post; the caller must then call ``finish(_:)``.
     public func posted(_ text: [UInt8]) -> PostOutcome {
         guard let message = PageMessage(text) else { return PostOutcome(kind: .dropped, actions: []) }
         let (actions, fate) = session.posted(message)
@@ -78,20 +78,20 @@ public final class PageBridge {
         return PostOutcome(kind: kind, actions: actions)
     }
 
-    /// Does what a post has led to. After the reply has been held or dropped.
+    /// Performs the actions of a post. Called after its reply has been held or dropped.
     ///
-    /// - Parameter outcome: The post's.
+    /// - Parameter outcome: The outcome of the post.
     public func finish(_ outcome: PostOutcome) { perform(outcome.actions) }
 
     // MARK: The container's own calls
 
-    /// Calls a task on the session of the document, once the daemon has taken its hello.
+    /// Calls a task on the document's session, after the daemon has accepted its hello.
     ///
     /// - Parameters:
     ///   - task: The task.
     ///   - options: Its options.
-    ///   - completion: Gets the result once, later; nil where the call failed, or its document has gone.
-    /// - Returns: The call's number; nil: the document has no session.
+    ///   - completion: Receives the result once, later; `nil` if the call failed, or its document was replaced.
+    /// - Returns: The call's number; `nil` if the document has no session, or too many calls are pending.
     public func call(_ task: String, _ options: JSON, _ completion: @escaping @MainActor (JSON?) -> Void) -> Int? {
         guard let call = session.call(task, options) else { return nil }
         completions[call.number] = completion
@@ -99,7 +99,7 @@ public final class PageBridge {
         return call.number
     }
 
-    /// Cancels such a call, whose completion is not called then.
+    /// Cancels such a call; its completion is then not called.
     ///
     /// - Parameter call: Its number.
     public func cancel(_ call: Int) {
@@ -150,15 +150,15 @@ public final class PageBridge {
     }
 }
 
-/// What becomes of a post of the porter's.
+/// The outcome of a post of the porter.
 public struct PostOutcome {
-    /// The kinds.
+    /// The kind of an outcome.
     public enum Kind: Sendable {
-        /// Answered by lines for the page.
+        /// The reply is held until there are lines for the page.
         case held
-        /// As `held`, and the posts that were held before are another document's.
+        /// Like `held`; the posts that were held before belong to another document.
         case begins
-        /// Not of the view's document: refused.
+        /// The post is not from the view's document and is refused.
         case dropped
     }
 

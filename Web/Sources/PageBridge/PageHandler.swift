@@ -1,13 +1,13 @@
 internal import BridgeJSON
 
-/// A handler that pages find as `webkit.messageHandlers.NAME`.
+/// A handler that pages access as `webkit.messageHandlers.NAME`.
 public struct PageHandler: Sendable, Hashable {
     /// The name.
     public var name: String
     /// The task that its messages call.
     public var task: String
 
-    /// A handler.
+    /// Creates a handler.
     ///
     /// - Parameters:
     ///   - name: The name.

@@ -1,24 +1,24 @@
 internal import Glibc
 internal import MainLoop
 
-/// The connection of one document: raw lines to the daemon and back, on the main thread's loop.
+/// The connection of one document: raw lines to and from the daemon, on the main thread's loop.
 @MainActor
 final class PageLink {
-    /// The longest line of the daemon's: many times what it takes itself.
+    /// The maximum length of a line from the daemon: many times the maximum that the daemon accepts.
     private static let maximumLineBytes = 64 << 20
-    /// What is read at once; used within one read.
+    /// The buffer of one read.
     private static var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     private var output: PageOutput?
     private var input: LoopSource?
     private var partial: [UInt8] = []
     private var isPaused = false
-    /// Gets whole lines, each with its end.
+    /// Receives whole lines, each with its line end.
     private let onLines: @MainActor ([UInt8]) -> Void
-    /// Called once, when the daemon has ended the connection or it failed; never by ``close()``.
+    /// Called once, when the daemon has closed the connection or it has failed; not called by ``close()``.
     private let onEnd: @MainActor () -> Void
 
-    /// Connects; nil where nobody listens there, or not at once.
+    /// Connects; `nil` if no daemon listens there, or its queue is full.
     init?(path: String, onLines: @escaping @MainActor ([UInt8]) -> Void, onEnd: @escaping @MainActor () -> Void) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.onLines = onLines
@@ -34,7 +34,7 @@ final class PageLink {
 
     isolated deinit { close() }
 
-    /// The kernel takes the connection into the listener's queue at once, or refuses it.
+    /// Connects the socket. The kernel adds the connection to the listener's queue immediately, or refuses it.
     private static func connect(_ descriptor: Int32, _ path: String) -> Bool {
         var address = sockaddr_un()
         let bytes = Array(path.utf8)
@@ -55,7 +55,7 @@ final class PageLink {
         }
     }
 
-    /// Stops reading, or goes on: what comes meanwhile waits in the daemon.
+    /// Stops or resumes reading; meanwhile output waits in the daemon.
     func setPaused(_ isPaused: Bool) {
         guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
@@ -67,7 +67,7 @@ final class PageLink {
         }
     }
 
-    /// Closes the connection when what waits has been sent: its calls are cancelled then.
+    /// Closes the connection after the waiting lines have been sent; its calls are then cancelled.
     func close() {
         input?.cancel()
         output?.finish()
@@ -82,7 +82,7 @@ final class PageLink {
         onEnd()
     }
 
-    /// Sends a line. Where the daemon does not read, it waits; a page that goes on beyond the bound is cut off.
+    /// Sends a line. It waits if the daemon does not read; the connection of a page that exceeds the limit is closed.
     func send(_ line: [UInt8]) { output?.send(line) }
 
     private func read(_ descriptor: Int32) {

@@ -1,36 +1,36 @@
 internal import Glibc
 internal import MainLoop
 
-/// The lines of one document for the daemon, and the descriptor of its connection. Lines wait here while the daemon
+/// The output of one document to the daemon, and the descriptor of its connection. Lines wait here while the daemon
 /// does not read. On the main thread's loop.
 @MainActor
 final class PageOutput {
-    /// Bytes that wait of a document; beyond, it sends faster than it may.
+    /// The maximum number of waiting bytes of a document; beyond it, the connection fails.
     private static let maximumBytes = 8 << 20
-    /// Bytes that wait of all documents that were left.
+    /// The maximum number of waiting bytes of all documents that were left.
     private static let maximumBytesLeft = 16 << 20
-    /// How many documents that were left may have something wait.
+    /// The maximum number of left documents with waiting output.
     private static let maximumLeft = 64
-    /// How long that may wait.
+    /// The maximum time that this output may wait.
     private static let maximumTimeLeft = Duration.seconds(10)
-    /// The outputs of documents that were left, the oldest first: nobody else owns them.
+    /// The outputs of documents that were left, the oldest first. Nothing else retains them.
     private static var left: [PageOutput] = []
-    /// What the daemon sends to documents that were left: it is dropped.
+    /// The buffer for the daemon's lines to left documents, which are dropped.
     private static var dropped = [UInt8](repeating: 0, count: 64 << 10)
 
     let descriptor: Int32
     private var source: LoopSource?
-    /// Reads what comes for a document that was left: the daemon stops reading where its answers are not read.
+    /// Reads lines for a left document: the daemon stops reading if its answers are not read.
     private var answers: LoopSource?
     private var limit: LoopSource?
     private var isOpen = true
     private var queued: [UInt8] = []
-    /// How many bytes at the beginning of `queued` have been sent.
+    /// The number of bytes at the beginning of `queued` that have been sent.
     private var sentBytes = 0
-    /// Called once, where the connection has failed or too much waits.
+    /// Called once, if the connection has failed or too much output waits.
     private var onFailure: (@MainActor () -> Void)?
 
-    /// Takes the descriptor.
+    /// Takes ownership of the descriptor.
     init(_ descriptor: Int32, onFailure: @escaping @MainActor () -> Void) {
         self.descriptor = descriptor
         self.onFailure = onFailure
@@ -40,7 +40,7 @@ final class PageOutput {
 
     private var waitingBytes: Int { queued.count - sentBytes }
 
-    /// Sends a line, or has it wait.
+    /// Sends a line, or queues it.
     func send(_ line: [UInt8]) {
         guard isOpen else { return }
         queued += line
@@ -49,7 +49,7 @@ final class PageOutput {
         if waitingBytes > Self.maximumBytes { fail() }
     }
 
-    /// Closes the connection when the daemon has read what waits: the document has been left, and posted it before.
+    /// Closes the connection after the daemon has read the waiting lines: the document posted them before it was left.
     func finish() {
         onFailure = nil
         guard isOpen, waitingBytes > 0 else { return close() }
@@ -70,7 +70,7 @@ final class PageOutput {
         if count <= 0 { close() }
     }
 
-    /// Closes the connection. What waits is not sent.
+    /// Closes the connection. Waiting lines are not sent.
     func close() {
         guard isOpen else { return }
         isOpen = false
@@ -95,7 +95,7 @@ final class PageOutput {
         }
         if sent < 0, errno != EAGAIN, errno != EINTR { return fail() }
         sentBytes += max(0, sent)
-        // No earlier: what is left is moved, which takes as long as it is long.
+        // Not earlier: the rest is moved, which takes time in proportion to its length.
         if sentBytes > queued.count / 2 {
             queued.removeFirst(sentBytes)
             sentBytes = 0

@@ -1,13 +1,13 @@
 internal import BridgeJSON
 internal import WebProfiles
 
-/// The bridge of the document that a view shows, as a state machine: what the page posts, what the engine commits and
-/// what the daemon says go in, and what is to be done comes out. A plain value without I/O and clock.
+/// The bridge of the document that a view shows, as a state machine. Inputs are the posts of the page, the commits of
+/// the engine and the lines of the daemon; outputs are actions. A plain value without I/O and clock.
 ///
-/// No line of the page goes out before the daemon has answered the document's hello well: behind a refused one it would
-/// be a call of the origin `local`.
+/// No line of the page is sent before the daemon has accepted the document's hello: after a refused one it would be a
+/// call of the origin `local`.
 struct PageSession {
-    /// What is to be done, in this order.
+    /// An action for the owner; actions are performed in their order.
     enum Action: Hashable {
         /// Connect for this document, and send the hello first.
         case connect(hello: [UInt8])
@@ -15,43 +15,43 @@ struct PageSession {
         case send([UInt8])
         /// Close the connection, if there is one. Its calls are cancelled.
         case disconnect
-        /// Answer the oldest post that is held with these lines, or with none.
+        /// Answer the oldest held post with these lines, or with none.
         case deliver([UInt8])
-        /// Connect again after this time, unless the document has gone by then.
+        /// Reconnect after this time, unless the document has been replaced by then.
         case retry(after: Duration)
         /// The document has its session.
         case opened(PageOrigin, session: Int64?)
-        /// The document gets none.
+        /// The document gets no session.
         case refused(origin: String, reason: String)
-        /// A call of the container's own has ended; without a result, it failed.
+        /// A call of the container's own has ended; it failed if there is no result.
         case ended(call: Int, result: JSON?)
         /// The daemon closed the page.
         case close
     }
 
-    /// What becomes of the answer of a post.
+    /// The outcome of a post's reply.
     enum Fate {
-        /// It is held for ``Action/deliver(_:)``.
+        /// The reply is held for ``Action/deliver(_:)``.
         case held
-        /// As `held`, and the posts that were held before are another document's: nobody answers them.
+        /// Like `held`; the posts that were held before belong to another document and get no answer.
         case begins
-        /// The post is not of the view's document, and is refused.
+        /// The post is not from the view's document and is refused.
         case dropped
     }
 
     private enum Phase {
-        /// No document has said hello since the last commit.
+        /// No document has posted a hello since the last commit.
         case absent
-        /// It has the answer that all of its calls get.
+        /// The document has no session; all of its calls get this error.
         case refused(code: String, message: String)
-        /// The hello is on its way.
+        /// The hello has been sent and not answered.
         case opening
         case open
-        /// There is no connection; another is made.
+        /// There is no connection; another one will be made.
         case lost
     }
 
-    /// Who gets the bridge.
+    /// The origins that get the bridge.
     let lent: Set<PageOrigin>
     /// The user agent that the daemon gets.
     let userAgent: String
@@ -64,19 +64,19 @@ struct PageSession {
     private var pages = PageDescription()
     private var waiting = BoundedLines(lines: PageSessionLimits.waitingLines, bytes: PageSessionLimits.waitingBytes)
     private var undelivered: [UInt8] = []
-    /// The line with the handlers that clients have added; empty: they never have.
+    /// The line with the handlers that clients have added; empty if none was ever added.
     private var handlers: [UInt8] = []
-    /// Whether the document's porter has to get this line. Only the newest one waits.
+    /// Whether this line must be sent to the document's porter. Only the newest one waits.
     private var hasNewHandlers = false
-    /// The posts of the document whose answers are held.
+    /// The number of posts of the document whose replies are held.
     private var heldPosts = 0
     private var pauses = RetryPauses()
     private var own: OwnCalls
 
-    /// A view without a document.
+    /// Creates the session of a view without a document.
     ///
     /// - Parameters:
-    ///   - lent: Who gets the bridge.
+    ///   - lent: The origins that get the bridge.
     ///   - userAgent: The user agent that the daemon gets.
     ///   - secret: 128 random bits in hexadecimal, in the ids of the container's own calls.
     init(lent: Set<PageOrigin>, userAgent: String, secret: String) {
@@ -86,10 +86,10 @@ struct PageSession {
         own = OwnCalls(secret: secret)
     }
 
-    /// Whether so much waits for the page that nothing more is to be read for it.
+    /// Whether the limit of undelivered output is reached, so that no more may be read for the page.
     var isFull: Bool { undelivered.count >= PageSessionLimits.undeliveredBytes }
 
-    /// Whom the session speaks for; nil: there is none, and none is on its way.
+    /// The origin that the session represents; `nil` if there is no session and none is being opened.
     var spokenFor: PageOrigin? {
         switch phase {
         case .opening, .open: origin
@@ -99,7 +99,7 @@ struct PageSession {
 
     // MARK: The engine
 
-    /// Another document is the view's now, or none. What the old one called is cancelled, what it still posts dropped.
+    /// Notes that the view has another document, or none. Calls of the old one are cancelled, its later posts dropped.
     mutating func commit(_ uri: String?) -> [Action] {
         committed = uri.flatMap { PageOrigin(ofURI: $0) }
         pages = PageDescription(uri: uri)
@@ -108,7 +108,7 @@ struct PageSession {
         return (hadDocument ? [.disconnect] : []) + ended
     }
 
-    /// The address or the title of the document changed.
+    /// Notes that the address or the title of the document has changed.
     mutating func describe(_ description: PageDescription) -> [Action] {
         guard description != pages else { return [] }
         pages = description
@@ -116,7 +116,7 @@ struct PageSession {
         return [.send(hello.update(pages))]
     }
 
-    /// The handlers that documents have from now on.
+    /// Sets the handlers that documents have from now on.
     mutating func setHandlers(_ handlers: [PageHandler]) -> [Action] {
         self.handlers = PageLine.handlers(handlers)
         hasNewHandlers = !document.isEmpty
@@ -137,7 +137,8 @@ struct PageSession {
 
     // MARK: The container's own calls
 
-    /// Calls a task on the document's session; nil where there is no session and none is on its way.
+    /// Calls a task on the document's session; `nil` if there is no session and none is being opened, or too many calls
+    /// are pending.
     mutating func call(_ task: String, _ options: JSON) -> (number: Int, actions: [Action])? {
         switch phase {
         case .absent, .refused, .lost: return nil
@@ -151,7 +152,7 @@ struct PageSession {
         }
     }
 
-    /// Cancels such a call. It does not end by an action then.
+    /// Cancels such a call; no action reports its end then.
     mutating func cancel(_ call: Int) -> [Action] {
         guard let line = own.cancel(call) else { return [] }
         return [.send(line)]
@@ -161,7 +162,7 @@ struct PageSession {
 
     // MARK: The page
 
-    /// The porter posted something.
+    /// Handles a post of the porter.
     mutating func posted(_ message: PageMessage) -> (actions: [Action], fate: Fate) {
         if message.kind == .hello { return (begin(message) + hold(), .begins) }
         guard !document.isEmpty, message.document == document else { return ([], .dropped) }
@@ -169,7 +170,7 @@ struct PageSession {
         return (message.kind == .line ? held + take(line: message.text) : held, .held)
     }
 
-    /// Holds the answer of a post. Where as many are held as may be, the oldest is answered with nothing.
+    /// Holds the reply of a post. If the maximum is already held, the oldest is answered with nothing.
     private mutating func hold() -> [Action] {
         heldPosts += 1
         let actions = delivery()
@@ -216,7 +217,7 @@ struct PageSession {
 
     // MARK: The daemon
 
-    /// Lines came, each with its line end.
+    /// Handles lines of the daemon, each with its line end.
     mutating func received(_ lines: [UInt8]) -> [Action] {
         guard case .opening = phase else { return pass(lines) }
         guard let answer = hello.answer(in: lines) else { return [] }
@@ -242,7 +243,7 @@ struct PageSession {
         return ended + deliver(rest) + (PageLine.containsClose(rest) ? [.close] : [])
     }
 
-    /// The connection ended, or none could be made.
+    /// Handles the end of the connection, or the failure to make one.
     mutating func disconnected() -> [Action] {
         switch phase {
         case .absent, .refused, .lost: return []
@@ -255,7 +256,7 @@ struct PageSession {
         }
     }
 
-    /// The time of ``Action/retry(after:)`` has passed.
+    /// Continues after the pause of ``Action/retry(after:)``.
     mutating func retry() -> [Action] {
         guard case .lost = phase, let origin else { return [] }
         phase = .opening

@@ -1,14 +1,15 @@
-/// What one document may have waiting.
+/// The limits of one document's queues.
 enum PageSessionLimits {
-    /// Lines that wait until the daemon has answered the hello: as many calls as a session may have in flight.
+    /// The number of lines that may wait for the daemon's answer to the hello: as many as the calls that a session may
+    /// have in flight.
     static let waitingLines = 1_024
-    /// Their bytes: four of the longest messages that the daemon takes.
+    /// The number of their bytes: four times the maximum message length of the daemon.
     static let waitingBytes = 4 << 20
-    /// Posts whose answers are held: the answer to a call's line brings its result, for so many calls at once. Beyond,
-    /// the oldest is answered with nothing.
+    /// The number of posts whose replies are held: a call's line may be answered with its result, for this number of
+    /// calls at a time. Beyond it, the oldest is answered with nothing.
     static let heldPosts = 8
-    /// Bytes for the page beyond which nothing more is read from the daemon, until the page has taken them.
+    /// The number of undelivered bytes beyond which no more is read from the daemon until the page has taken them.
     static let undeliveredBytes = 1 << 20
-    /// The longest line that is answered where it cannot be sent; of a longer one the id is not looked for.
+    /// The maximum length of a line that gets an answer if it cannot be sent; a longer one is not searched for its id.
     static let answeredLineBytes = 1 << 20
 }

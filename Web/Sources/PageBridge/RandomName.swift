@@ -1,6 +1,6 @@
-/// Names that nobody can guess.
+/// Names that cannot be guessed.
 public enum RandomName {
-    /// 128 random bits in hexadecimal.
+    /// Returns 128 random bits in hexadecimal.
     public static func make() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<2).map { _ in

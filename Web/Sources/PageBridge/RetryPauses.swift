@@ -1,12 +1,12 @@
-/// The pauses before connections that follow a lost one: they double.
+/// The pauses before reconnections: each is twice the previous one.
 struct RetryPauses {
-    /// Short: a daemon that is restarted is back by then.
+    /// Short: a restarted daemon listens again by then.
     private static let first = Duration.milliseconds(100)
-    /// As long as client libraries wait.
+    /// The same maximum as in the client libraries.
     private static let longest = Duration.seconds(15)
     private var upcoming = first
 
-    /// The next pause.
+    /// Returns the next pause.
     mutating func next() -> Duration {
         defer { upcoming = min(upcoming * 2, Self.longest) }
         return upcoming

@@ -1,22 +1,22 @@
 internal import WebKitViews
 
-/// Certificates that are trusted though the engine does not, each for one host.
+/// Certificates that are trusted although the engine does not trust them, each for one host.
 @MainActor
 struct CertificatePins {
-    /// Hosts with pins, and certificates that are remembered.
+    /// The maximum number of hosts with pins, and of remembered certificates.
     static let maximum = 64
 
     private var allowed: [String: String] = [:]
     private var failed: [CertificateFailure] = []
 
-    /// Allows a certificate for a host; false where too many hosts have one.
+    /// Allows a certificate for a host; returns false if too many hosts have one.
     mutating func allow(_ host: String, _ sha256: String) -> Bool {
         guard allowed[host] != nil || allowed.count < Self.maximum else { return false }
         allowed[host] = sha256
         return true
     }
 
-    /// Whether a certificate is one that was allowed for its host.
+    /// Whether a certificate was allowed for its host.
     func isAllowed(_ failure: CertificateFailure) -> Bool {
         !failure.sha256.isEmpty && allowed[failure.host] == failure.sha256
     }
@@ -28,6 +28,6 @@ struct CertificatePins {
         failed.append(failure)
     }
 
-    /// The last certificate of a host that was not trusted.
+    /// Returns the last untrusted certificate of a host; `nil` for none.
     func lastFailure(of host: String) -> CertificateFailure? { failed.last { $0.host == host } }
 }

@@ -1,5 +1,5 @@
-// WebContainer: windows with pages, each with its bridge; where pages may go, what they ask, and what becomes of those
-// that crash.
+// WebContainer: windows with pages, each with its bridge. It decides where pages may navigate, answers their requests,
+// and recovers pages that crash.
 public import BridgeJSON
 internal import MainLoop
 internal import PageBridge
@@ -9,35 +9,35 @@ internal import WebProfiles
 /// The pages of one profile.
 @MainActor
 public final class Container {
-    /// What it was made with.
+    /// The settings of the container.
     public let settings: ContainerSettings
     let engine: WebEngine
-    /// The isolated world of the porter. Its name is random, so that no script of a page's can be given it.
+    /// The isolated world of the porter. Its name is random, so that no script of a page can run in it.
     let world = "trestle-\(RandomName.make())"
-    /// The pages that are shown, by their numbers.
+    /// The open pages, by their numbers.
     public private(set) var pages: [Int: Page] = [:]
-    /// How many views wait, and how many pages are open.
+    /// The numbers of waiting views and of open pages.
     public private(set) var pool: ViewPool
-    /// The posts of all pages.
+    /// The queue of the posts of all pages.
     let posts = PostTurns()
     private let packages: PackageServer?
     /// The engine's cookies.
     public var cookies: WebCookieJar { engine.cookies }
-    /// The downloads; nil: there are none.
+    /// The downloads; `nil` if downloads are not allowed.
     public private(set) var downloads: Downloads?
-    /// What the profile and clients have added to documents to come.
+    /// The scripts and styles that the profile and clients have added to future documents.
     public var scripts: PageScripts {
         didSet { renewScripts() }
     }
     private(set) var additions = SharedAdditions()
-    /// The handlers that clients have added. Documents that are shown get a change at once.
+    /// The handlers that clients have added. Open documents get a change immediately.
     public var handlers: PageHandlers {
         didSet {
             renewScripts()
             for page in waiting + pages.values { page.bridge.setHandlers(handlers.list) }
         }
     }
-    /// What pages do not load, do not show, or load by https.
+    /// The filters: what pages do not load, do not show, or load by https.
     var filters = PageFilters() {
         didSet { for page in waiting + pages.values { page.view.setFilters(filters.all) } }
     }
@@ -47,30 +47,30 @@ public final class Container {
     public var parameters: Parameters {
         didSet { renewScripts() }
     }
-    /// What servers see as the user agent; nil: what the command line says.
+    /// The user agent that servers get; `nil` for the default one.
     public var userAgent: WebView.UserAgent? {
         didSet { for page in waiting + pages.values { page.view.setUserAgent(userAgent ?? .own) } }
     }
     var pins = CertificatePins()
-    /// Copies of pages that were shown.
+    /// The copies of pages that were shown.
     var kept = KeptPages()
     private var waiting: [Page] = []
-    /// Whether views are made to wait: not before the first page.
+    /// Whether views are created in advance: not before the first page.
     private var isPrewarmed = false
     private var filling: LoopSource?
     private var lastNumber = 0
     /// Called when the last page has been closed.
     public var onLastClosed: (@MainActor () -> Void)?
-    /// Hears of what happens.
+    /// Receives the events of the container.
     public var onEvent: (@MainActor (ContainerEvent) -> Void)?
-    /// Asks for a name and a password; nil: nobody has them.
+    /// Requests a name and a password; `nil` if there is no provider.
     public var onCredentials: (@MainActor (JSON) async -> JSON?)?
-    /// Asks the user for pages that have no session; nil: their questions are declined.
+    /// Asks the user for pages that have no session; if `nil`, their questions are declined.
     public var onPanel: (@MainActor (JSON) async -> JSON?)?
 
-    /// A container without pages. The display must be there.
+    /// Creates a container without pages. The display must be open.
     ///
-    /// - Parameter settings: What it is made with.
+    /// - Parameter settings: The settings of the container.
     public init(_ settings: ContainerSettings) {
         self.settings = settings
         engine = WebEngine(settings.storage, settings.cookies, memoryMegabytes: settings.memoryMegabytes)
@@ -88,7 +88,7 @@ public final class Container {
 
     // MARK: Pages
 
-    /// Shows a window for a page, of which nothing is loaded yet; nil: as many are open as may be.
+    /// Shows a window for a page without a document; returns `nil` if the maximum number of pages is open.
     public func open() -> Page? {
         let page: Page
         switch pool.admit() {
@@ -102,7 +102,7 @@ public final class Container {
         return page
     }
 
-    /// Closes a page: its calls are cancelled, and its window goes.
+    /// Closes a page: cancels its calls and closes its window.
     ///
     /// - Parameter page: The page.
     public func close(_ page: Page) {
@@ -116,7 +116,8 @@ public final class Container {
         if pages.isEmpty { onLastClosed?() }
     }
 
-    /// A page for a window that another one opens, whose window is shown later; nil: as many are open as may be.
+    /// Creates a page for a window that another page opens; the window is shown later. Returns `nil` if the maximum
+    /// number of pages is open.
     func open(relatedTo opener: Page) -> Page? {
         guard pool.admitNew() else { return nil }
         let page = makePage(opener)
@@ -134,7 +135,7 @@ public final class Container {
         for page in waiting + pages.values { page.view.setAdditions(additions.list) }
     }
 
-    /// Allows a certificate that the engine does not trust; false where too many hosts have one.
+    /// Allows a certificate that the engine does not trust; returns false if too many hosts have one.
     ///
     /// - Parameters:
     ///   - host: The host.
@@ -145,71 +146,70 @@ public final class Container {
         return true
     }
 
-    /// What the engine keeps of sites.
+    /// Returns the engine's data records of sites.
     ///
-    /// - Parameter types: The kinds that are asked for.
-    /// - Throws: Why the engine does not list it.
+    /// - Parameter types: The requested kinds.
+    /// - Throws: The reason why the engine cannot list them.
     public func dataRecords(_ types: [WebsiteDataType]) async throws(EngineError) -> [WebsiteDataRecord] {
         try await engine.dataRecords(types)
     }
 
-    /// Removes what the engine keeps, and all copies of pages.
+    /// Removes the engine's data of sites, and all copies of pages.
     ///
     /// - Parameters:
     ///   - types: The kinds.
-    ///   - names: The sites; nil: all.
-    ///   - age: Only what was changed within this time; nil: all.
-    /// - Throws: Why it was not removed.
+    ///   - names: The sites; `nil` for all.
+    ///   - age: Only data that was changed within this time; `nil` for all.
+    /// - Throws: The reason why the data was not removed.
     public func removeData(
         _ types: [WebsiteDataType], names: Set<String>?, within age: Duration?
     ) async throws(EngineError) {
-        // They do not say which data they show.
+        // It is unknown which data the copies show.
         kept.removeAll()
         try await engine.removeData(types, names: names, within: age)
     }
 
-    /// Publishes an event of the container, and on the session of each page.
+    /// Publishes an event of the container, and also on the session of each page.
     ///
     /// - Parameters:
     ///   - event: The event's name.
-    ///   - completion: Is called at the end of each page's call, and released after the last one.
+    ///   - completion: Called at the end of each page's call, and released after the last one.
     public func publishByPages(_ event: String, _ completion: @escaping @MainActor () -> Void = {}) {
         onEvent?(ContainerEvent(name: event, data: [:]))
         for page in pages.values { page.publishAsPage(event, [:], completion) }
     }
 
-    /// The machine has slept: pages that show nothing any more are loaded once more.
+    /// Checks the pages after the machine has slept: pages that have become blank are reloaded.
     public func woke() {
         for page in pages.values { page.watch.expectContent() }
     }
 
-    /// Another start of the program named an address, or none: the first page comes to the front. One where pages may
-    /// go is loaded in it.
+    /// Handles another start of the program, with an address or without: the first page comes to the front. An address
+    /// to which pages may navigate is loaded in it.
     ///
-    /// - Parameter uri: The address.
+    /// - Parameter uri: The address; `nil` for none.
     public func opened(_ uri: String?) {
         guard let page = pages.values.min(by: { $0.number < $1.number }) else { return }
         page.window.show()
         guard let uri else { return }
         onEvent?(ContainerEvent(name: "lifecycle.opened", data: ["uri": .string(uri)]))
         page.publishAsPage("lifecycle.opened", ["uri": .string(uri)])
-        // Whether it can be loaded, the page says.
+        // The page shows whether it can be loaded.
         if settings.navigation.decide(uri) == .go { Task { try? await page.load(uri) } }
     }
 
-    // MARK: Views that wait
+    // MARK: Waiting views
 
-    /// Makes the first view that is to wait. From then on, each one that is missing is made when nothing else is to be
-    /// done.
+    /// Creates the first waiting view. From then on, each missing view is created after a short pause.
     ///
-    /// - Throws: Why the view's process has not started.
+    /// - Throws: The reason why the view's process has not started.
     public func prewarm() async throws(LoadProblem) {
         isPrewarmed = true
         if pool.missing > 0 { try await addWaiting() }
         fill()
     }
 
-    /// Makes one view that is missing, when nothing else is to be done, and then the next.
+    /// Creates one missing view after a short pause, then the next.
     private func fill() {
         guard isPrewarmed, filling == nil, pool.missing > 0 else { return }
         filling = .timer(after: .milliseconds(100)) { [weak self] in
@@ -220,7 +220,7 @@ public final class Container {
         }
     }
 
-    /// Makes a view that waits, and returns when its process is there.
+    /// Creates a waiting view, and returns when its process has started.
     private func addWaiting() async throws(LoadProblem) {
         let page = makePage()
         waiting.append(page)
@@ -228,12 +228,12 @@ public final class Container {
         do throws(LoadProblem) {
             try await page.prepare()
         } catch .cancelled {
-            // It did not have to wait: a page was opened.
+            // The view did not have to wait: a page was opened in it.
         }
     }
 
-    /// The process of a view that waits has ended. It is replaced when the next page is opened or closed: where no
-    /// process lives, this would go on for ever.
+    /// Discards a waiting view whose process has ended. It is replaced when the next page is opened or closed: an
+    /// immediate replacement would repeat forever if no process can run.
     func discard(_ page: Page) {
         guard let index = waiting.firstIndex(where: { $0 === page }) else { return }
         waiting.remove(at: index)
@@ -241,12 +241,12 @@ public final class Container {
         page.end()
     }
 
-    /// A page begins to load another document.
+    /// Notes that a page begins to load another document.
     func leavePackages(_ page: Page) { packages?.leave(page.number) }
 
     // MARK: Events
 
-    /// Reports what happened to a page that is shown.
+    /// Publishes an event of an open page, or of the container if `page` is `nil`.
     func publish(_ name: String, _ page: Page?, _ members: JSONObject) {
         var data = JSONObject()
         if let page {

@@ -1,13 +1,13 @@
 public import BridgeJSON
 
-/// Something that others may want to know of a container.
+/// An event of a container.
 public struct ContainerEvent: Sendable, Hashable {
     /// The name, `web.…`.
     public var name: String
-    /// What happened.
+    /// The event's data.
     public var data: JSON
 
-    /// Whether a pattern is the name of an event, or ends with `*` behind its beginning.
+    /// Whether a pattern matches the name of an event: it is the name, or a prefix of it followed by `*`.
     ///
     /// - Parameters:
     ///   - pattern: The pattern.

@@ -3,61 +3,61 @@ public import WebKitViews
 public import WebPackages
 public import WebProfiles
 
-/// What a container is made with.
+/// The settings of a container.
 public struct ContainerSettings: Sendable {
-    /// Where the daemon listens.
+    /// The path of the daemon's socket.
     public var socket: String
-    /// Where frames may go.
+    /// The rules for the navigation of frames.
     public var navigation: NavigationRules
-    /// Who gets the bridge; always among those allowed.
+    /// The origins that get the bridge; all of them are allowed origins.
     public var lent: Set<PageOrigin>
-    /// What pages with the bridge find.
+    /// The scripts of pages with the bridge.
     public var bridgeScripts = BridgeScripts()
     /// The scripts of the profile.
     public var scripts: [PageScript] = []
-    /// How windows are shown.
+    /// The settings of windows.
     public var window = WebWindow.Settings()
-    /// How much larger than usual documents are shown.
+    /// The zoom factor of documents.
     public var zoom = 1.0
-    /// How views are made.
+    /// The settings of views.
     public var view = ViewSettings()
-    /// What outlives the process.
+    /// The storage of data that outlives the process.
     public var storage = WebEngine.Storage.ephemeral
-    /// Whose the cookies are.
+    /// The owner of the cookies.
     public var cookies = WebEngine.Cookies.own
-    /// What is done about pages that crash, hang or stay blank.
+    /// The rules for pages that crash, hang or stay blank.
     public var recovery = Recovery.Rules()
-    /// Where offline packages are; nil: there are none.
+    /// The library of offline packages; `nil` for none.
     public var packages: PackageLibrary?
-    /// Who answers what pages ask.
+    /// What answers the dialogs of pages.
     public var panels = Profile.Panels.daemon
-    /// How long a document may take to come.
+    /// The maximum time until a document arrives.
     public var loadTimeout = Duration.seconds(30)
-    /// The address of the page that is shown in place of one that cannot be had; nil: the error page.
+    /// The address of the page that is shown in place of a page that cannot be loaded; `nil` for the error page.
     public var offlinePage: String?
-    /// Whether copies of pages are kept, and shown where their addresses cannot be had.
+    /// Whether copies of pages are kept, and shown if the pages cannot be loaded.
     public var keepsPages = false
-    /// Who may use what.
+    /// The origins that may use each permission.
     public var permissions: [PermissionKind: Set<PageOrigin>] = [:]
-    /// Where downloads are kept; nil: there are none.
+    /// The folder of downloads; `nil` if downloads are not allowed.
     public var downloads: String?
-    /// The memory of each web process in MiB, beyond which it is ended; nil: the engine decides.
+    /// The memory of each web process in MiB beyond which it is ended; if `nil`, the engine decides.
     public var memoryMegabytes: Int?
     /// The public parameters of pages.
     public var parameters = Parameters()
-    /// Views that wait for a page.
+    /// The number of views that wait for a page.
     public var warmViews = 0
-    /// Pages that may be open.
+    /// The maximum number of open pages.
     public var maximumPages = 8
-    /// The program that compiles content filters, as `ContentFilter.compile` has it.
+    /// The command that compiles content filters; see `ContentFilter.compile`.
     public var filterCompiler: [String] = []
 
-    /// The settings that a profile says.
+    /// Creates the settings of a profile.
     ///
     /// - Parameters:
     ///   - profile: The profile.
-    ///   - socket: Where the daemon listens.
-    ///   - storage: The folder of what outlives the process, where the profile has that.
+    ///   - socket: The path of the daemon's socket.
+    ///   - storage: The folder of data that outlives the process, if the profile is persistent; `nil` for none.
     public init(_ profile: Profile, socket: String, storage: String?) {
         self.socket = socket
         navigation = NavigationRules(

@@ -1,19 +1,20 @@
 internal import BridgeJSON
 internal import PageBridge
 
-/// Calls on the session of one document. They fail when it has gone: none is one of the document after it.
+/// Calls on the session of one document. They fail when the document is replaced; they never use the session of the
+/// next one.
 @MainActor
 struct DocumentCalls {
     private let bridge: PageBridge
     private let document: Int
 
-    /// Those of the document that is shown now.
+    /// Creates the calls of the current document.
     init(_ bridge: PageBridge) {
         self.bridge = bridge
         document = bridge.documentNumber
     }
 
-    /// The result of a call; nil where it failed, or the document has gone.
+    /// Returns the result of a call; `nil` if it failed, or the document was replaced.
     func result(of task: String, _ options: JSON) async -> JSON? {
         guard bridge.documentNumber == document else { return nil }
         return await withCheckedContinuation { continuation in

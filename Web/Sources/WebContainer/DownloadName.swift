@@ -1,11 +1,12 @@
-/// Names of files that servers suggest, made harmless: they stay in their folder, show in listings, and fit.
+/// Makes file names that servers suggest harmless: they stay in their folder, are visible in listings, and are short
+/// enough.
 public enum DownloadName {
-    /// What file systems take, with room for a number.
+    /// The maximum length for file systems, with room for a number.
     private static let maximumBytes = 200
 
-    /// A name without path, control characters and leading dots.
+    /// Returns a name without path, control characters and leading dots.
     ///
-    /// - Parameter suggested: What the server says.
+    /// - Parameter suggested: The server's suggestion.
     public static func cleaned(_ suggested: String) -> String {
         let characters = suggested.unicodeScalars.map { scalar -> Character in
             switch scalar {
@@ -19,11 +20,11 @@ public enum DownloadName {
         return name.isEmpty ? "download" : name
     }
 
-    /// The name of a copy: `a (1).txt` of `a.txt`.
+    /// Returns the name of a copy: `a (1).txt` for `a.txt`.
     ///
     /// - Parameters:
-    ///   - name: A name that is cleaned.
-    ///   - number: Which copy; 0: the name itself.
+    ///   - name: A cleaned name.
+    ///   - number: The number of the copy; 0 for the name itself.
     public static func copy(_ name: String, _ number: Int) -> String {
         guard number > 0 else { return name }
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name) (\(number))" }
@@ -32,7 +33,7 @@ public enum DownloadName {
 }
 
 extension Unicode.GeneralCategory {
-    /// Neither controls nor characters that change the direction of text.
+    /// Whether the category contains neither control characters nor characters that change the direction of text.
     fileprivate var isVisible: Bool {
         switch self {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false

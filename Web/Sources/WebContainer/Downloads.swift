@@ -3,12 +3,12 @@ internal import Glibc
 internal import MainLoop
 internal import WebKitViews
 
-/// The downloads of a container: into one folder, none over another file.
+/// The downloads of a container. They go into one folder and never overwrite a file.
 @MainActor
 public final class Downloads {
-    /// Downloads at once.
+    /// The maximum number of running downloads.
     static let maximum = 16
-    /// Files of one name, `name`, `name (1)` …
+    /// The maximum number of files of one name: `name`, `name (1)` …
     private static let maximumCopies = 1_000
 
     private struct Entry {
@@ -28,19 +28,19 @@ public final class Downloads {
         self.container = container
     }
 
-    /// What is known of those that go on.
+    /// The running downloads, as JSON.
     public var list: [JSON] { entries.sorted { $0.key < $1.key }.map { .object(members($0.key, $0.value.download)) } }
 
-    /// Ends one; false where there is none.
+    /// Cancels a download; returns false if it does not exist.
     ///
-    /// - Parameter number: Its number.
+    /// - Parameter number: The download's number.
     public func cancel(_ number: Int) -> Bool {
         guard let entry = entries[number] else { return false }
         entry.download.cancel()
         return true
     }
 
-    /// A download begins; false: too many go on.
+    /// Begins a download; returns false if too many are running.
     func begin(_ download: WebDownload) -> Bool {
         guard entries.count < Self.maximum else { return false }
         lastNumber += 1

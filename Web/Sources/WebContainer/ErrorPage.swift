@@ -1,12 +1,13 @@
-/// The texts that are shown in place of a page.
+/// The documents that are shown in place of a page.
 enum ErrorPage {
-    /// What the copy of a page may do: show itself.
+    /// The policy of a copy: it may only be displayed.
     private static let policy = """
         default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; \
         base-uri 'none'
         """
 
-    /// The copy of a page, below a line that says so. What comes first binds the copy, whatever is in there.
+    /// Returns the copy of a page, below a line that marks it as a copy. The policy comes first, so it applies to the
+    /// copy whatever that contains.
     static func kept(_ page: KeptPage, _ uri: String) -> String {
         """
         <!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="\(policy)">

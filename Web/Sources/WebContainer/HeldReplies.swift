@@ -1,9 +1,9 @@
 internal import WebKitViews
 
-/// The replies to posts of a document's porter that wait for lines, the oldest first. The bridge bounds their number.
+/// The replies to a document's porter that wait for lines, the oldest first. The bridge limits their number.
 @MainActor
 struct HeldReplies {
-    /// An array holds no values that cannot be copied.
+    /// A box, because an array cannot contain noncopyable values.
     private final class Box {
         private var reply: ScriptReply?
 
@@ -14,15 +14,15 @@ struct HeldReplies {
 
     private var boxes: [Box] = []
 
-    /// Adds one.
+    /// Adds a reply.
     mutating func hold(_ reply: consuming ScriptReply) { boxes.append(Box(reply)) }
 
-    /// Fulfils the oldest with lines, or with none.
+    /// Answers the oldest reply with lines, or with none.
     mutating func answerOldest(_ lines: [UInt8]) {
         guard !boxes.isEmpty else { return }
         boxes.removeFirst().answer(lines)
     }
 
-    /// Rejects all.
+    /// Rejects all replies.
     mutating func refuseAll() { boxes = [] }
 }

@@ -1,25 +1,25 @@
-/// A copy of a page, which runs nothing and loads nothing.
+/// A copy of a page, which runs no scripts and loads nothing.
 struct KeptPage: Sendable {
-    /// Its address, without a fragment.
+    /// The page's address, without a fragment.
     var uri: String
     /// The document.
     var html: String
-    /// When it was shown, for a person.
+    /// The time at which it was shown, for a person.
     var time: String
 }
 
-/// Copies of pages that were shown, for when their addresses cannot be had. The oldest go first.
+/// Copies of pages that were shown, used when the pages cannot be loaded. The oldest are removed first.
 struct KeptPages: Sendable {
-    /// How many there may be.
+    /// The maximum number of copies.
     static let maximum = 16
-    /// The bytes of all.
+    /// The maximum number of bytes of all copies.
     static let maximumBytes = 16 << 20
-    /// The bytes of one.
+    /// The maximum number of bytes of one copy.
     static let maximumPageBytes = 4 << 20
 
     private var pages: [KeptPage] = []
 
-    /// Keeps a copy in the place of the one before; false where it is too long.
+    /// Stores a copy in place of the previous one of its address; returns false if it is too long.
     mutating func keep(_ page: KeptPage) -> Bool {
         guard page.html.utf8.count <= Self.maximumPageBytes else { return false }
         pages.removeAll { $0.uri == page.uri }
@@ -30,15 +30,15 @@ struct KeptPages: Sendable {
 
     private var bytes: Int { pages.reduce(0) { $0 + $1.html.utf8.count } }
 
-    /// The copy of an address; nil: there is none.
+    /// The copy of an address; `nil` for none.
     subscript(_ uri: String) -> KeptPage? {
         let uri = Self.key(uri)
         return pages.first { $0.uri == uri }
     }
 
-    /// Removes all.
+    /// Removes all copies.
     mutating func removeAll() { pages = [] }
 
-    /// The address of a document, without its fragment.
+    /// Returns the address of a document, without its fragment.
     static func key(_ uri: String) -> String { String(uri.prefix { $0 != "#" }) }
 }

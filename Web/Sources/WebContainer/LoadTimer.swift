@@ -1,26 +1,26 @@
 internal import MainLoop
 internal import WebKitViews
 
-/// Ends loads whose document does not come in time.
+/// A timer that ends loads whose document does not arrive in time.
 @MainActor
 final class LoadTimer {
     private let limit: Duration
     private var timer: LoopSource?
-    /// The address of a load that this has ended: the engine will say that it was cancelled.
+    /// The address of a load that this timer has ended: the engine will report it as cancelled.
     private var ended: String?
 
     init(_ limit: Duration) { self.limit = limit }
 
-    /// A load begins.
+    /// Starts the timer for a load.
     func start(_ onEnd: @escaping @MainActor () -> Void) {
         ended = nil
         timer = .timer(after: limit, onEnd)
     }
 
-    /// The document is there, or will not be.
+    /// Stops the timer: the document has arrived, or the load has failed.
     func stop() { timer = nil }
 
-    /// The failure of a load that took too long.
+    /// Returns the failure of a load that took too long.
     func failure(_ uri: String) -> LoadFailure {
         timer = nil
         ended = uri
@@ -29,7 +29,7 @@ final class LoadTimer {
             isCancelled: false)
     }
 
-    /// Whether a failure only says that this has ended the load; asked once.
+    /// Whether a failure only reports that this timer has ended the load; called once for each.
     func isEcho(_ failure: LoadFailure) -> Bool {
         guard failure.isCancelled, failure.uri == ended else { return false }
         ended = nil
@@ -40,8 +40,8 @@ final class LoadTimer {
 /// Whether the error page is shown in place of a document.
 enum ErrorPageState {
     case none
-    /// It is to come: the steps that come are its own.
+    /// It is loading: arriving steps are its own.
     case loading
-    /// It is the view's document. The next load takes its place.
+    /// It is the view's document. The next load replaces it.
     case shown
 }

@@ -1,19 +1,19 @@
-/// Why a page did not load.
+/// The reason why a page did not load.
 public enum LoadProblem: Error, Sendable, Hashable {
     /// A rule forbids the address, or one to which a server sent it.
     case denied(uri: String, rule: String)
-    /// It could not be had.
+    /// The page could not be loaded.
     case failed(uri: String, message: String)
     /// The offline package cannot be shown.
     case package(PackageProblem, uri: String, message: String)
-    /// Another load took its place.
+    /// Another load replaced it.
     case cancelled
     /// The web process has ended, or the page was closed.
     case gone
 }
 
 extension LoadProblem: CustomStringConvertible {
-    /// What is wrong, for a person who knows the address.
+    /// The problem, for a person who knows the address.
     public var description: String {
         switch self {
         case .denied(let uri, let rule): "\(uri) is not shown; that is what \(rule) says"
@@ -24,33 +24,33 @@ extension LoadProblem: CustomStringConvertible {
     }
 }
 
-/// Who waits for a load.
+/// The callers that wait for a load.
 @MainActor
 struct LoadWaiters {
-    /// How far.
+    /// The step of a load that a caller waits for.
     enum Goal {
         case committed, finished
-        /// The error page of an earlier load is there, so that the load can begin.
+        /// The error page of an earlier load has arrived, so that the load can begin.
         case errorPage
     }
 
     typealias Continuation = CheckedContinuation<LoadProblem?, Never>
-    /// How often the loads that were waited for were ended.
+    /// The number of times that waiting was ended with a problem.
     private(set) var ends = 0
     private var waiting: [(goal: Goal, continuation: Continuation)] = []
 
     mutating func add(_ goal: Goal, _ continuation: Continuation) { waiting.append((goal, continuation)) }
 
-    /// The error page is there.
+    /// Continues after the error page has arrived.
     mutating func errorPageLoaded() { resume(nil) { $0 == .errorPage } }
 
-    /// The document is there.
+    /// Continues after the document has arrived.
     mutating func committed() { resume(nil) { $0 == .committed } }
 
-    /// The document has all that it needs.
+    /// Continues after the document has loaded completely.
     mutating func finished() { resume(nil) { _ in true } }
 
-    /// It will not be there.
+    /// Ends all waits with a problem.
     mutating func end(_ problem: LoadProblem) {
         ends += 1
         resume(problem) { _ in true }

@@ -1,36 +1,36 @@
 public import WebProfiles
 
-/// Where frames may go. A plain value: decisions without a view.
+/// The rules for the navigation of frames. A plain value: decisions without a view.
 public struct NavigationRules: Sendable, Hashable {
-    /// What becomes of a navigation.
+    /// The decision about a navigation.
     public enum Decision: Sendable, Hashable {
-        /// It goes on.
+        /// It continues.
         case go
-        /// It does not; the text names the rule.
+        /// It is refused; the text names the rule.
         case refuse(String)
         /// The desktop's browser opens it.
         case external
-        /// It is a signal of WebViewJavascriptBridge to its container, and goes nowhere.
+        /// It is a signal of WebViewJavascriptBridge to its container, and is ignored.
         case ignore
         /// The desktop's browser opens it, if the user agrees.
         case ask
     }
 
-    /// Where frames may go.
+    /// The origins to which frames may navigate.
     public var allowed: Set<PageOrigin>
-    /// What happens to links that lead elsewhere.
+    /// The treatment of links to other origins.
     public var external: Profile.External
-    /// What happens to new windows.
+    /// The treatment of new windows.
     public var windows: Profile.Windows
     /// The responses that are not shown.
     public var deniedResponses: [ResponsePattern] = []
 
-    /// Rules.
+    /// Creates rules.
     ///
     /// - Parameters:
-    ///   - allowed: Where frames may go.
-    ///   - external: What happens to links that lead elsewhere.
-    ///   - windows: What happens to new windows.
+    ///   - allowed: The origins to which frames may navigate.
+    ///   - external: The treatment of links to other origins.
+    ///   - windows: The treatment of new windows.
     public init(
         allowed: Set<PageOrigin>, external: Profile.External = .refuse, windows: Profile.Windows = .refuse
     ) {
@@ -39,17 +39,17 @@ public struct NavigationRules: Sendable, Hashable {
         self.windows = windows
     }
 
-    /// Hosts that no name has, and a scheme of its own.
+    /// The addresses of the signals: host names that cannot exist, and a scheme of its own.
     private static let signals = ["https://__bridge_loaded__", "https://__wvjb_queue_message__", "wvjbscheme://"]
 
-    /// Decides about a navigation. The engine does not distinguish frames from the page: the rules bind both.
+    /// Decides about a navigation. The engine does not distinguish frames from the page: the rules apply to both.
     ///
     /// - Parameters:
     ///   - uri: The address.
-    ///   - isForNewWindow: A new window is asked for.
-    ///   - isUserGesture: The user caused it.
+    ///   - isForNewWindow: Whether a new window is requested.
+    ///   - isUserGesture: Whether the user caused it.
     public func decide(_ uri: String, isForNewWindow: Bool = false, isUserGesture: Bool = false) -> Decision {
-        // These have the content of the page that makes them, or none.
+        // These documents have the content of the page that creates them, or none.
         let isRefused = isForNewWindow && windows == .refuse
         if uri == "about:blank" || uri == "about:srcdoc" || uri.isEmpty && isForNewWindow {
             return isRefused ? .refuse("windows") : .go
@@ -67,14 +67,14 @@ public struct NavigationRules: Sendable, Hashable {
         return .refuse(isRefused ? "windows" : origin == nil ? "addresses without an origin" : "allow")
     }
 
-    /// Decides about the response of a document. Its address may be another one than was decided about: a filter has it
-    /// loaded by https, and the engine asks no more.
+    /// Decides about the response of a document. Its address may differ from the one that was allowed: a filter may
+    /// load it by https without another decision.
     ///
     /// - Parameters:
     ///   - uri: The address.
     ///   - type: Its content type, without parameters.
-    ///   - status: Its status; 0: it has none.
-    /// - Returns: The rule that denies it; nil: it is shown.
+    ///   - status: Its status; 0 for none.
+    /// - Returns: The rule that denies it; `nil` if it is shown.
     public func deny(_ uri: String, type: String, status: Int) -> String? {
         if case .refuse(let rule) = decide(uri) { return rule }
         let isDenied = deniedResponses.contains { $0.matches(type: type, status: status) }

@@ -1,13 +1,14 @@
-/// The turns of one page's requests to a network: some at once, the others wait in their order.
+/// Limits one page's parallel requests to a network; the others wait in their order.
 @MainActor
 final class NetworkTurns {
-    /// As many as browsers have connections to a host. Each has two calls of the container's own at most.
+    /// The maximum number of running requests: as many as a browser's connections to a host. Each has at most two calls
+    /// of the container's own.
     private static let maximum = 6
 
     private var running = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Waits for a turn, and gives it back after `body`.
+    /// Waits for a turn, runs `body`, and returns the turn.
     func run(_ body: () async -> Void) async {
         if running < Self.maximum {
             running += 1

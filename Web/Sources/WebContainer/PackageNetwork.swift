@@ -3,17 +3,18 @@ internal import MainLoop
 internal import WebKitViews
 internal import WebPackages
 
-/// Answers what a package lacks from its network: by the task `http.fetch` on the session of the document that asks, so
-/// that the daemon's rules, interceptors, cache and cookies hold for it.
+/// Answers requests for files that a package lacks from its network. It calls the task `http.fetch` on the session of
+/// the requesting document, so that the daemon's rules, interceptors, cache and cookies apply.
 @MainActor
 struct PackageNetwork {
-    /// The longest body of a request: what the engine holds in memory, this holds once more.
+    /// The maximum length of a request's body: the engine holds it in memory, and this holds a copy.
     private static let maximumBodyBytes = 16 << 20
-    /// A longer body goes as a stream.
+    /// The maximum length of a body in a message; a longer body is sent as a stream.
     private static let inlineBodyBytes = 96 << 10
-    /// The piece of a stream that fits into a message.
+    /// The length of a piece of a stream that fits into a message.
     private static let pieceBytes = 24_000
-    /// Fields that describe how the answer came, or that a document of the package's could be given.
+    /// The fields that are omitted from the answer: they describe its transfer, or must not be set for a document of
+    /// the package.
     private static let left: Set<String> = [
         "clear-site-data", "connection", "content-encoding", "content-length", "content-security-policy",
         "content-security-policy-report-only", "content-type", "keep-alive", "refresh", "set-cookie",
@@ -23,10 +24,10 @@ struct PackageNetwork {
     let calls: DocumentCalls
     let request: SchemeRequest
 
-    /// Answers the request, and returns when the answer's body has come.
+    /// Answers the request, and returns when the answer's body has been transferred.
     ///
     /// - Parameters:
-    ///   - question: What the network is asked.
+    ///   - question: The request to the network.
     ///   - fields: Fields of the answer, besides the network's.
     func answer(_ question: PackageNetworkRequest, fields: [PackageRequest.Field]) async {
         var options: JSONObject = [
@@ -50,7 +51,7 @@ struct PackageNetwork {
 
     // MARK: The request's body
 
-    /// The body as an option. A long one is a stream, which is written from now on.
+    /// Returns the body as an option. A long body is a stream, whose writing starts now.
     private func send(_ body: [UInt8]) async -> JSON? {
         guard body.count > Self.inlineBodyBytes else { return ["base64": .string(Self.base64(body[...]))] }
         let count = JSON.number(JSONNumber(Int64(body.count)))
@@ -62,7 +63,7 @@ struct PackageNetwork {
         return ["stream": stream, "bytes": count]
     }
 
-    /// Where a write fails, the stream has ended, and with it the fetch.
+    /// Writes the body to a stream. If a write fails, the stream has ended, and with it the fetch.
     private func write(_ body: [UInt8], to stream: JSON) async {
         var rest = body[...]
         while !rest.isEmpty {
@@ -102,14 +103,14 @@ struct PackageNetwork {
         await copy(stream, to: channel)
     }
 
-    /// Copies the network's body. Where it does not come whole, the channel goes without its end.
+    /// Copies the network's body. If it is not complete, the channel is released without its end.
     private func copy(_ stream: JSON, to channel: ByteChannel) async {
         while let piece = await calls.result(of: "bridge.stream.read", ["stream": stream]) {
             if piece["end"]?.boolValue == true { return channel.finish() }
             guard let text = piece["base64"]?.stringValue,
                 let bytes = Array(text.utf8).withUnsafeBytes({ Base64Coding.decode($0) }), await channel.write(bytes)
             else {
-                // The page does not read any more.
+                // The page has stopped reading.
                 _ = await calls.result(of: "bridge.stream.close", ["stream": stream])
                 return
             }

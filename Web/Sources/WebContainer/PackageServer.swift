@@ -4,17 +4,17 @@ internal import WebKitViews
 internal import WebPackages
 internal import WebProfiles
 
-/// Answers what pages ask of offline packages.
+/// Answers requests of pages to offline packages.
 @MainActor
 final class PackageServer {
-    /// Whose errors these are, as failures of loads have it.
+    /// The error domain in failures of loads.
     nonisolated static let errorDomain = "trestle-package"
 
     private let library: PackageLibrary
     private let policy: String?
-    /// The versions that the documents of a page were begun with, by the page's number and the package's id.
+    /// The package versions with which the documents of a page were begun, by the page's number and the package's id.
     private var versions: [Int: [String: InstalledPackage]] = [:]
-    /// The turns of their requests to networks.
+    /// The turns of the pages' requests to networks, by the page's number.
     private var turns: [Int: NetworkTurns] = [:]
     weak var container: Container?
 
@@ -23,7 +23,7 @@ final class PackageServer {
         self.policy = policy
     }
 
-    /// A page begins another document, or is closed: the next file that it asks for is of the version that is used.
+    /// Notes that a page begins another document or is closed: the next requested file is of the current version.
     func leave(_ page: Int) {
         versions[page] = nil
         turns[page] = nil
@@ -45,7 +45,7 @@ final class PackageServer {
             case .failure(let fault): Self.fail(request, fault)
             case .success(let found):
                 if let number { self?.versions[number, default: [:]][id] = found.package }
-                // Without a session of the package's page, there is nobody for whom the network would be asked.
+                // Without a session of the package's page, the network cannot be used on its behalf.
                 guard let question = found.answer.network, let number, let calls, let self else {
                     return Self.answer(request, found)
                 }
@@ -65,11 +65,11 @@ final class PackageServer {
     private struct Found: Sendable {
         var package: InstalledPackage
         var answer: PackageAnswer
-        /// Of the file, where there is one.
+        /// The descriptor of the file; `nil` if there is none.
         var descriptor: Int32?
     }
 
-    /// Waits for the disk, on a thread of the pool.
+    /// Finds the answer. Waits for the disk, on a thread of the pool.
     @concurrent
     private nonisolated static func find(
         _ request: PackageRequest, _ id: String, _ known: InstalledPackage?, _ library: PackageLibrary,
@@ -104,7 +104,7 @@ final class PackageServer {
 }
 
 extension LoadProblem {
-    /// What is wrong with a package.
+    /// The problem of a package.
     public enum PackageProblem: Int, Sendable {
         /// It is not installed.
         case missing = 1
@@ -116,7 +116,7 @@ extension LoadProblem {
 }
 
 extension LoadProblem {
-    /// What a failure of the engine's is.
+    /// Creates the problem from a failure of the engine.
     init(_ failure: LoadFailure) {
         if failure.domain == PackageServer.errorDomain, let problem = PackageProblem(rawValue: failure.number) {
             self = .package(problem, uri: failure.uri, message: failure.message)

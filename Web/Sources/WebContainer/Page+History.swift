@@ -1,7 +1,7 @@
 internal import WebKitViews
 
 extension Page {
-    /// How the address has changed, by the place of the document among those that were shown.
+    /// Returns how the address has changed, by the position of the document in the history.
     func historyKind() -> String {
         let before = position
         position = view.historyPosition

@@ -2,9 +2,9 @@ internal import MainLoop
 internal import WebKitViews
 
 extension Page {
-    /// Has the view's process started, without a window.
+    /// Starts the view's process, without a window.
     ///
-    /// - Throws: `cancelled` where the page was used meanwhile, `gone` where the process has ended.
+    /// - Throws: `cancelled` if the page was used meanwhile, `gone` if the process has ended.
     func prepare() async throws(LoadProblem) {
         try await wait(false) {
             $0.view.load(Self.blank)
@@ -17,7 +17,7 @@ extension Page {
     /// - Parameters:
     ///   - uri: The address.
     ///   - untilFinished: Whether all that the document needs is waited for, and not only the document.
-    /// - Throws: Why it is not there.
+    /// - Throws: The reason why the document did not load.
     public func load(_ uri: String, untilFinished: Bool = false) async throws(LoadProblem) {
         if let rules = container?.settings.navigation, case .refuse(let rule) = rules.decide(uri) {
             throw .denied(uri: uri, rule: rule)
@@ -29,13 +29,13 @@ extension Page {
         }
     }
 
-    /// Goes to an earlier or a later document.
+    /// Navigates to an earlier or a later document of the history.
     ///
     /// - Parameters:
-    ///   - steps: How many documents: below 0 to earlier ones.
+    ///   - steps: The number of documents; negative for earlier ones.
     ///   - untilFinished: Whether all that the document needs is waited for.
-    /// - Returns: Whether there is such a document.
-    /// - Throws: Why it is not there.
+    /// - Returns: Whether the document exists.
+    /// - Throws: The reason why the document did not load.
     public func go(steps: Int, untilFinished: Bool = false) async throws(LoadProblem) -> Bool {
         var exists = true
         try await wait(untilFinished, isInHistory: true) { page in
@@ -45,12 +45,12 @@ extension Page {
         return exists
     }
 
-    /// Loads the document again.
+    /// Reloads the document.
     ///
     /// - Parameters:
-    ///   - bypassingCache: Whether everything is asked of its server.
+    ///   - bypassingCache: Whether everything is requested from its server.
     ///   - untilFinished: Whether all that the document needs is waited for.
-    /// - Throws: Why it is not there.
+    /// - Throws: The reason why the document did not load.
     public func reload(bypassingCache: Bool = false, untilFinished: Bool = false) async throws(LoadProblem) {
         try await wait(untilFinished) {
             $0.view.reload(bypassingCache: bypassingCache)
@@ -58,17 +58,18 @@ extension Page {
         }
     }
 
-    /// Ends a load and the calls that wait for it.
+    /// Stops a load and ends the calls that wait for it.
     public func stop() {
         view.stop()
         awaited.end()
         waiters.end(.cancelled)
     }
 
-    /// The address has changed. Where a client's load was within the document, there are no steps to wait for.
+    /// Ends the wait for a client's load that stayed within the document, because such a load has no steps. Called when
+    /// the address has changed.
     func settle() {
         guard awaited.mayBeWithinDocument(view.uri) else { return settling = nil }
-        // The engine reports the address before it reports that a load starts, and both at once.
+        // The engine reports the address before the start of a load, but both in the same turn.
         settling = .timer(after: .milliseconds(1)) { [weak self] in
             guard let self, awaited.mayBeWithinDocument(view.uri), !view.isLoading else { return }
             awaited.end()
@@ -76,32 +77,33 @@ extension Page {
         }
     }
 
-    /// The load has ended. The engine reports the title of the document before that or up to some milliseconds later.
+    /// Waits for the title after the load has ended. The engine reports it before that or up to some milliseconds
+    /// later.
     func awaitTitle() {
         guard view.title.isEmpty else { return waiters.finished() }
         titleWait = .timer(after: .milliseconds(100)) { [weak self] in self?.endTitleWait() }
     }
 
-    /// The title is there, or there is none.
+    /// Ends the wait: the title has arrived, or there is none.
     func endTitleWait() {
         guard titleWait != nil else { return }
         titleWait = nil
         waiters.finished()
     }
 
-    /// Loads the document again whose process has ended: where there was none yet, the one that was to come.
+    /// Reloads the document whose process has ended. If there was none yet, loads the address that was being loaded.
     func restore() {
         if view.uri?.isEmpty == false { return view.reload() }
         if let address { view.load(address) }
     }
 
-    /// Waits for a load that `begin` begins, or that it says there is none of.
+    /// Waits for the load that `begin` starts; `begin` returns false if there is none.
     private func wait(
         _ untilFinished: Bool, isInHistory: Bool = false, _ begin: @MainActor (Page) -> Bool
     ) async throws(LoadProblem) {
         waiters.end(.cancelled)
         titleWait = nil
-        // A page that waits for an answer would not go on to the load.
+        // A page that waits for an answer would not continue to the load.
         withdrawQuestion()
         try await waitForErrorPage()
         let problem = await withCheckedContinuation { continuation in
@@ -114,10 +116,10 @@ extension Page {
         if let problem { throw problem }
     }
 
-    /// Waits until the error page that is to come is there. The engine sends it to its process later than a load that
-    /// begins after it, which it would end.
+    /// Waits until a loading error page has arrived. The engine sends it to its process later than a load that begins
+    /// after it, and it would end that load.
     ///
-    /// - Throws: Why the load that is to begin then does not begin.
+    /// - Throws: The reason why the next load does not begin.
     private func waitForErrorPage() async throws(LoadProblem) {
         guard errorPage == .loading else { return }
         let ends = waiters.ends

@@ -2,7 +2,7 @@ internal import BridgeJSON
 internal import WebKitViews
 
 extension Page {
-    /// Decides about a navigation of a frame, and publishes an event where it is refused.
+    /// Decides about a navigation of a frame, and publishes an event if it is refused.
     func decide(_ request: NavigationRequest) -> Bool {
         guard let rules = container?.settings.navigation else { return false }
         let decision = rules.decide(
@@ -11,7 +11,7 @@ extension Page {
         case .go:
             if !request.isForNewWindow {
                 awaited.decided(request.uri)
-                // A load of the fragment that is shown changes no address.
+                // A load of the current fragment does not change the address.
                 settle()
             }
             return true
@@ -26,7 +26,7 @@ extension Page {
         return false
     }
 
-    /// Decides about a response before a frame shows its document, and publishes an event where it is refused.
+    /// Decides about a response before a frame shows its document, and publishes an event if it is refused.
     func decide(_ response: DocumentResponse) -> Bool {
         guard let rules = container?.settings.navigation else { return false }
         guard let rule = rules.deny(response.uri, type: response.type, status: response.status) else { return true }
@@ -35,7 +35,7 @@ extension Page {
         return false
     }
 
-    /// Has the desktop's browser open an address, if the user agrees.
+    /// Opens an address in the desktop's browser if the user agrees.
     private func askAboutBrowser(_ uri: String) {
         let question = PanelQuestion(kind: "confirm", message: "Open \(uri) in the browser?", origin: origin)
         _ = ask(question) { answer in
@@ -43,9 +43,9 @@ extension Page {
         }
     }
 
-    /// The view for a window that a page opens: a page of its own, under the same rules; nil: there is none.
+    /// Returns the view for a window that a page opens: a page of its own under the same rules; `nil` if it is refused.
     func open(_ request: NavigationRequest) -> WebView? {
-        // The engine does not ask about the navigation of window.open() first.
+        // The engine requests no decision about the navigation of window.open() first.
         guard decide(request) else { return nil }
         let page = container?.open(relatedTo: self)
         publishWindowRequest(request.uri, isAllowed: page != nil)
@@ -58,7 +58,7 @@ extension Page {
 
     // MARK: Failures
 
-    /// A load begins: it has as long as the profile says.
+    /// Starts the timer of a load with the profile's limit.
     func startTimer() {
         loadTimer.start { [weak self] in
             guard let self else { return }
@@ -68,7 +68,7 @@ extension Page {
         }
     }
 
-    /// A load has failed. The calls that wait for it fail, and the user sees a page that offers to try again.
+    /// Handles a failed load. The calls that wait for it fail, and the user sees a page that offers to try again.
     func fail(_ failure: LoadFailure) {
         guard !loadTimer.isEcho(failure), !isOfErrorPage(failure) else { return }
         loadTimer.stop()
@@ -86,8 +86,7 @@ extension Page {
             return waiters.end(denied)
         }
         guard !failure.isCancelled else {
-            // The load that a client's took the place of.
-            // The engine reports the end of a waiting view's own document late.
+            // It is the load that a client's load has replaced.
             if !awaited.isPending, failure.uri != "about:blank" { waiters.end(.cancelled) }
             return
         }
@@ -97,7 +96,7 @@ extension Page {
         replace(failure)
     }
 
-    /// Whether a failure says that another load took the place of the error page, which has no more steps then.
+    /// Whether a failure reports that another load replaced the error page, which then has no further steps.
     private func isOfErrorPage(_ failure: LoadFailure) -> Bool {
         guard failure.isCancelled else { return false }
         if errorPage == .loading {
@@ -107,12 +106,12 @@ extension Page {
         return failedURI != nil && [failedURI, "about:blank"].contains(failure.uri)
     }
 
-    /// Begins a load again whose calls go on waiting.
+    /// Restarts a load; its calls continue to wait.
     private func loadAgain(_ uri: String) {
         view.load(uri, headers: container?.parameters.headers(uri) ?? [])
     }
 
-    /// A certificate is not trusted. One that was allowed is, and the page is loaded again.
+    /// Handles an untrusted certificate. If it was allowed, trusts it and loads the page again.
     func distrust(_ failure: CertificateFailure) {
         if let container, container.pins.isAllowed(failure) {
             container.engine.trust(failure)
@@ -134,14 +133,14 @@ extension Page {
 }
 
 extension LoadFailure {
-    /// The engine does not load an address, such as one with the port of another service.
+    /// Returns the failure for an address that the engine does not load, such as one with the port of another service.
     static func refused(_ uri: String) -> LoadFailure {
         LoadFailure(
             uri: uri, domain: "refused", number: 0,
             message: "the engine does not load this address; is its port right?", isCancelled: false)
     }
 
-    /// What events say: `cancelled`, `timeout`, `untrusted`, `refused`, or the engine's number.
+    /// The code in events: `cancelled`, `timeout`, `untrusted`, `refused`, or the engine's number.
     var code: JSON {
         if isCancelled { return "cancelled" }
         switch domain {

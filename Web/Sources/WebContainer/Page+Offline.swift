@@ -3,9 +3,9 @@ internal import PageBridge
 internal import WebKitViews
 internal import WebProfiles
 
-/// What is shown in place of documents that cannot be had: their last copy, the profile's page, the error page.
+/// The replacements of documents that cannot be loaded: their last copy, the profile's page, the error page.
 extension Page {
-    /// Keeps a copy of the document, where the profile says so and the document's server does not forbid it.
+    /// Keeps a copy of the document if the profile requests it and the document's server does not forbid it.
     func keep() {
         guard let container, container.settings.keepsPages, errorPage == .none, view.mayBeKept,
             let uri = view.uri, case .web? = PageOrigin(ofURI: uri)
@@ -23,7 +23,7 @@ extension Page {
     private static let keepScript = String(decoding: PackageResources.keep_js, as: UTF8.self)
 
     private func keep(_ page: KeptPage, of document: Int) {
-        // Another document may have come meanwhile, whose text this may be.
+        // Another document may have arrived meanwhile, and this may be its text.
         guard let container, bridge.documentNumber == document, errorPage == .none,
             view.uri.map(KeptPages.key) == page.uri, container.kept.keep(page)
         else { return }
@@ -31,7 +31,7 @@ extension Page {
         publish("web.kept", ["uri": .string(page.uri), "bytes": bytes])
     }
 
-    /// Shows something else in place of a document.
+    /// Shows a replacement of a document.
     func replace(_ failure: LoadFailure) {
         guard failure.isOfNetwork, let container else {
             return showError("This page cannot be shown", failure.message, failure.uri)
@@ -52,7 +52,7 @@ extension Page {
         show(ErrorPage.text(title, message, uri), inPlaceOf: uri)
     }
 
-    /// The error page is the view's document, or its load was ended. The loads that wait for that begin.
+    /// Notes that the error page is the view's document, or that its load was ended. Loads that wait for it begin.
     func errorPageLoaded() {
         errorPage = .shown
         waiters.errorPageLoaded()
@@ -66,7 +66,7 @@ extension Page {
 }
 
 extension LoadFailure {
-    /// Whether a server was not reached, and not something about what it is.
+    /// Whether the server was not reached; false for a problem with its identity.
     fileprivate var isOfNetwork: Bool {
         guard case .web? = PageOrigin(ofURI: uri) else { return false }
         return domain != "tls" && domain != "refused"

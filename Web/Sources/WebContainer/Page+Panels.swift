@@ -12,11 +12,11 @@ extension Page {
         }
     }
 
-    /// Has a question of the page's answered. The page waits; the main thread does not.
+    /// Requests an answer to a question of the page. The page waits; the main thread does not.
     func ask(_ dialog: consuming ScriptDialog) {
         guard let settings = container?.settings else { return }
         let isLeaving = dialog.kind == .leave
-        // A kiosk's user is not asked whether the page may be left, and nobody is where there are no panels.
+        // A kiosk's user is not asked whether the page may be left. Without panels no user is asked.
         if isLeaving, settings.window.isKiosk || settings.panels == .none { return dialog.accept() }
         guard settings.panels == .daemon else { return }
         let question = PanelQuestion(dialog, origin: origin)
@@ -27,12 +27,12 @@ extension Page {
         dialogCall = ask(question) { [weak self] in self?.answer(number, $0) }
     }
 
-    /// The origin of the document, where it has one.
+    /// The origin of the document; `nil` for none.
     var origin: String? { view.uri.flatMap { PageOrigin(ofURI: $0)?.text } }
 
-    /// Asks the user, on the document's session, else as the container.
+    /// Asks the user on the document's session, or as the container if there is no session.
     ///
-    /// - Returns: The number of the call on the document's session.
+    /// - Returns: The number of the call on the document's session; `nil` for none.
     func ask(_ question: PanelQuestion, _ completion: @escaping @MainActor (PanelAnswer) -> Void) -> Int? {
         let options = question.options
         if let call = bridge.call("Alert", options, { completion(PanelAnswer($0)) }) { return call }
@@ -44,7 +44,7 @@ extension Page {
         return nil
     }
 
-    /// The page is not asked any more: it goes on as if its user had declined, and the alert is taken away.
+    /// Withdraws the question: the page continues as if its user had declined, and the alert is removed.
     func withdrawQuestion() {
         dialogNumber += 1
         if let dialogCall { bridge.cancel(dialogCall) }
@@ -53,7 +53,8 @@ extension Page {
         dialog = nil
     }
 
-    /// Where the document has gone by then, its question has too.
+    /// Answers the question with this number. Does nothing if the document was replaced meanwhile, because its question
+    /// has ended too.
     private func answer(_ number: Int, _ answer: PanelAnswer) {
         guard number == dialogNumber, let dialog = dialog.take() else { return }
         dialogCall = nil

@@ -3,7 +3,7 @@ internal import WebKitViews
 internal import WebProfiles
 
 extension Page {
-    /// Whether the profile lets the document's origin use something.
+    /// Whether the profile gives the document's origin a permission.
     func isAllowed(_ kind: PermissionKind) -> Bool {
         guard let permissions = container?.settings.permissions, let uri = view.uri else { return false }
         let origin = PageOrigin(ofURI: uri)
@@ -16,7 +16,7 @@ extension Page {
         return isAllowed
     }
 
-    /// A server asks for a name and a password. The provider of `ui.credentials` answers.
+    /// Handles a server's request for a name and a password. The provider of `ui.credentials` answers it.
     func authenticate(_ question: consuming AuthenticationQuestion) {
         guard let ask = container?.onCredentials else { return }
         let options: JSON = [
@@ -27,7 +27,7 @@ extension Page {
         credentialNumber += 1
         let number = credentialNumber
         credentials = consume question
-        // A person takes the time that a person takes.
+        // The time that a person needs does not count.
         loadTimer.stop()
         Task { [weak self] in
             let answer = await ask(options)

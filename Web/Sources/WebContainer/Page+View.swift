@@ -3,12 +3,12 @@ internal import PageBridge
 public import WebKitViews
 
 extension Page: WebViewDelegate {
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply) {
         container?.posts.take(self, text, reply)
     }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, load step: LoadStep) {
         if errorPage != .none { return errorPage(step) }
         switch step {
@@ -24,9 +24,9 @@ extension Page: WebViewDelegate {
     }
 
     private func started() {
-        // A load that ended since may have given the view its own address.
+        // A load that has ended since may have set the view's address.
         let address = awaited.isStarting ? awaited.address : view.uri
-        // A load that began again has started for its clients.
+        // For its clients, a restarted load has already started.
         let isAgain = address == startedURI
         denied = nil
         container?.leavePackages(self)
@@ -57,7 +57,8 @@ extension Page: WebViewDelegate {
         publish("web.navigation.\(step.rawValue)", ["uri": .string(address ?? "")])
     }
 
-    /// The address that the engine does not load, and shows `about:blank` in place of: it reports no failure then.
+    /// The address that the engine does not load. It shows `about:blank` in its place and reports no failure. `nil` for
+    /// none.
     private var replacedAddress: String? {
         guard view.uri == Self.blank, let startedURI, startedURI != Self.blank, !startedURI.isEmpty else { return nil }
         return startedURI
@@ -65,7 +66,7 @@ extension Page: WebViewDelegate {
 
     static let blank = "about:blank"
 
-    /// Takes a step of the error page, which is not published. With the start of the next load it has gone.
+    /// Handles a step of the error page, which is not published. The start of the next load ends the error page.
     private func errorPage(_ step: LoadStep) {
         switch (step, errorPage) {
         case (.started, .shown):
@@ -78,19 +79,19 @@ extension Page: WebViewDelegate {
         }
     }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, failed failure: LoadFailure) { fail(failure) }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, decide request: NavigationRequest) -> Bool { decide(request) }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, decide response: DocumentResponse) -> Bool { decide(response) }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, asks dialog: consuming ScriptDialog) { ask(dialog) }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, processEnded end: ProcessEnd) {
         leaveDocument(nil)
         loadTimer.stop()
@@ -100,7 +101,7 @@ extension Page: WebViewDelegate {
         watch.crashed(end.rawValue)
     }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webViewTitleChanged(_ view: WebView) {
         if windowTitle == nil { window.setTitle(view.title) }
         if !view.title.isEmpty { endTitleWait() }
@@ -108,44 +109,44 @@ extension Page: WebViewDelegate {
         publish("web.title", ["title": .string(view.title)])
     }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webViewAddressChanged(_ view: WebView) {
         settle()
         describe()
         publish("web.history", ["uri": .string(view.uri ?? ""), "kind": .string(historyKind())])
     }
 
-    /// As `WebViewDelegate` says. An earlier load may have gone on when the address changed.
+    /// See `WebViewDelegate`. An earlier load may still have been running when the address changed.
     public func webViewLoadingChanged(_ view: WebView) { settle() }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webViewProgressChanged(_ view: WebView) {
         let value = view.progress
-        // The last one is published whenever it comes.
+        // The last value is always published.
         guard errorPage == .none, value == 1 || progress.admits(at: watch.now) else { return }
         publish("web.progress", ["progress": JSONNumber(value).map { JSON.number($0) } ?? JSON.null])
     }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webViewClosed(_ view: WebView) { close() }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, mayUse kind: PermissionKind) -> Bool { isAllowed(kind) }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, authenticates question: consuming AuthenticationQuestion) {
         authenticate(question)
     }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, distrusts failure: CertificateFailure) { distrust(failure) }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webView(_ view: WebView, opens request: NavigationRequest) -> WebView? { open(request) }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webViewReadyToShow(_ view: WebView) { show() }
 
-    /// As `WebViewDelegate` says.
+    /// See `WebViewDelegate`.
     public func webViewMayDownload(_ view: WebView) -> Bool { container?.settings.downloads != nil }
 }

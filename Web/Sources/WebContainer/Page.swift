@@ -4,16 +4,16 @@ public import PageBridge
 public import WebKitViews
 public import WebProfiles
 
-/// A page that is shown: a view in a window, and the bridge of its document.
+/// A page: a view in a window, and the bridge of its document.
 @MainActor
 public final class Page {
-    /// Its number in the container, never used again.
+    /// The page's number in the container; numbers are never reused.
     public let number: Int
     /// The view.
     public let view: WebView
-    /// The number of its document's session; nil: it has none.
+    /// The number of its document's session; `nil` for none.
     public private(set) var session: Int64?
-    /// Its window.
+    /// The window.
     public let window: WebWindow
     let bridge: PageBridge
     weak var container: Container?
@@ -23,36 +23,36 @@ public final class Page {
     /// The address of the last load that a client began.
     var address: String?
     var settling: LoopSource?
-    /// The load has ended, and its title may be about to come.
+    /// The timer after the end of a load whose title may still arrive; `nil` if none is awaited.
     var titleWait: LoopSource?
     /// The last navigation that a rule forbade, and the rule.
     var denied: LoadProblem?
-    /// The question that the page waits for an answer to.
+    /// The question whose answer the page waits for.
     var dialog: ScriptDialog?
-    /// Counts questions, so that an answer finds its own.
+    /// The number of the question, which assigns answers to questions.
     var dialogNumber = 0
-    /// The call that asks it on the document's session.
+    /// The call for the question on the document's session.
     var dialogCall: Int?
-    /// The user has already asked for the end of the window.
+    /// Whether the user has already requested to close the window.
     private var isClosing = false
     let watch: PageWatch
 
-    /// The question of a server's that is not answered yet.
+    /// The server's unanswered question for credentials.
     var credentials: AuthenticationQuestion?
     var credentialNumber = 0
     let loadTimer: LoadTimer
     var retries = LoadRetries()
     var errorPage = ErrorPageState.none
-    /// The address with which the load started that has no document yet.
+    /// The address of a started load that has no document yet.
     var startedURI: String?
-    /// The address in whose place the engine shows an empty document.
+    /// The address that the engine has replaced with an empty document.
     var replaced: String?
-    /// The address of the last document that the error page took the place of; nil: another one came since.
+    /// The address of the last document that was replaced by an error page; `nil` if another one has arrived since.
     var failedURI: String?
     var progress = RateLimit(.milliseconds(100))
-    /// Where its document stands among those that were shown.
+    /// The position of its document in the history.
     var position = (back: 0, hasLater: false)
-    /// The title that a client gave the window.
+    /// The window title that a client has set; `nil` for the document's title.
     public var windowTitle: String? {
         didSet { window.setTitle(windowTitle ?? view.title) }
     }
@@ -77,7 +77,8 @@ public final class Page {
         window.onCloseRequest = { [weak self] in self?.userCloses() }
     }
 
-    /// The user closes the window. The page may ask first; the second time, it is not asked.
+    /// Handles the user's request to close the window. The page may ask the user first; at the second request it may
+    /// not.
     private func userCloses() {
         guard !isClosing, !isAsking else { return close() }
         isClosing = true
@@ -102,7 +103,7 @@ public final class Page {
         window.close()
     }
 
-    /// The document is another one now, or none.
+    /// Notes that the page has another document, or none.
     func leaveDocument(_ uri: String?) {
         container?.posts.finish(self)
         replies.refuseAll()
@@ -117,19 +118,19 @@ public final class Page {
 
     func publish(_ name: String, _ members: JSONObject = [:]) { container?.publish(name, self, members) }
 
-    /// Publishes an event on the session of the document, which plugins know as the page's.
+    /// Publishes an event on the session of the document; plugins receive it as an event of the page.
     func publishAsPage(_ event: String, _ data: JSON = [:], _ completion: @escaping @MainActor () -> Void = {}) {
-        // Without a session the event goes to nobody.
+        // Without a session the event is not sent.
         _ = bridge.call("bridge.publish", ["event": .string(event), "data": data]) { _ in completion() }
     }
 
-    /// The window came into sight, or went out of it.
+    /// Reports that the window has become visible or hidden.
     private func sightChanged() {
         publishAsPage(window.isInSight ? "lifecycle.foreground" : "lifecycle.background")
         if window.isInSight { watch.expectContent() }
     }
 
-    /// Does what the porter posted.
+    /// Handles a post of the porter.
     func handle(_ text: [UInt8], _ reply: consuming ScriptReply) {
         let outcome = bridge.posted(text)
         switch outcome.kind {
@@ -144,20 +145,20 @@ public final class Page {
 }
 
 extension Page: PageBridgeDelegate {
-    /// As `PageBridgeDelegate` says.
+    /// See `PageBridgeDelegate`.
     public func pageBridge(_ bridge: PageBridge, delivers lines: [UInt8]) { replies.answerOldest(lines) }
 
-    /// As `PageBridgeDelegate` says.
+    /// See `PageBridgeDelegate`.
     public func pageBridge(_ bridge: PageBridge, openedFor origin: PageOrigin, session: Int64?) {
         self.session = session
         publish("web.bridge.opened", ["origin": .string(origin.text)])
     }
 
-    /// As `PageBridgeDelegate` says.
+    /// See `PageBridgeDelegate`.
     public func pageBridge(_ bridge: PageBridge, refused origin: String, because reason: String) {
         publish("web.bridge.refused", ["origin": .string(origin), "reason": .string(reason)])
     }
 
-    /// As `PageBridgeDelegate` says.
+    /// See `PageBridgeDelegate`.
     public func pageBridgeClosed(_ bridge: PageBridge) { close() }
 }

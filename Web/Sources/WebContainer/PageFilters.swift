@@ -2,29 +2,29 @@ internal import BridgeJSON
 public import WebKitViews
 public import WebProfiles
 
-/// The filters of pages: those of the profile, which stay, and those of clients.
+/// The filters of pages: permanent ones of the profile, and those of clients.
 @MainActor
 struct PageFilters {
-    /// Those of one owner.
+    /// The filters of one owner.
     private struct Part {
         var list: [PageFilter]
-        /// Nil: there are none.
+        /// `nil` if there are none.
         var compiled: ContentFilter?
     }
 
     private var parts: [Container.FilterOwner: Part] = [:]
-    /// All of them.
+    /// The compiled filters of all owners.
     var all: [ContentFilter] { Container.FilterOwner.allCases.compactMap { parts[$0]?.compiled } }
 
-    /// Those of an owner.
+    /// The filters of an owner.
     subscript(owner: Container.FilterOwner) -> [PageFilter] { parts[owner]?.list ?? [] }
 
-    /// Sets those of an owner.
+    /// Sets the filters of an owner.
     mutating func set(_ owner: Container.FilterOwner, _ list: [PageFilter], _ compiled: ContentFilter?) {
         parts[owner] = Part(list: list, compiled: compiled)
     }
 
-    /// The rules as WebKit has them.
+    /// Returns the rules in WebKit's format.
     static func source(_ filters: [PageFilter]) -> String { JSON.array(filters.map(rule)).text }
 
     private static func rule(_ filter: PageFilter) -> JSON {
@@ -42,26 +42,26 @@ struct PageFilters {
 }
 
 extension Container {
-    /// Whose filters they are.
+    /// The owner of filters.
     public enum FilterOwner: Sendable, Hashable, CaseIterable {
         case profile, clients
     }
 
-    /// The filters of an owner that hold.
+    /// Returns the active filters of an owner.
     ///
-    /// - Parameter owner: Whose they are.
+    /// - Parameter owner: The owner.
     public func filters(of owner: FilterOwner) -> [PageFilter] { filters[owner] }
 
-    /// Why filters were not set.
+    /// The reason why filters were not set.
     public enum FilterRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Others are being compiled.
+        /// Other filters are being compiled.
         case busy
-        /// The engine does not take them.
+        /// The engine does not accept them.
         case wrong(EngineError)
-        /// They could not be compiled, and may be good.
+        /// They could not be compiled, but may be valid.
         case failed(EngineError)
 
-        /// What it says.
+        /// The reason as text.
         public var description: String {
             switch self {
             case .busy: "others are being compiled"
@@ -71,12 +71,12 @@ extension Container {
         }
     }
 
-    /// Sets the filters of an owner in place of those before, for what pages load from then on.
+    /// Replaces the filters of an owner, for everything that pages load from then on.
     ///
     /// - Parameters:
     ///   - list: The filters.
-    ///   - owner: Whose they are.
-    /// - Throws: Why not; then those before stay.
+    ///   - owner: The owner.
+    /// - Throws: The reason of the refusal; the previous filters then stay.
     public func setFilters(_ list: [PageFilter], of owner: FilterOwner) async throws(FilterRefusal) {
         guard !isCompilingFilters else { throw .busy }
         isCompilingFilters = true

@@ -2,41 +2,41 @@ internal import BridgeJSON
 public import WebKitViews
 public import WebProfiles
 
-/// Scripts of the profile, scripts and styles that clients add, and the script that gives pages the parameters: for
-/// documents to come.
+/// The scripts of the profile, the scripts and styles that clients add, and the script that gives pages the parameters.
+/// They apply to future documents.
 public struct PageScripts: Sendable {
-    /// What is added.
+    /// The kind of an addition.
     public enum Kind: String, Sendable {
         case script, style
     }
 
-    /// One of them.
+    /// A script or style.
     public struct Entry: Sendable {
-        /// What it is.
+        /// The kind.
         public var kind: Kind
         /// The script, or the text of the style.
         public var script: UserScript
-        /// The origins of its documents; nil: all.
+        /// The origins of its documents; `nil` for all.
         public var origins: [PageOrigin]?
     }
 
-    /// How many there may be.
+    /// The maximum number of additions by clients.
     public static let maximum = 64
-    /// The bytes of all.
+    /// The maximum number of bytes of all additions by clients.
     public static let maximumBytes = 1 << 20
 
-    /// The isolated world of these scripts. It has no handler: they cannot post to the container.
+    /// The isolated world of these scripts. It has no handler, so they cannot post to the container.
     public static let isolatedWorld = "trestle-scripts"
 
-    /// Those of the profile, which nobody removes.
+    /// The scripts of the profile, which are permanent.
     let own: [Entry]
-    /// Those that clients have added, by their numbers.
+    /// The additions by clients, by their numbers.
     public private(set) var entries: [Int: Entry] = [:]
     private var lastNumber = 0
 
-    /// Those of a profile.
+    /// Creates the additions of a profile.
     ///
-    /// - Parameter own: The profile's.
+    /// - Parameter own: The profile's scripts.
     public init(_ own: [PageScript] = []) {
         self.own = own.map { script in
             Self.entry(
@@ -49,16 +49,16 @@ public struct PageScripts: Sendable {
         }
     }
 
-    /// All, in the order in which they are given to documents.
+    /// All additions, in the order in which documents get them.
     var all: [Entry] { own + entries.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Adds one; nil: there would be too many, or they would be too long.
+    /// Adds a script or style.
     ///
     /// - Parameters:
-    ///   - kind: What it is.
+    ///   - kind: The kind.
     ///   - script: The script, or the text of the style.
-    ///   - origins: The origins of its documents; nil: all.
-    /// - Returns: Its number.
+    ///   - origins: The origins of its documents; `nil` for all.
+    /// - Returns: Its number; `nil` if there would be too many additions or too many bytes.
     public mutating func add(_ kind: Kind, _ script: UserScript, origins: [PageOrigin]? = nil) -> Int? {
         let bytes = entries.values.reduce(script.source.utf8.count) { $0 + $1.script.source.utf8.count }
         guard entries.count < Self.maximum, bytes <= Self.maximumBytes else { return nil }
@@ -74,21 +74,22 @@ public struct PageScripts: Sendable {
         return Entry(kind: kind, script: script, origins: origins)
     }
 
-    /// Removes one; false where there is none.
+    /// Removes an addition; returns false if it does not exist.
     ///
     /// - Parameter number: Its number.
     public mutating func remove(_ number: Int) -> Bool { entries.removeValue(forKey: number) != nil }
 
-    /// Removes all.
+    /// Removes all additions by clients.
     public mutating func removeAll() { entries = [:] }
 
-    /// The engine's patterns have no ports, so the script looks at the origin itself.
+    /// Returns a script that runs only for these origins. The engine's patterns have no ports, so the script checks the
+    /// origin itself.
     static func guarded(_ source: String, _ origins: [PageOrigin]) -> String {
         let list = JSON.array(origins.map { .string($0.text) }).text
         return "if (\(list).includes(self.origin)) {\n\(source)\n}"
     }
 
-    /// The script that gives pages the parameters; nil: there are none for them.
+    /// Returns the script that gives pages the parameters; `nil` if there are none for scripts.
     static func giving(_ parameters: Parameters) -> UserScript? {
         guard parameters.places.contains(.js), !parameters.values.isEmpty, !parameters.origins.isEmpty else {
             return nil

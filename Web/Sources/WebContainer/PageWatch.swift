@@ -2,14 +2,14 @@ internal import BridgeJSON
 internal import MainLoop
 internal import WebKitViews
 
-/// Watches one page: does what ``Recovery`` says about crashes, silence and pages that show nothing.
+/// Watches one page, and performs the actions of ``Recovery`` for crashes, hangs and blank pages.
 @MainActor
 final class PageWatch {
-    /// How often a page is asked for a sign of life.
+    /// The interval between the checks whether a page responds.
     private static let interval = Duration.seconds(5)
-    /// How long a page has to show something after it has been loaded, or the machine has woken.
+    /// The time in which a page must show content after it has been loaded, or the machine has woken.
     private static let blankAfter = Duration.seconds(2)
-    /// What a page without text and media answers.
+    /// A script that returns true for a page without text and media.
     private static let blankCheck = """
         return document.body === null || document.body.innerText.trim() === "" \
             && !document.querySelector("img, svg, canvas, video, iframe, object, embed, input, button");
@@ -20,7 +20,7 @@ final class PageWatch {
     private var recovery: Recovery
     private let beginning = ContinuousClock.now
     private var timer: LoopSource?
-    /// The time that the timer has seen pass.
+    /// The time that has passed according to the timer.
     private var seen = Duration.zero
     private var blank: LoopSource?
 
@@ -32,7 +32,7 @@ final class PageWatch {
     /// The time since the page was made.
     var now: Duration { beginning.duration(to: .now) }
 
-    /// Begins to ask for signs of life.
+    /// Starts the checks whether the page responds.
     func start() {
         timer = .timer(after: Self.interval, repeats: true) { [weak self] in
             guard let self else { return }
@@ -41,7 +41,7 @@ final class PageWatch {
         }
     }
 
-    /// The page has a document.
+    /// Notes that the page has a document.
     func committed() { recovery.committed() }
 
     func stop() {
@@ -49,10 +49,10 @@ final class PageWatch {
         blank = nil
     }
 
-    /// A dialog holds the page, or does no more.
+    /// Notes that a dialog blocks the page, or no longer does.
     func suspend(_ isSuspended: Bool) { recovery.suspend(isSuspended) }
 
-    /// The process has ended.
+    /// Handles the end of the page's process.
     func crashed(_ reason: String) {
         guard timer != nil else {
             if let page { page.container?.discard(page) }
@@ -68,13 +68,13 @@ final class PageWatch {
         perform(action)
     }
 
-    /// The document has all that it needs, or what shows it has come back: it is looked at soon.
+    /// Schedules a check for a blank page: the document has loaded completely, or has become visible again.
     func expectContent() {
         blank = .timer(after: Self.blankAfter) { [weak self] in self?.look() }
     }
 
     private func look() {
-        // While another document is on its way, this one's turn is over; to load it again would end that load.
+        // While another document is loading, this one is not checked; reloading it would end that load.
         guard let page, !page.isAsking, !page.view.isLoading, let uri = page.view.uri, uri != "about:blank" else {
             return
         }

@@ -1,23 +1,23 @@
 internal import BridgeJSON
 internal import WebKitViews
 
-/// What a page asks its user: the options of the task Alert.
+/// A question of a page to its user: the options of the task Alert.
 struct PanelQuestion: Sendable, Hashable {
-    /// What is shown where a page wants to be asked before it is left.
+    /// The text that is shown if a page wants a confirmation before it is left.
     private static let leaving = "Leave this page? What was entered may be lost."
-    /// What a dialog may hold: a fraction of the longest message.
+    /// The maximum length of a dialog's text: a fraction of the maximum message length.
     private static let maximumBytes = 64 << 10
 
     /// `alert`, `confirm` or `prompt`.
     var kind: String
-    /// What the page says.
+    /// The page's message.
     var message: String
-    /// What a prompt begins with.
+    /// The initial text of a prompt; `nil` for none.
     var defaultText: String?
-    /// Whose question it is.
+    /// The origin that asks; `nil` for none.
     var origin: String?
 
-    /// The options of the task Alert. The title says who asks.
+    /// The options of the task Alert. The title names the origin that asks.
     var options: JSON {
         var options: JSONObject = ["kind": .string(kind), "content": .string(message)]
         options["title"] = origin.map { .string($0) }
@@ -32,7 +32,7 @@ struct PanelQuestion: Sendable, Hashable {
         self.origin = origin
     }
 
-    /// What a dialog asks.
+    /// Creates the question of a dialog.
     @MainActor
     init(_ dialog: borrowing ScriptDialog, origin: String?) {
         let isLeaving = dialog.kind == .leave
@@ -42,14 +42,14 @@ struct PanelQuestion: Sendable, Hashable {
     }
 }
 
-/// What the user said.
+/// The user's answer.
 enum PanelAnswer: Sendable, Hashable {
-    /// Agreed, with what was written.
+    /// The user agreed, with the entered text.
     case accepted(text: String?)
-    /// Did not.
+    /// The user declined.
     case declined
 
-    /// What a result of the task Alert says: of `OK` and `Cancel`, the first agrees.
+    /// Reads a result of the task Alert: of `OK` and `Cancel`, the first agrees.
     init(_ result: JSON?) {
         self = result?["index"]?.int64Value == 0 ? .accepted(text: result?["text"]?.stringValue) : .declined
     }

@@ -1,12 +1,12 @@
 public import WebProfiles
 
-/// Public parameters: values that pages of some origins get, at the places that are named.
+/// Public parameters: values that pages of some origins get at the named places.
 public struct Parameters: Sendable, Hashable {
-    /// Where they are given.
+    /// A place where pages get the parameters.
     public enum Place: String, Sendable, Hashable, CaseIterable, Codable {
-        /// Behind the address of documents that the container loads.
+        /// In the query of the addresses of documents that the container loads.
         case url
-        /// Headers of the requests of these.
+        /// Headers of the requests for these documents.
         case header
         /// `TrestleParameters`, before the first script of each document.
         case js
@@ -14,12 +14,12 @@ public struct Parameters: Sendable, Hashable {
 
     /// The values by their names.
     public var values: [String: String] = [:]
-    /// Where they are given.
+    /// The places where pages get the values.
     public var places: Set<Place> = [.js]
-    /// Whose pages get them; others do not.
+    /// The origins whose pages get them; other pages do not.
     public var origins: Set<PageOrigin> = []
 
-    /// None.
+    /// Creates empty parameters.
     public init() {}
 
     /// Whether a text can be a parameter's name at every place.
@@ -37,7 +37,7 @@ public struct Parameters: Sendable, Hashable {
             }
     }
 
-    /// Whether a text can be a parameter's value at every place: without control characters, of 4,096 bytes at most.
+    /// Whether a text can be a parameter's value at every place: without control characters, at most 4,096 bytes.
     ///
     /// - Parameter value: The text.
     public static func isValue(_ value: String) -> Bool {
@@ -49,7 +49,7 @@ public struct Parameters: Sendable, Hashable {
         return origins.contains(origin)
     }
 
-    /// An address with the parameters that belong behind it. One that the address has already stays as it is.
+    /// Returns an address with the parameters in its query. A parameter that the address already has stays unchanged.
     ///
     /// - Parameter uri: The address.
     public func address(_ uri: String) -> String {
@@ -66,7 +66,7 @@ public struct Parameters: Sendable, Hashable {
         return "\(uri[..<fragment])\(separator)\(added)\(uri[fragment...])"
     }
 
-    /// An address without the parameters that ``address(_:)`` puts behind it: others are not to learn them.
+    /// Returns an address without the parameters that ``address(_:)`` adds, so that other parties do not receive them.
     ///
     /// - Parameter uri: The address.
     func removed(from uri: String) -> String {
@@ -78,7 +78,7 @@ public struct Parameters: Sendable, Hashable {
         return "\(uri[..<query])\(rest.isEmpty ? "" : "?\(rest)")\(uri[fragment...])"
     }
 
-    /// The headers of the request of an address.
+    /// Returns the headers for the request of an address.
     ///
     /// - Parameter uri: The address.
     public func headers(_ uri: String) -> [(String, String)] {
@@ -86,7 +86,7 @@ public struct Parameters: Sendable, Hashable {
         return values.sorted { $0.key < $1.key }.map { ($0.key, Self.escaped($0.value)) }
     }
 
-    /// A text as it may stand in the query of an address.
+    /// Returns a text in percent-encoding for the query of an address.
     static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {

@@ -1,12 +1,11 @@
 internal import MainLoop
 internal import WebKitViews
 
-/// Takes the posts of pages as they come, up to a share of each turn of the main loop. Those beyond wait for later
-/// turns, one of each page after the other's, so that the loop goes on between: windows are drawn, and other pages are
-/// answered.
+/// Handles the posts of pages as they arrive, up to a share of each turn of the main loop. Further posts wait for later
+/// turns, in which the pages alternate. Between them the loop can draw windows and answer other pages.
 @MainActor
 final class PostTurns {
-    /// A post that waits.
+    /// A waiting post.
     @MainActor
     private final class Post {
         let page: Page
@@ -25,18 +24,18 @@ final class PostTurns {
         }
     }
 
-    /// How long posts are taken in a turn as they come, and then those that wait.
+    /// The maximum time for arriving posts in a turn, and for waiting posts in a turn.
     private static let share = Duration.milliseconds(4)
-    /// The loop does what else there is before it comes to those that wait.
+    /// The pause in which the loop does other work before it handles waiting posts.
     private static let pause = Duration.milliseconds(1)
 
     private var waiting = WaitingPosts<Post>()
     private var source: LoopSource?
-    /// The turn in which posts were taken last, and how long that took.
+    /// The last turn in which posts were handled, and the time that they took.
     private var turn = 0
     private var spent = Duration.zero
 
-    /// Takes a post, now or in its turn.
+    /// Handles a post, now or in a later turn.
     func take(_ page: Page, _ text: [UInt8], _ reply: consuming ScriptReply) {
         if MainLoop.turnNumber != turn {
             turn = MainLoop.turnNumber
@@ -49,7 +48,7 @@ final class PostTurns {
     }
 
     private func wait(_ page: Page, _ text: [UInt8], _ reply: consuming ScriptReply) {
-        // A page that posts faster than it has turns takes its own: what waits is bounded.
+        // If a page posts faster than its turns allow, its oldest posts are handled now: the queue is bounded.
         while waiting.isFull(of: page.number, for: text.count), let oldest = waiting.take(of: page.number) {
             oldest.take()
         }
@@ -72,7 +71,7 @@ final class PostTurns {
         schedule()
     }
 
-    /// Takes what a page has waiting: its document is about to be another one.
+    /// Handles all waiting posts of a page because its document is about to change.
     func finish(_ page: Page) {
         while let post = waiting.take(of: page.number) { post.take() }
     }

@@ -1,16 +1,16 @@
-/// Lets one thing pass in each interval, as a state machine: moments are times since any fixed one.
+/// A state machine that admits one event in each interval. Moments are times since any fixed moment.
 public struct RateLimit: Sendable, Hashable {
     private let interval: Duration
     private var next: Duration?
 
-    /// A limit that has let nothing pass yet.
+    /// Creates a limit that has admitted nothing yet.
     ///
-    /// - Parameter interval: The time between two.
+    /// - Parameter interval: The time between two events.
     public init(_ interval: Duration) { self.interval = interval }
 
-    /// Whether something may pass now.
+    /// Returns whether an event is admitted now.
     ///
-    /// - Parameter moment: Now.
+    /// - Parameter moment: The current moment.
     public mutating func admits(at moment: Duration) -> Bool {
         if let next, moment < next { return false }
         next = moment + interval

@@ -1,32 +1,32 @@
-/// What is done about pages that crash, hang or stay blank, as a state machine: moments go in, what is to be done comes
-/// out. Moments are times since any fixed one.
+/// The recovery of pages that crash, hang or stay blank, as a state machine. Inputs are moments, outputs are actions.
+/// Moments are times since any fixed moment.
 public struct Recovery: Sendable {
-    /// How it is done.
+    /// The rules of the recovery.
     public struct Rules: Sendable, Hashable {
-        /// Reloads within ``within``; then an error page.
+        /// The maximum number of reloads within ``within``; then an error page is shown.
         public var reloads = 3
-        /// The time in which reloads count.
+        /// The time in which reloads are counted.
         public var within = Duration.seconds(60)
         /// The time without an answer after which a page counts as hung.
         public var unresponsive = Duration.seconds(8)
-        /// Whether blank pages are loaded once more.
+        /// Whether blank pages are reloaded once.
         public var isBlankChecked = true
 
-        /// The rules of a profile that says nothing.
+        /// Creates the default rules of a profile.
         public init() {}
     }
 
-    /// What is to be done.
+    /// An action for the owner.
     public enum Action: Sendable, Hashable {
-        /// Load the page again; the number counts the reloads within the time.
+        /// Reload the page; the number is the count of reloads within the time.
         case reload(Int)
         /// Show the error page.
         case giveUp
-        /// Ask the page for a sign of life.
+        /// Check whether the page responds.
         case ask
-        /// Report that it is hung, and end its process.
+        /// Report that the page hangs, and end its process.
         case endProcess
-        /// Report that it answers again.
+        /// Report that the page responds again.
         case responsive
     }
 
@@ -39,16 +39,16 @@ public struct Recovery: Sendable {
     private var moments: [Duration] = []
     private var pulse = Pulse.resting
     private var isSuspended = false
-    /// Whether the process has shown that it has started.
+    /// Whether the process is known to have started.
     private var hasDocument = false
     private var wasBlank = false
 
-    /// A page that is well.
+    /// Creates the state of a working page.
     ///
-    /// - Parameter rules: How it is done.
+    /// - Parameter rules: The rules.
     public init(_ rules: Rules) { self.rules = rules }
 
-    /// Its process has ended.
+    /// Handles the end of the page's process.
     ///
     /// - Parameter moment: Now.
     public mutating func crashed(at moment: Duration) -> Action {
@@ -65,12 +65,12 @@ public struct Recovery: Sendable {
         return .reload(moments.count)
     }
 
-    /// A document of the page's has come: before, the process may be starting, and answers nothing.
+    /// Notes that the page has a document. Before that, the process may still be starting and not respond.
     public mutating func committed() { hasDocument = true }
 
-    /// Time has passed. Called again and again, while the page is visible.
+    /// Handles the passing of time. Called periodically while the page is visible.
     ///
-    /// - Parameter moment: Now, without the time in which the machine stood still: the page did so too.
+    /// - Parameter moment: The current moment, without the time in which the machine was suspended: the page was too.
     public mutating func tick(at moment: Duration) -> Action? {
         guard !isSuspended, hasDocument else { return nil }
         switch pulse {
@@ -85,26 +85,27 @@ public struct Recovery: Sendable {
         }
     }
 
-    /// The page gave a sign of life.
+    /// Handles a response of the page.
     public mutating func answered() -> Action? {
         defer { pulse = .resting }
         return pulse == .hung ? .responsive : nil
     }
 
-    /// A dialog holds the page, or it is not visible: it cannot answer, and need not.
+    /// Suspends or resumes the checks: a dialog blocks the page, or it is not visible, so it cannot respond and need
+    /// not.
     ///
-    /// - Parameter isSuspended: Whether it begins; else it ends.
+    /// - Parameter isSuspended: Whether the checks are suspended.
     public mutating func suspend(_ isSuspended: Bool) {
         self.isSuspended = isSuspended
         if case .asked = pulse { pulse = .resting }
     }
 
-    /// A page that has been loaded was looked at.
+    /// Handles the result of a check of a loaded page for content.
     ///
     /// - Parameters:
     ///   - isBlank: Whether it shows nothing.
     ///   - moment: Now.
-    /// - Returns: A reload, at the first time; nil: the page is as it is.
+    /// - Returns: A reload if the page has become blank; `nil` if nothing must be done.
     public mutating func looked(isBlank: Bool, at moment: Duration) -> Action? {
         guard rules.isBlankChecked else { return nil }
         defer { wasBlank = isBlank }

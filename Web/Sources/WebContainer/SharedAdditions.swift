@@ -2,10 +2,10 @@ internal import PageBridge
 internal import WebKitViews
 internal import WebProfiles
 
-/// The scripts and styles of documents to come, which all pages share.
+/// The scripts and styles of future documents, shared by all pages.
 @MainActor
 struct SharedAdditions {
-    /// What a client adds twice is there twice.
+    /// A key of an addition. An addition that a client adds twice exists twice.
     private struct Key: Hashable {
         var kind: PageScripts.Kind
         var script: UserScript
@@ -13,10 +13,10 @@ struct SharedAdditions {
     }
 
     private var made: [Key: DocumentAddition] = [:]
-    /// In the order in which documents have them.
+    /// The additions in the order in which documents get them.
     private(set) var list: [DocumentAddition] = []
 
-    /// Sets all of them; those that were there before stay the same objects.
+    /// Replaces all additions; unchanged additions stay the same objects.
     mutating func set(_ wanted: [(kind: PageScripts.Kind, script: UserScript)]) {
         let before = made
         made = [:]
@@ -38,7 +38,7 @@ struct SharedAdditions {
 }
 
 extension Container {
-    /// What documents to come have: the bridge, the parameters, the profile's and then those of clients.
+    /// The additions of future documents: the bridge, the parameters, then those of the profile and of clients.
     var wantedAdditions: [(kind: PageScripts.Kind, script: UserScript)] {
         var wanted: [(kind: PageScripts.Kind, script: UserScript)] = []
         if !settings.lent.isEmpty {

@@ -1,40 +1,40 @@
-/// How many views wait for a page, and how many pages may be open, as a state machine. A view that showed a page is not
-/// used for another one: its process and its history are that page's.
+/// Counts the views that wait for a page and the open pages, as a state machine. A view that showed a page is not
+/// reused for another one: its process and its history belong to that page.
 public struct ViewPool: Sendable, Hashable {
-    /// What a page that is to be opened gets.
+    /// The view for a page that will be opened.
     public enum Admission: Sendable, Hashable {
-        /// A view that waits.
+        /// A waiting view.
         case warm
         /// A new view.
         case cold
-        /// None: as many are open as may be.
+        /// None: the maximum number of pages is open.
         case busy
     }
 
-    /// Views that are to wait.
+    /// The number of views that should wait.
     public let target: Int
-    /// Pages that may be open.
+    /// The maximum number of open pages.
     public let maximum: Int
-    /// Views that wait.
+    /// The number of waiting views.
     public private(set) var warm = 0
-    /// Pages that are open.
+    /// The number of open pages.
     public private(set) var open = 0
-    /// Pages that got a view that waited.
+    /// The number of pages that got a waiting view.
     public private(set) var warmStarts = 0
-    /// Pages that got a new view.
+    /// The number of pages that got a new view.
     public private(set) var coldStarts = 0
 
-    /// An empty pool.
+    /// Creates an empty pool.
     ///
     /// - Parameters:
-    ///   - target: Views that are to wait.
-    ///   - maximum: Pages that may be open.
+    ///   - target: The number of views that should wait.
+    ///   - maximum: The maximum number of open pages.
     public init(target: Int, maximum: Int) {
         self.target = target
         self.maximum = maximum
     }
 
-    /// A page is to be opened.
+    /// Admits a page and chooses its view.
     public mutating func admit() -> Admission {
         guard open < maximum else { return .busy }
         open += 1
@@ -47,7 +47,7 @@ public struct ViewPool: Sendable, Hashable {
         return .warm
     }
 
-    /// A page that needs a view of its own is to be opened; false: as many are open as may be.
+    /// Admits a page that needs a view of its own; returns false if the maximum number of pages is open.
     public mutating func admitNew() -> Bool {
         guard open < maximum else { return false }
         open += 1
@@ -55,16 +55,16 @@ public struct ViewPool: Sendable, Hashable {
         return true
     }
 
-    /// A page was closed.
+    /// Notes that a page was closed.
     public mutating func closed() { open -= 1 }
 
-    /// How many views are to be made while nothing else is to be done: those that wait and those that are shown are not
-    /// more than may be open.
+    /// The number of views to create when the loop is idle: waiting and shown views together may not exceed the
+    /// maximum.
     public var missing: Int { max(0, min(target, maximum - open) - warm) }
 
-    /// A view was made, and waits.
+    /// Notes that a view was created and waits.
     public mutating func made() { warm += 1 }
 
-    /// The process of a view that waits has ended.
+    /// Notes that the process of a waiting view has ended.
     public mutating func lost() { warm -= 1 }
 }

@@ -1,9 +1,9 @@
-/// The posts of pages that wait for another turn of the main loop, with bounds for each page. A plain value.
+/// The posts of pages that wait for a later turn of the main loop, limited for each page. A plain value.
 struct WaitingPosts<Post> {
     /// The posts of one page.
     private struct Queue {
         private var posts: [(post: Post, bytes: Int)?] = []
-        /// Where the oldest is; those before it are taken.
+        /// The index of the oldest post; those before it have been taken.
         private var first = 0
         private(set) var bytes = 0
 
@@ -19,7 +19,8 @@ struct WaitingPosts<Post> {
             posts[first] = nil
             first += 1
             self.bytes -= bytes
-            // Places of posts that are taken are given back when they are half of all: once for each post.
+            // The places of taken posts are removed when they are half of all, so that each post is moved at most once
+            // on average.
             if first * 2 > posts.count {
                 posts.removeFirst(first)
                 first = 0
@@ -28,7 +29,7 @@ struct WaitingPosts<Post> {
         }
     }
 
-    /// What may wait of one page; beyond, its oldest post has to be taken.
+    /// The limits of one page's waiting posts; beyond them, its oldest post must be taken.
     static var maximumCount: Int { 2048 }
     static var maximumBytes: Int { 1 << 20 }
 
@@ -36,10 +37,10 @@ struct WaitingPosts<Post> {
     /// The pages whose posts wait, the next one first.
     private var order: [Int] = []
 
-    /// Whether none waits.
+    /// Whether no post waits.
     var isEmpty: Bool { order.isEmpty }
 
-    /// Whether none of a page waits.
+    /// Whether no post of a page waits.
     func isEmpty(of page: Int) -> Bool { queues[page] == nil }
 
     /// Whether there is no room for another post of a page.
@@ -48,13 +49,13 @@ struct WaitingPosts<Post> {
         return queue.count >= Self.maximumCount || queue.bytes + bytes > Self.maximumBytes
     }
 
-    /// Has a post wait, behind those of its page.
+    /// Queues a post after the others of its page.
     mutating func add(_ post: Post, of page: Int, bytes: Int) {
         if queues[page] == nil { order.append(page) }
         queues[page, default: Queue()].add(post, bytes: bytes)
     }
 
-    /// Takes the oldest post of the page whose turn it is; the next turn is another page's.
+    /// Takes the oldest post of the page whose turn it is; the next turn belongs to another page.
     mutating func takeNext() -> Post? {
         guard let page = order.first, let post = take(of: page) else { return nil }
         if order.first == page { order.append(order.removeFirst()) }
@@ -63,7 +64,7 @@ struct WaitingPosts<Post> {
 
     /// Takes the oldest post of a page.
     mutating func take(of page: Int) -> Post? {
-        // In place: a copy would take time by the number of those that wait.
+        // In place: a copy would take time in proportion to the number of waiting posts.
         let post = queues[page]?.take()
         if queues[page]?.count == 0 {
             queues[page] = nil

@@ -1,22 +1,22 @@
 internal import EventLoop
 internal import Glibc
 
-/// A process that shows pages: below this one, in the engine's sandbox.
+/// A process that shows pages: a descendant of this process, in the engine's sandbox.
 public struct WebProcess: Sendable, Hashable {
-    /// Its number.
+    /// The process id.
     public let pid: Int32
-    /// Its part of the memory that it shares, and its own, in bytes; nil: the kernel does not say.
+    /// Its share of shared memory plus its own memory, in bytes; `nil` if the kernel does not report it.
     public let memory: Int?
 
-    /// What the kernel calls it: 15 bytes of its name.
+    /// The kernel's name of the process: the first 15 bytes.
     private static let name = "WebKitWebProces"
-    /// How many processes are looked at.
+    /// The maximum number of examined processes.
     private static let maximum = 1_024
-    /// The longest text of /proc that is read.
+    /// The maximum number of bytes that are read from a file of /proc.
     private static let maximumBytes = 64 << 10
 
-    /// Those that there are, by their numbers. The kernel looks at all of their memory: this takes milliseconds, off
-    /// the main thread.
+    /// Returns the web processes, ordered by process id. The kernel examines all of their memory: this takes
+    /// milliseconds, off the main thread.
     @concurrent
     public static func all() async -> [WebProcess] {
         var processes = children(of: getpid())
@@ -29,7 +29,7 @@ public struct WebProcess: Sendable, Hashable {
             .map { WebProcess(pid: $0, memory: memory(of: $0)) }
     }
 
-    /// Each thread has children of its own.
+    /// Returns the children of a process; each of its threads has children of its own.
     private static func children(of pid: Int32) -> [Int32] {
         let threads = (try? FolderContents.names(in: "/proc/\(pid)/task")) ?? []
         return threads.flatMap { text("/proc/\(pid)/task/\($0)/children").split(separator: " ") }
@@ -41,7 +41,7 @@ public struct WebProcess: Sendable, Hashable {
         return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1_024 }
     }
 
-    /// Empty: it cannot be read, as where the process has ended.
+    /// Returns the text of a file; empty if it cannot be read, for example because the process has ended.
     private static func text(_ path: String) -> String {
         guard let file = fopen(path, "re") else { return "" }
         defer { fclose(file) }

@@ -1,10 +1,10 @@
 internal import CWebKitGTK
 
-/// A server that asks for a name and a password. Answered once; cancelled where it is dropped.
+/// A server's request for a name and a password. Answered once; cancelled if it is released without an answer.
 public struct AuthenticationQuestion: ~Copyable {
     private let request: OpaquePointer
 
-    /// Nil: it asks for something else, such as a client's certificate.
+    /// `nil` if it requests something else, such as a client certificate.
     init?(_ request: UnsafeMutableRawPointer) {
         switch webkit_authentication_request_get_scheme(OpaquePointer(request)) {
         case WEBKIT_AUTHENTICATION_SCHEME_HTTP_BASIC, WEBKIT_AUTHENTICATION_SCHEME_HTTP_DIGEST,
@@ -20,18 +20,18 @@ public struct AuthenticationQuestion: ~Copyable {
         g_object_unref(UnsafeMutableRawPointer(request))
     }
 
-    /// The server's name, or the proxy's.
+    /// The host name of the server or the proxy.
     public var host: String { webkit_authentication_request_get_host(request).map { String(cString: $0) } ?? "" }
-    /// Its port.
+    /// The port.
     public var port: Int { Int(webkit_authentication_request_get_port(request)) }
-    /// What the server calls the place.
+    /// The realm that the server names.
     public var realm: String { webkit_authentication_request_get_realm(request).map { String(cString: $0) } ?? "" }
-    /// An earlier answer was wrong.
+    /// Whether an earlier answer was wrong.
     public var isRetry: Bool { webkit_authentication_request_is_retry(request) != 0 }
-    /// A proxy asks.
+    /// Whether a proxy sends the request.
     public var isForProxy: Bool { webkit_authentication_request_is_for_proxy(request) != 0 }
 
-    /// Answers. The engine keeps the answer until the process ends.
+    /// Answers the request. The engine keeps the answer until the process ends.
     ///
     /// - Parameters:
     ///   - user: The name.

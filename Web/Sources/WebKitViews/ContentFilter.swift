@@ -2,15 +2,15 @@ internal import CWebKitGTK
 internal import Glibc
 internal import MainLoop
 
-/// Why filters were not compiled.
+/// The reason why filters were not compiled.
 public enum FilterFault: Error, Sendable, Hashable {
-    /// The engine does not take them.
+    /// The engine does not accept them.
     case wrong(EngineError)
-    /// Something else went wrong: they may be good.
+    /// Another error occurred: the filters may be valid.
     case failed(EngineError)
 }
 
-/// Rules of what views load and show, compiled by the engine.
+/// Rules for what views load and show, compiled by the engine.
 @MainActor
 public final class ContentFilter {
     let raw: OpaquePointer
@@ -20,15 +20,15 @@ public final class ContentFilter {
 
     isolated deinit { webkit_user_content_filter_unref(raw) }
 
-    /// Compiles rules in a process of their own: the engine takes any time for an expression such as
-    /// `.*a[ab][ab][ab]…`, and cannot be stopped. It does this in a folder, which goes again.
+    /// Compiles rules in a separate process: the engine needs unlimited time for an expression such as
+    /// `.*a[ab][ab][ab]…`, and cannot be stopped. It works in a folder that is removed afterwards.
     ///
     /// - Parameters:
-    ///   - source: The rules, as JSON that WebKit's content filters have.
-    ///   - program: The program, with arguments, that calls ``save(_:in:)`` with its standard input and the folder that
-    ///     is its last argument. It ends with 0, or writes what is wrong with the rules and ends with 1. It limits
-    ///     its processor time, at whose end SIGXCPU ends it.
-    /// - Throws: What is wrong with them, or why they were not compiled.
+    ///   - source: The rules, in the JSON format of WebKit's content filters.
+    ///   - program: The program, with arguments, that calls ``save(_:in:)`` with its standard input and with the
+    ///     folder, which is its last argument. It exits with 0, or writes the problem of the rules and exits with 1. It
+    ///     limits its CPU time with SIGXCPU.
+    /// - Throws: The problem of the rules, or the reason why they were not compiled.
     public static func compile(_ source: String, by program: [String]) async throws(FilterFault) -> ContentFilter {
         var error: UnsafeMutablePointer<GError>?
         guard let path = g_dir_make_tmp("trestle-web-XXXXXX", &error) else {
@@ -51,7 +51,7 @@ public final class ContentFilter {
                 .failure(.failed(EngineError("their compiler was ended by the signal \(signal); try again")))
             case .failed(let error): .failure(.failed(error))
             }
-        // The compiled rules are mapped: their file need not stay. Of one that was killed, a part may be there.
+        // The compiled rules are mapped, so their file may be removed. A killed process may leave a part of one.
         await store.remove()
         removeFiles(in: folder)
         return try result.get()
@@ -62,7 +62,7 @@ public final class ContentFilter {
     /// - Parameters:
     ///   - source: The rules.
     ///   - folder: The folder.
-    /// - Throws: What is wrong with them.
+    /// - Throws: The problem of the rules.
     public static func save(_ source: [UInt8], in folder: String) async throws(EngineError) {
         try await Store(folder).save(source)
     }
@@ -124,7 +124,7 @@ private final class Store {
         let store = object.opaque
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let data = AsyncResult.pointer { outcome in
-                // There is none where the rules were wrong.
+                // There is none if the rules were wrong.
                 _ = webkit_user_content_filter_store_remove_finish(store, outcome, nil)
                 continuation.resume()
             }
@@ -136,7 +136,7 @@ private final class Store {
 extension WebView {
     /// Sets the rules for what is loaded and shown from now on.
     ///
-    /// - Parameter filters: All of them.
+    /// - Parameter filters: All filters.
     public func setFilters(_ filters: [ContentFilter]) {
         webkit_user_content_manager_remove_all_filters(content.opaque)
         for filter in filters { webkit_user_content_manager_add_filter(content.opaque, filter.raw) }

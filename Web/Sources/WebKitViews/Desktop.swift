@@ -1,13 +1,13 @@
 internal import CWebKitGTK
 
-/// The desktop beside this program.
+/// The desktop on which this program runs.
 @MainActor
 public enum Desktop {
-    /// Has the program that the user chose for it open an address.
+    /// Opens an address with the user's default program.
     ///
     /// - Parameter uri: An address of http or https.
     public static func open(_ uri: String) {
-        // Whether there is such a program is the desktop's: nobody here waits for it.
+        // The desktop decides whether such a program exists; this does not wait for it.
         g_app_info_launch_default_for_uri_async(uri, nil, nil, nil, nil)
     }
 }

@@ -1,7 +1,7 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// A script or a style for documents to come, in the engine's form. Views share it, so that its text is in memory once.
+/// A script or a style for future documents, in the engine's form. Views share it, so that its text is in memory once.
 @MainActor
 public final class DocumentAddition {
     private enum Raw {
@@ -11,7 +11,7 @@ public final class DocumentAddition {
 
     private let raw: Raw
 
-    /// A script.
+    /// Creates a script.
     ///
     /// - Parameter script: The script.
     public init(script: UserScript) {
@@ -32,9 +32,9 @@ public final class DocumentAddition {
         raw = .script(made)
     }
 
-    /// A style.
+    /// Creates a style.
     ///
-    /// - Parameter style: Its source is the style sheet. A style has no world, and no moment.
+    /// - Parameter style: The style; its source is the style sheet. Its world and moment are not used.
     public init(style: UserScript) {
         var made: OpaquePointer?
         UserScript.withList(style.patterns) { list in
@@ -72,10 +72,10 @@ public final class DocumentAddition {
 }
 
 extension WebView {
-    /// Gives documents to come these scripts and styles, in this order. Only what is new is sent to the view's process,
-    /// where it stands behind what stays.
+    /// Sets the scripts and styles of future documents, in this order. Only new additions are sent to the view's
+    /// process, which appends them to the unchanged ones.
     ///
-    /// - Parameter wanted: All of them, each once.
+    /// - Parameter wanted: All additions, each once.
     public func setAdditions(_ wanted: [DocumentAddition]) {
         let identities = Set(wanted.map { ObjectIdentifier($0) })
         let kept = additions.filter { identities.contains(ObjectIdentifier($0)) }

@@ -1,23 +1,23 @@
 internal import CWebKitGTK
 
-/// An error of GLib's.
+/// An error of GLib.
 public struct EngineError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Whose error it is, as GLib names it.
+    /// The error domain, as GLib names it.
     public var domain: String
-    /// Its number there.
+    /// The error number in the domain.
     public var number: Int
-    /// What it says.
+    /// The message.
     public var description: String
 
-    /// An error of this program's.
+    /// Creates an error of this program.
     ///
-    /// - Parameter description: What it says.
+    /// - Parameter description: The message.
     init(_ description: String) {
         (domain, number) = ("trestle-web", 0)
         self.description = description
     }
 
-    /// Takes an error over; nil stands for one that says nothing.
+    /// Takes ownership of an error; `nil` for one without a message.
     init(owning error: UnsafeMutablePointer<GError>?) {
         domain = error.flatMap { g_quark_to_string($0.pointee.domain) }.map { String(cString: $0) } ?? ""
         number = error.map { Int($0.pointee.code) } ?? 0
@@ -25,7 +25,7 @@ public struct EngineError: Error, Sendable, Hashable, CustomStringConvertible {
         if let error { g_error_free(error) }
     }
 
-    /// Copies an error that a signal hands out.
+    /// Copies an error that a signal passes.
     init(copying error: UnsafeMutableRawPointer?) {
         self.init(owning: error.flatMap { g_error_copy($0.assumingMemoryBound(to: GError.self)) })
     }

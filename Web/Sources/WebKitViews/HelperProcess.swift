@@ -1,16 +1,16 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// A program that is run to its end.
+/// Runs a program to its end.
 @MainActor
 enum HelperProcess {
-    /// How it ended.
+    /// The end of the process.
     enum End {
-        /// By itself, with a status and what it has written to standard output.
+        /// It exited with a status and this standard output.
         case exited(Int32, String)
-        /// By a signal.
+        /// It was ended by a signal.
         case killed(Int32)
-        /// It could not be started, or listened to.
+        /// It could not be started, or its output could not be read.
         case failed(EngineError)
     }
 
@@ -41,7 +41,7 @@ enum HelperProcess {
         var error: UnsafeMutablePointer<GError>?
         let isRead = g_subprocess_communicate_finish(process, outcome, &output, nil, &error) != 0
         defer { if let output { g_bytes_unref(output) } }
-        // A program that ends without reading its input makes an error of the input.
+        // A program that ends without reading its input causes an error of the input.
         guard g_subprocess_get_if_exited(process) != 0 else {
             g_clear_error(&error)
             return .killed(g_subprocess_get_term_sig(process))

@@ -1,7 +1,7 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// The keyboard of a kiosk: combinations with Ctrl, Alt and the system's key do nothing, except the one that closes
+/// The keyboard of a kiosk: combinations with Ctrl, Alt and the system key have no effect, except the one that closes
 /// the window.
 @MainActor
 final class KioskKeys {
@@ -9,7 +9,7 @@ final class KioskKeys {
 
     /// - Parameters:
     ///   - window: The window, a GtkWidget.
-    ///   - exit: The keys that close it, as GTK writes them; nil: none do.
+    ///   - exit: The keys that close it, in GTK's notation; `nil` for none.
     ///   - onExit: Called when they are pressed.
     init(_ window: GObjectBox, exit: String?, onExit: @escaping @MainActor () -> Void) {
         guard let made = gtk_event_controller_key_new() else { preconditionFailure("GTK makes a controller") }
@@ -28,7 +28,7 @@ final class KioskKeys {
         }
     }
 
-    /// Keys that are pressed together.
+    /// A combination of keys.
     private struct Keys: Equatable {
         static let combining =
             GDK_CONTROL_MASK.rawValue | GDK_ALT_MASK.rawValue | GDK_SUPER_MASK.rawValue | GDK_META_MASK.rawValue

@@ -4,7 +4,7 @@ internal import MainLoop
 extension SchemeRequest {
     private static let pieceBytes = 64 << 10
 
-    /// The fields of HTTP, by name and value.
+    /// The HTTP header fields, by name and value.
     public var fields: [(String, String)] {
         guard let headers = webkit_uri_scheme_request_get_http_headers(request.opaque) else { return [] }
         var fields: [(String, String)] = []
@@ -18,11 +18,11 @@ extension SchemeRequest {
         return fields
     }
 
-    /// The body, which the engine has in memory. To read one that is a blob or a file ends this program: only those
-    /// that are known to be neither are read.
+    /// Returns the body, which the engine has in memory. Reading a body that is a blob or a file ends this program:
+    /// only call this for bodies that are known to be neither.
     ///
-    /// - Parameter maximum: How long it may be.
-    /// - Returns: nil where it is longer, or cannot be read.
+    /// - Parameter maximum: The maximum length.
+    /// - Returns: The body; `nil` if it is longer, or cannot be read.
     public func body(atMost maximum: Int) -> [UInt8]? {
         guard let stream = webkit_uri_scheme_request_get_http_body(request.opaque) else { return [] }
         defer { g_object_unref(stream) }

@@ -1,14 +1,14 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// A request for something of a scheme of ours: answered once. Where it is dropped, it fails.
+/// A request for an address with a scheme of this program. Answered once; it fails if it is released without an answer.
 @MainActor
 public final class SchemeRequest {
-    /// What is sent.
+    /// The body of an answer.
     public enum Body: Sendable {
-        /// Nothing.
+        /// No body.
         case none
-        /// What a descriptor has to read, and how many bytes that are, or -1. The descriptor is taken over.
+        /// The bytes that can be read from a descriptor, and their number or -1. Takes ownership of the descriptor.
         case descriptor(Int32, byteCount: Int64)
     }
 
@@ -22,25 +22,25 @@ public final class SchemeRequest {
     /// The address.
     public var uri: String { webkit_uri_scheme_request_get_uri(request.opaque).map { String(cString: $0) } ?? "" }
 
-    /// The method of HTTP.
+    /// The HTTP method.
     public var method: String {
         webkit_uri_scheme_request_get_http_method(request.opaque).map { String(cString: $0) } ?? "GET"
     }
 
-    /// Whether a view asks.
+    /// Whether the request comes from a view.
     ///
     /// - Parameter view: The view.
     public func isOf(_ view: WebView) -> Bool {
         webkit_uri_scheme_request_get_web_view(request.opaque) == view.pointer
     }
 
-    /// Answers.
+    /// Answers the request.
     ///
     /// - Parameters:
-    ///   - status: The status of HTTP.
-    ///   - type: The media type; nil: there is none.
-    ///   - fields: Other fields, by name and value.
-    ///   - body: What is sent.
+    ///   - status: The HTTP status.
+    ///   - type: The media type; `nil` for none.
+    ///   - fields: Other header fields, by name and value.
+    ///   - body: The body.
     public func answer(_ status: Int, type: String?, fields: [(String, String)], _ body: Body) {
         guard !isAnswered else { return }
         isAnswered = true
@@ -58,19 +58,19 @@ public final class SchemeRequest {
         // Scripts read the type from here.
         if let type { soup_message_headers_append(headers, "Content-Type", type) }
         for (name, value) in fields { soup_message_headers_append(headers, name, value) }
-        // Takes the headers over.
+        // Takes ownership of the headers.
         webkit_uri_scheme_response_set_http_headers(response, headers)
         webkit_uri_scheme_request_finish_with_response(request.opaque, response)
         if let response { g_object_unref(UnsafeMutableRawPointer(response)) }
         if let stream { g_object_unref(stream) }
     }
 
-    /// Fails.
+    /// Fails the request.
     ///
     /// - Parameters:
-    ///   - domain: Whose error it is, as ``LoadFailure/domain`` has it.
-    ///   - number: Its number there.
-    ///   - message: What it says.
+    ///   - domain: The error domain; see ``LoadFailure/domain``.
+    ///   - number: The error number in the domain.
+    ///   - message: The message.
     public func fail(_ domain: String, _ number: Int, _ message: String) {
         guard !isAnswered else { return }
         isAnswered = true
@@ -81,12 +81,13 @@ public final class SchemeRequest {
 }
 
 extension WebEngine {
-    /// Answers requests of a scheme, whose addresses have hosts. Its pages are secure contexts, and pages of other
-    /// schemes can neither ask it nor frame, open or post to it. Once for each scheme, before the first view.
+    /// Registers the handler of a scheme whose addresses have hosts. Its pages are secure contexts, and pages of other
+    /// schemes can neither request its addresses nor frame, open or post to them. Call it once for each scheme, before
+    /// the first view.
     ///
     /// - Parameters:
     ///   - scheme: The scheme.
-    ///   - handler: What answers.
+    ///   - handler: The closure that answers requests.
     public func serve(_ scheme: String, _ handler: @escaping @MainActor (SchemeRequest) -> Void) {
         let context = context.opaque
         let security = webkit_web_context_get_security_manager(context)
@@ -109,7 +110,7 @@ private final class SchemeHandler {
 
     nonisolated static let call: WebKitURISchemeRequestCallback = { request, data in
         guard let data, let request else { return }
-        // The engine calls on the main thread, and holds the request until this returns.
+        // The engine calls on the main thread, and retains the request until this returns.
         let box = Unmanaged<SchemeHandler>.fromOpaque(data)
         nonisolated(unsafe) let raw = request
         MainActor.assumeIsolated {

@@ -1,18 +1,19 @@
 internal import CWebKitGTK
 
-/// What a page asks its user by `alert`, `confirm`, `prompt`, or when it is left. Answered once; closed where it is
-/// dropped, as if the user had declined. The page waits meanwhile, the main thread does not.
+/// A question of a page to its user by `alert`, `confirm`, `prompt`, or when the page is left. Answered once; if it is
+/// released without an answer, it is closed as if the user had declined. The page waits meanwhile, the main thread does
+/// not.
 public struct ScriptDialog: ~Copyable {
-    /// The kinds.
+    /// The kind of a dialog.
     public enum Kind: String, Sendable {
         case alert, confirm, prompt
-        /// The page wants to be asked before it is left.
+        /// The page wants a confirmation before it is left.
         case leave
     }
 
     private let dialog: OpaquePointer
-    /// Whether the engine still asks. It closes a dialog that is answered meanwhile by itself, and does not survive the
-    /// close of one. Used on the main thread alone, as all of this.
+    /// Whether the engine is still emitting the dialog's signal. It then closes an answered dialog itself, and closing
+    /// the dialog here would crash it. Used only on the main thread, like all of this type.
     nonisolated(unsafe) static var isBeingAsked = false
 
     init(_ dialog: OpaquePointer) { self.dialog = webkit_script_dialog_ref(dialog) }
@@ -34,18 +35,18 @@ public struct ScriptDialog: ~Copyable {
         }
     }
 
-    /// What the page says.
+    /// The page's message.
     public var message: String { webkit_script_dialog_get_message(dialog).map { String(cString: $0) } ?? "" }
 
-    /// What a prompt begins with.
+    /// The initial text of a prompt; `nil` for other kinds.
     public var defaultText: String? {
         guard kind == .prompt else { return nil }
         return webkit_script_dialog_prompt_get_default_text(dialog).map { String(cString: $0) }
     }
 
-    /// Agrees.
+    /// Accepts the dialog.
     ///
-    /// - Parameter text: What the user wrote into a prompt.
+    /// - Parameter text: The text that the user entered into a prompt; `nil` for the initial text.
     public consuming func accept(_ text: String? = nil) {
         switch kind {
         case .alert: break

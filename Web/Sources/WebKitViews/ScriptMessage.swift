@@ -1,7 +1,7 @@
 internal import CWebKitGTK
 
-/// The answer that a script's message waits for: given once, by ``answer(_:)``. Where it is dropped, the script's
-/// promise is rejected. The main thread only.
+/// The reply that a script's message waits for, sent once by ``answer(_:)``. If it is released without an answer, the
+/// script's promise is rejected. Only on the main thread.
 public struct ScriptReply: ~Copyable {
     private let reply: OpaquePointer
     private let context: OpaquePointer
@@ -36,7 +36,7 @@ public struct ScriptReply: ~Copyable {
     }
 }
 
-/// The text of a value that a script posted, in UTF-8.
+/// Returns the text of a value that a script posted, in UTF-8.
 func scriptText(_ value: OpaquePointer) -> [UInt8] {
     guard let bytes = jsc_value_to_string_as_bytes(value) else { return [] }
     defer { g_bytes_unref(bytes) }

@@ -1,35 +1,35 @@
 internal import Glibc
 
-/// A script that runs in documents to come.
+/// A script that runs in future documents.
 public struct UserScript: Sendable, Hashable {
-    /// When it runs.
+    /// The moment at which a script runs.
     public enum Moment: Sendable, Hashable {
         /// Before any script of the document.
         case start
-        /// When the document has been read.
+        /// When the document has been parsed.
         case end
     }
 
     /// The source.
     public var source: String
-    /// When it runs.
+    /// The moment at which it runs.
     public var moment: Moment
     /// Whether it also runs in frames.
     public var isForAllFrames: Bool
-    /// The isolated world in which it runs; nil: the page's own.
+    /// The isolated world in which it runs; `nil` for the page's own.
     public var world: String?
-    /// The patterns of the documents in which it runs, such as `https://a.example/*`; nil: in all. WebKit's patterns
-    /// have no ports.
+    /// The patterns of the documents in which it runs, such as `https://a.example/*`; `nil` for all documents. WebKit's
+    /// patterns have no ports.
     public var patterns: [String]?
 
-    /// A script for the top frame.
+    /// Creates a script, by default for the top frame.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - moment: When it runs.
+    ///   - moment: The moment at which it runs.
     ///   - isForAllFrames: Whether it also runs in frames.
-    ///   - world: The isolated world in which it runs; nil: the page's own.
-    ///   - patterns: The patterns of the documents in which it runs; nil: in all.
+    ///   - world: The isolated world in which it runs; `nil` for the page's own.
+    ///   - patterns: The patterns of the documents in which it runs; `nil` for all documents.
     public init(
         _ source: String, at moment: Moment = .start, isForAllFrames: Bool = false, world: String? = nil,
         patterns: [String]? = nil
@@ -41,7 +41,7 @@ public struct UserScript: Sendable, Hashable {
         self.patterns = patterns
     }
 
-    /// Hands texts to `body` as C has lists of them: with a null behind the last.
+    /// Passes texts to `body` as a null-terminated C array; `nil` as a null pointer.
     static func withList(_ texts: [String]?, _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Void) {
         guard let texts else { return body(nil) }
         let copies = texts.map { strdup($0) } + [nil]

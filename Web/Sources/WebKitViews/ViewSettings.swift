@@ -1,23 +1,23 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// What a view is made with.
+/// The settings of a view.
 public struct ViewSettings: Sendable, Hashable {
-    /// The content security policy of documents that bring none of their own.
+    /// The content security policy of documents that have none of their own; `nil` for none.
     public var contentSecurityPolicy: String?
-    /// Whether the inspector may be opened, and the console goes to standard output.
+    /// Whether the inspector may be opened and the console is written to standard output.
     public var isForDevelopers = false
-    /// Which media play before the user has touched their page.
+    /// The media that play before the user has interacted with their page.
     public enum Autoplay: Sendable, Hashable {
         case refuse, silent, allow
     }
 
-    /// Which media play before the user has touched their page.
+    /// The media that play before the user has interacted with their page.
     public var autoplay = Autoplay.silent
-    /// What follows the engine's own user agent.
+    /// The text that is appended to the engine's own user agent; `nil` for none.
     public var userAgentSuffix: String?
 
-    /// The settings of a kiosk: no inspector, the engine's user agent.
+    /// Creates the settings of a kiosk: no inspector, the engine's user agent.
     public init() {}
 
     @MainActor

@@ -1,24 +1,24 @@
 internal import CWebKitGTK
 
-/// A cookie as the engine's jar has it.
+/// A cookie as the engine's jar stores it.
 public struct WebCookie: Sendable, Hashable {
-    /// What distinguishes it from others.
+    /// The key that distinguishes a cookie from others.
     public struct Key: Sendable, Hashable {
-        /// Its name.
+        /// The cookie's name.
         public var name: String
-        /// The host or the domain, without a dot in front.
+        /// The host or the domain, without a leading dot.
         public var host: String
-        /// Whether it goes to the host alone.
+        /// Whether it is sent only to the host.
         public var isHostOnly: Bool
         /// The path.
         public var path: String
 
-        /// A key.
+        /// Creates a key.
         ///
         /// - Parameters:
-        ///   - name: Its name.
-        ///   - host: The host or the domain, without a dot in front.
-        ///   - isHostOnly: Whether it goes to the host alone.
+        ///   - name: The cookie's name.
+        ///   - host: The host or the domain, without a leading dot.
+        ///   - isHostOnly: Whether it is sent only to the host.
         ///   - path: The path.
         public init(name: String, host: String, isHostOnly: Bool = true, path: String = "/") {
             self.name = name
@@ -28,35 +28,36 @@ public struct WebCookie: Sendable, Hashable {
         }
     }
 
-    /// With which requests of other sites it goes. The jar has no fourth one for cookies that do not say.
+    /// The requests of other sites with which a cookie is sent. The jar has no fourth value for cookies without this
+    /// attribute.
     public enum SameSite: String, Sendable {
         case none, lax, strict
     }
 
-    /// What distinguishes it from others.
+    /// The key.
     public var key: Key
     /// Its value.
     public var value: String
-    /// When it ends, in seconds since 1970; nil: with the session.
+    /// The end of its lifetime in seconds since 1970; `nil` for the end of the session.
     public var expires: Int64?
-    /// Whether it goes over secure connections alone.
+    /// Whether it is sent only over secure connections.
     public var isSecure = false
-    /// Whether scripts do not see it.
+    /// Whether it is hidden from scripts.
     public var isHTTPOnly = false
-    /// With which requests of other sites it goes.
+    /// The requests of other sites with which it is sent.
     public var sameSite = SameSite.lax
 
-    /// A cookie of the session.
+    /// Creates a session cookie.
     ///
     /// - Parameters:
-    ///   - key: What distinguishes it from others.
+    ///   - key: The key.
     ///   - value: Its value.
     public init(_ key: Key, value: String) {
         self.key = key
         self.value = value
     }
 
-    /// Copies a cookie of the engine's.
+    /// Copies a cookie of the engine.
     @MainActor
     init(_ cookie: OpaquePointer) {
         let domain = soup_cookie_get_domain(cookie).map { String(cString: $0) } ?? ""
@@ -76,7 +77,7 @@ public struct WebCookie: Sendable, Hashable {
         }
     }
 
-    /// Makes one of the engine's, for as long as `body` runs.
+    /// Passes an engine cookie to `body`, which is valid while `body` runs.
     @MainActor
     func withMade(_ body: (OpaquePointer) -> Void) {
         let domain = key.isHostOnly ? key.host : ".\(key.host)"

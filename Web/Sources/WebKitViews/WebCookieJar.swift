@@ -1,13 +1,13 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// The engine's cookies. Changes of it are asked of the network's process, which takes them in their order; what it has
-/// made of them, ``all()`` returns.
+/// The engine's cookies. Changes are sent to the network process, which applies them in their order; ``all()`` returns
+/// the result.
 @MainActor
 public final class WebCookieJar {
     private let session: GObjectBox
     private let signals: GObjectBox
-    /// Called when a cookie was set or removed, by whomever.
+    /// Called when any program or page has set or removed a cookie.
     public var onChange: (@MainActor () -> Void)?
 
     init(_ session: GObjectBox) {
@@ -21,17 +21,17 @@ public final class WebCookieJar {
 
     private var manager: OpaquePointer { signals.opaque }
 
-    /// Keeps cookies in a file: without it, they end with the process.
+    /// Stores cookies in a file; without it, they end with the process.
     ///
     /// - Parameter path: The file.
     func persist(in path: String) {
         webkit_cookie_manager_set_persistent_storage(manager, path, WEBKIT_COOKIE_PERSISTENT_STORAGE_SQLITE)
     }
 
-    /// Takes no cookies of servers and scripts.
+    /// Refuses all cookies of servers and scripts.
     func refuseAll() { webkit_cookie_manager_set_accept_policy(manager, WEBKIT_COOKIE_POLICY_ACCEPT_NEVER) }
 
-    /// All cookies.
+    /// Returns all cookies.
     public func all() async -> [WebCookie.Key: WebCookie] {
         let manager = manager
         return await withCheckedContinuation { continuation in
@@ -58,12 +58,12 @@ public final class WebCookieJar {
     ///
     /// - Parameters:
     ///   - set: The cookies to set.
-    ///   - removed: The cookies to remove, as the jar has them: one with another value stays.
+    ///   - removed: The cookies to remove, as the jar stores them: a cookie with another value stays.
     public func change(set: [WebCookie], removed: [WebCookie]) async {
         let manager = manager
         guard set.count + removed.count > 0 else { return }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            // Whether each was taken, nobody asks: the jar is read.
+            // The individual results are not needed: callers read the jar.
             let countdown = Countdown(set.count + removed.count, continuation)
             for cookie in set {
                 cookie.withMade {
@@ -87,7 +87,7 @@ public final class WebCookieJar {
     }
 }
 
-/// Resumes when so many things are done.
+/// Resumes a continuation after a number of operations.
 @MainActor
 private final class Countdown {
     private var left: Int

@@ -1,18 +1,18 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// A file that a page has the engine fetch and keep.
+/// A file that the engine downloads for a page.
 @MainActor
 public final class WebDownload {
     private let object: GObjectBox
     private var failure: EngineError?
-    /// The file, once it is decided.
+    /// The path of the file; `nil` until it is decided.
     public private(set) var path: String?
-    /// Decides the file by the name that the server suggests; nil: it is not kept.
+    /// Returns the path of the file for the name that the server suggests; `nil` cancels the download.
     public var onDestination: (@MainActor (String) -> String?)?
-    /// More bytes have come.
+    /// Called when more bytes have arrived.
     public var onProgress: (@MainActor () -> Void)?
-    /// It has ended, with an error where the file is not whole. Called once.
+    /// Called once at the end, with an error if the file is not complete.
     public var onEnd: (@MainActor (EngineError?) -> Void)?
 
     init(_ raw: UnsafeMutableRawPointer) {
@@ -42,7 +42,7 @@ public final class WebDownload {
         onEnd?(failure)
     }
 
-    /// Ends it. What was kept is removed.
+    /// Cancels the download. The partial file is removed.
     public func cancel() { webkit_download_cancel(object.opaque) }
 
     /// The address.
@@ -51,22 +51,22 @@ public final class WebDownload {
         return webkit_uri_request_get_uri(request).map { String(cString: $0) } ?? ""
     }
 
-    /// The bytes that have come.
+    /// The number of received bytes.
     public var receivedBytes: Int { Int(clamping: webkit_download_get_received_data_length(object.opaque)) }
 
-    /// How far it is, from 0 to 1.
+    /// The estimated progress, from 0 to 1.
     public var progress: Double { webkit_download_get_estimated_progress(object.opaque) }
 
-    /// Whether a view's page began it, which then is this view.
+    /// Whether the page of a view began the download.
     ///
     /// - Parameter view: The view.
     public func isOf(_ view: WebView) -> Bool { webkit_download_get_web_view(object.opaque) == view.pointer }
 }
 
 extension WebEngine {
-    /// Calls `body` with each download that begins. Without, none goes on.
+    /// Calls `body` with each new download.
     ///
-    /// - Parameter body: What is called; it returns whether the download may go on.
+    /// - Parameter body: The closure; it returns whether the download may continue.
     public func onDownload(_ body: @escaping @MainActor (WebDownload) -> Bool) {
         session.observe("download-started") { arguments in
             guard let raw = arguments.object(1) else { return }

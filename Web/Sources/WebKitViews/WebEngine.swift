@@ -1,25 +1,25 @@
-// WebKitViews: windows with web views in them, what pages post, ask and navigate to. The only user of WebKit's API.
-// Everything runs on the main thread. What has to be answered once (a reply, a dialog) is a value that is used up by
-// the answer, and that answers by itself where it is dropped.
+// WebKitViews: windows with web views, and the posts, requests and navigations of their pages. The only user of
+// WebKit's API. Everything runs on the main thread. An object that must be answered once (a reply, a dialog) is a value
+// that the answer consumes; it answers by itself if it is released before.
 internal import CWebKitGTK
 internal import MainLoop
 
-/// What the views of one profile share: cookies, storage, the cache, the network's process.
+/// The state that the views of one profile share: cookies, storage, the cache, the network process.
 @MainActor
 public final class WebEngine {
-    /// Where a profile keeps what outlives the process.
+    /// The storage of data that outlives the process.
     public enum Storage: Sendable, Hashable {
         /// Nothing is kept.
         case ephemeral
-        /// In a folder of its own.
+        /// Data is stored in a folder of its own.
         case folder(String)
     }
 
-    /// Whose the cookies are.
+    /// The owner of the cookies.
     public enum Cookies: Sendable, Hashable {
-        /// The engine's, which keeps them as the rest.
+        /// The engine owns them and stores them like other data.
         case own
-        /// Somebody else's: the engine has a copy, which ends with the process.
+        /// Another program owns them: the engine has a copy, which ends with the process.
         case copy
         /// There are none.
         case none
@@ -30,15 +30,16 @@ public final class WebEngine {
     let context: GObjectBox
     let session: GObjectBox
 
-    /// Connects to the display; false where there is none. Once, before anything else of this module.
+    /// Connects to the display; returns false if there is none. Called once, before anything else of this module.
     public static func start() -> Bool { gtk_init_check() != 0 }
 
-    /// An engine. The display must be there.
+    /// Creates an engine. The display must be open.
     ///
     /// - Parameters:
-    ///   - storage: What is kept.
-    ///   - keeping: Whose the cookies are.
-    ///   - memoryMegabytes: The memory of each web process, beyond which it is ended; nil: the engine decides.
+    ///   - storage: The storage.
+    ///   - keeping: The owner of the cookies.
+    ///   - memoryMegabytes: The memory of each web process in MiB beyond which it is ended; if `nil`, the engine
+    ///     decides.
     public init(_ storage: Storage, _ keeping: Cookies = .own, memoryMegabytes: Int? = nil) {
         context = Self.makeContext(memoryMegabytes)
         let session =
@@ -55,7 +56,7 @@ public final class WebEngine {
         default: break
         }
         webkit_network_session_set_tls_errors_policy(session, WEBKIT_TLS_ERRORS_POLICY_FAIL)
-        // Passwords are the business of whoever answers for them.
+        // The provider of credentials stores passwords, not the engine.
         webkit_network_session_set_persistent_credential_storage_enabled(session, 0)
     }
 
@@ -69,7 +70,8 @@ public final class WebEngine {
         }
         defer { webkit_memory_pressure_settings_free(settings) }
         webkit_memory_pressure_settings_set_memory_limit(settings, UInt32(clamping: memoryMegabytes))
-        // A process is ended at the limit, as the profile says; the engine's own factor is 1.5 of it or none.
+        // A process is ended at the limit, as the profile defines it; by default the engine's factor is 1.5, or no
+        // limit.
         webkit_memory_pressure_settings_set_kill_threshold(settings, 1)
         webkit_memory_pressure_settings_set_poll_interval(settings, 2)
         let type = UInt(webkit_memory_pressure_settings_get_type())

@@ -1,26 +1,26 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// Why a script has no result.
+/// The reason why a script has no result.
 public struct ScriptFailure: Error, Sendable, Hashable {
-    /// The name of the exception, such as `TypeError`; nil where there was none: the document went away, say.
+    /// The name of the exception, such as `TypeError`; `nil` if there was none, for example if the document was closed.
     public var name: String?
-    /// What it says.
+    /// The message.
     public var message: String
-    /// Where in the script; 0: unknown.
+    /// The line in the script; 0 if unknown.
     public var line: Int
-    /// Where in the line; 0: unknown.
+    /// The column in the line; 0 if unknown.
     public var column: Int
 }
 
 extension WebView {
-    /// Runs the body of an async function, in the document that is shown.
+    /// Runs the body of an async function in the current document.
     ///
     /// - Parameters:
-    ///   - body: The function's body. What it returns, or its promise, is the result.
-    ///   - world: The isolated world; nil: the page's own.
-    /// - Returns: The result as JSON; nil where it is `undefined`.
-    /// - Throws: Why there is none.
+    ///   - body: The function's body. The result is its return value, or that of its promise.
+    ///   - world: The isolated world; `nil` for the page's own.
+    /// - Returns: The result as JSON; `nil` if it is `undefined`.
+    /// - Throws: The reason why there is no result.
     public func evaluate(_ body: String, world: String? = nil) async throws(ScriptFailure) -> String? {
         let result: Result<String?, ScriptFailure> = await withCheckedContinuation { continuation in
             let pointer = pointer
@@ -46,7 +46,7 @@ extension WebView {
 }
 
 extension ScriptFailure {
-    /// The engine says `ADDRESS:LINE:COLUMN: NAME: MESSAGE`, or less.
+    /// Parses the engine's message `ADDRESS:LINE:COLUMN: NAME: MESSAGE`, or a part of it.
     fileprivate init(_ error: EngineError) {
         name = nil
         message = error.description
@@ -68,7 +68,7 @@ extension ScriptFailure {
         }
     }
 
-    /// What the engine says of either.
+    /// The engine's messages in these two cases.
     private static let withoutResult: Set = [
         "Unsupported result type", "Completion handler for function call is no longer reachable",
     ]

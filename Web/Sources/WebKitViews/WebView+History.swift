@@ -4,16 +4,16 @@ internal import MainLoop
 extension WebView {
     private var history: OpaquePointer? { webkit_web_view_get_back_forward_list(pointer) }
 
-    /// How many documents lie before the one that is shown, and whether there are later ones.
+    /// The number of documents before the current one in the history, and whether there are later ones.
     public var historyPosition: (back: Int, hasLater: Bool) {
         let list = webkit_back_forward_list_get_back_list(history)
         defer { g_list_free(list) }
         return (Int(g_list_length(list)), webkit_web_view_can_go_forward(pointer) != 0)
     }
 
-    /// Goes to an earlier or a later document; false where there is none.
+    /// Navigates to an earlier or a later document; returns false if it does not exist.
     ///
-    /// - Parameter steps: How many documents: below 0 to earlier ones.
+    /// - Parameter steps: The number of documents; negative for earlier ones.
     public func go(steps: Int) -> Bool {
         guard steps != 0, let number = Int32(exactly: steps),
             let item = webkit_back_forward_list_get_nth_item(history, number)
@@ -26,7 +26,7 @@ extension WebView {
     ///
     /// - Parameters:
     ///   - uri: The address.
-    ///   - headers: Names and values.
+    ///   - headers: The names and values.
     public func load(_ uri: String, headers: [(String, String)]) {
         guard !headers.isEmpty, let request = webkit_uri_request_new(uri) else { return load(uri) }
         if let fields = webkit_uri_request_get_http_headers(request) {
@@ -36,22 +36,22 @@ extension WebView {
         g_object_unref(UnsafeMutableRawPointer(request))
     }
 
-    /// What servers see as the user agent.
+    /// The user agent that servers get.
     public enum UserAgent: Sendable, Hashable {
         /// The engine's own.
         case own
-        /// The engine's own, and this behind it.
+        /// The engine's own, followed by this text.
         case appended(String)
-        /// This.
+        /// This text.
         case replaced(String)
     }
 
-    /// Changes what servers see as the user agent, from the next load on.
+    /// Sets the user agent that servers get, from the next load on.
     ///
-    /// - Parameter userAgent: What they see.
+    /// - Parameter userAgent: The user agent.
     public func setUserAgent(_ userAgent: UserAgent) {
         let settings = webkit_web_view_get_settings(pointer)
-        // Null brings the engine's own back.
+        // Null restores the engine's own.
         webkit_settings_set_user_agent(settings, nil)
         switch userAgent {
         case .own: break

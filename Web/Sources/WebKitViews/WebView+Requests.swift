@@ -1,7 +1,7 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// What a page may be allowed.
+/// A permission of a page.
 public enum PermissionKind: String, Sendable, Hashable, CaseIterable {
     // In the order of the bits of `trestle_permission_bits`.
     case geolocation, notifications, camera, microphone, display, clipboard
@@ -11,17 +11,17 @@ public enum PermissionKind: String, Sendable, Hashable, CaseIterable {
     case storageAccess = "storage_access"
     /// Files that the user chooses.
     case files
-    /// The dialog of the printer.
+    /// The print dialog.
     case print
 }
 
-/// A certificate that is not trusted.
+/// An untrusted certificate.
 public struct CertificateFailure: Error {
     /// The address.
     public let uri: String
-    /// Its host.
+    /// The host of the address.
     public let host: String
-    /// Why: `unknown-ca`, `bad-identity`, `not-activated`, `expired`, `revoked`, `insecure`, `other`.
+    /// The reasons: `unknown-ca`, `bad-identity`, `not-activated`, `expired`, `revoked`, `insecure`, `other`.
     public let errors: [String]
     /// The certificate's SHA-256 in hexadecimal.
     public let sha256: String
@@ -71,7 +71,7 @@ extension WebView {
             return delegate?.webView(self, opens: request)?.object
         }
         object.observe("ready-to-show") { [weak self] _ in self.map { $0.delegate?.webViewReadyToShow($0) } }
-        // A menu of the engine's: reload, inspector, links in new windows.
+        // The engine's menu: reload, inspector, links in new windows.
         object.connect("context-menu") { [weak self] _ in self?.hasContextMenu != true }
     }
 
@@ -110,7 +110,7 @@ extension CertificateFailure {
 extension WebEngine {
     /// Trusts a certificate for its host, until the process ends.
     ///
-    /// - Parameter failure: The failure that it led to.
+    /// - Parameter failure: The failure with the certificate.
     public func trust(_ failure: CertificateFailure) {
         webkit_network_session_allow_tls_certificate_for_host(
             session.opaque, failure.certificate.pointer(to: GTlsCertificate.self), failure.host)

@@ -37,7 +37,7 @@ extension WebView {
         object.observe("close") { [weak self] _ in self.map { $0.delegate?.webViewClosed($0) } }
     }
 
-    /// Reports a step. A load that failed has ended: the engine's `finished` that follows the failure is not reported.
+    /// Reports a step. A failed load has ended: the engine's `finished` after the failure is not reported.
     private func report(_ step: LoadStep) {
         let isEndOfFailed = step == .finished && hasFailed
         if step == .started || step == .finished { hasFailed = false }
@@ -53,7 +53,7 @@ extension WebView {
         return true
     }
 
-    /// Answers about navigations, new windows and responses.
+    /// Decides about navigations, new windows and responses.
     private func decide(_ arguments: SignalArguments) -> Bool {
         guard let object = arguments.object(1) else { return false }
         let decision = object.assumingMemoryBound(to: WebKitPolicyDecision.self)
@@ -73,7 +73,8 @@ extension WebView {
         return true
     }
 
-    /// What the engine can show is shown, unless it is meant as a file. Files are kept where downloads are allowed.
+    /// Decides about a response: documents that the engine supports are shown, unless they are marked as files. Files
+    /// are downloaded if downloads are allowed.
     private func decideResponse(_ response: OpaquePointer, _ decision: UnsafeMutablePointer<WebKitPolicyDecision>) {
         guard delegate?.webView(self, decide: DocumentResponse(response)) ?? false else {
             return webkit_policy_decision_ignore(decision)
@@ -126,7 +127,7 @@ extension ProcessEnd {
 }
 
 extension LoadFailure {
-    /// A failure out of an error of GLib's.
+    /// Creates a failure from a GLib error.
     init(_ raw: UnsafeMutableRawPointer, uri: String) {
         let error = raw.assumingMemoryBound(to: GError.self).pointee
         let domain = g_quark_to_string(error.domain).map { String(cString: $0) } ?? ""

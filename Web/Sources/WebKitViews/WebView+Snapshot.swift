@@ -2,10 +2,10 @@ internal import CWebKitGTK
 internal import MainLoop
 
 extension WebView {
-    /// A picture of what is shown, as PNG. The view must be in a window.
+    /// Returns a picture of the view as PNG. The view must be in a window.
     ///
-    /// - Parameter isFull: Whether the whole document is meant, and not only what is visible.
-    /// - Throws: Why there is none.
+    /// - Parameter isFull: Whether the picture contains the whole document, and not only the visible part.
+    /// - Throws: The reason why there is no picture.
     public func snapshot(full isFull: Bool = false) async throws(EngineError) -> [UInt8] {
         let region = isFull ? WEBKIT_SNAPSHOT_REGION_FULL_DOCUMENT : WEBKIT_SNAPSHOT_REGION_VISIBLE
         let result: Result<[UInt8], EngineError> = await withCheckedContinuation { continuation in

@@ -1,31 +1,31 @@
-/// How far a load of a view's document is. Events are named by it.
+/// A step in the load of a view's document. Events are named after it.
 public enum LoadStep: String, Sendable {
     case started, redirected
-    /// The document is the view's now.
+    /// The new document is now the view's document.
     case committed
     case finished
 }
 
-/// Why a load failed.
+/// The failure of a load.
 public struct LoadFailure: Error, Sendable, Hashable {
     /// The address.
     public var uri: String
-    /// Whose error it is, as GLib names it: `WebKitNetworkError`, `g-tls-error-quark` …
+    /// The error domain, as GLib names it: `WebKitNetworkError`, `g-tls-error-quark` …
     public var domain: String
-    /// Its number there.
+    /// The error number in the domain.
     public var number: Int
-    /// What it says.
+    /// The message.
     public var message: String
-    /// Another load, a policy or a call ended it.
+    /// Whether another load, a policy or a call ended it.
     public var isCancelled: Bool
 
-    /// A failure.
+    /// Creates a failure.
     ///
     /// - Parameters:
     ///   - uri: The address.
-    ///   - domain: Whose error it is.
-    ///   - number: Its number there.
-    ///   - message: What it says.
+    ///   - domain: The error domain.
+    ///   - number: The error number in the domain.
+    ///   - message: The message.
     ///   - isCancelled: Whether another load, a policy or a call ended it.
     public init(uri: String, domain: String, number: Int, message: String, isCancelled: Bool) {
         self.uri = uri
@@ -36,15 +36,15 @@ public struct LoadFailure: Error, Sendable, Hashable {
     }
 }
 
-/// Something that a frame of a view is about to navigate to. The engine does not say which frame.
+/// A navigation that a frame of a view is about to make. The engine does not report which frame.
 public struct NavigationRequest: Sendable, Hashable {
     /// The address.
     public var uri: String
-    /// A new window is asked for.
+    /// Whether a new window is requested.
     public var isForNewWindow: Bool
-    /// The user caused it.
+    /// Whether the user caused it.
     public var isUserGesture: Bool
-    /// A server sent it there.
+    /// Whether it is a redirect of a server.
     public var isRedirect: Bool
 }
 
@@ -54,57 +54,57 @@ public struct DocumentResponse: Sendable, Hashable {
     public var uri: String
     /// The content type, without parameters.
     public var type: String
-    /// The status of HTTP; 0: there is none.
+    /// The HTTP status; 0 for none.
     public var status: Int
-    /// It is for the top frame.
+    /// Whether it is for the top frame.
     public var isForPage: Bool
 }
 
-/// Why a web process has ended.
+/// The reason why a web process has ended.
 public enum ProcessEnd: String, Sendable {
     case crashed
     case exceededMemory = "exceeded-memory"
-    /// It was ended by this program.
+    /// This program ended it.
     case terminated
 }
 
-/// What happens to a view. Called on the main thread. A view without a delegate navigates nowhere.
+/// The delegate of a view. Called on the main thread. A view without a delegate does not navigate.
 @MainActor
 public protocol WebViewDelegate: AnyObject {
-    /// A script of an isolated world posted a text.
+    /// Called when a script of the isolated world has posted a text.
     func webView(_ view: WebView, posted text: [UInt8], reply: consuming ScriptReply)
-    /// A load went on. A load ends with ``LoadStep/finished``, or with a failure.
+    /// Called at each step of a load. A load ends with ``LoadStep/finished`` or with a failure.
     func webView(_ view: WebView, load step: LoadStep)
-    /// A load failed.
+    /// Called when a load has failed.
     func webView(_ view: WebView, failed failure: LoadFailure)
-    /// Whether a navigation may go on.
+    /// Returns whether a navigation may continue.
     func webView(_ view: WebView, decide request: NavigationRequest) -> Bool
-    /// Whether a response may be shown, or kept as a file.
+    /// Returns whether a response may be shown or downloaded.
     func webView(_ view: WebView, decide response: DocumentResponse) -> Bool
-    /// A page asks its user.
+    /// Called when a page has a question to its user.
     func webView(_ view: WebView, asks dialog: consuming ScriptDialog)
-    /// The web process has ended.
+    /// Called when the web process has ended.
     func webView(_ view: WebView, processEnded end: ProcessEnd)
-    /// The title changed.
+    /// Called when the title has changed.
     func webViewTitleChanged(_ view: WebView)
-    /// The address changed: also by `pushState` and fragments.
+    /// Called when the address has changed, also by `pushState` and fragments.
     func webViewAddressChanged(_ view: WebView)
-    /// A load has begun, or none is under way any more: also where it was within the document.
+    /// Called when a load has begun or no load is in progress any more, also for loads within the document.
     func webViewLoadingChanged(_ view: WebView)
-    /// The progress of a load changed.
+    /// Called when the progress of a load has changed.
     func webViewProgressChanged(_ view: WebView)
-    /// The page closes itself.
+    /// Called when the page closes itself.
     func webViewClosed(_ view: WebView)
-    /// Whether a page may use something.
+    /// Returns whether a page has a permission.
     func webView(_ view: WebView, mayUse kind: PermissionKind) -> Bool
-    /// A server asks for a name and a password.
+    /// Called when a server requests a name and a password.
     func webView(_ view: WebView, authenticates question: consuming AuthenticationQuestion)
-    /// A certificate is not trusted.
+    /// Called when a certificate is not trusted.
     func webView(_ view: WebView, distrusts failure: CertificateFailure)
-    /// A page opens a window: the view for it, whose opener is this one; nil: there is none.
+    /// Returns the view for a window that a page opens, whose opener is this view; `nil` to refuse the window.
     func webView(_ view: WebView, opens request: NavigationRequest) -> WebView?
-    /// The window of such a view may be shown.
+    /// Called when the window of such a view may be shown.
     func webViewReadyToShow(_ view: WebView)
-    /// Whether a response may be kept as a file.
+    /// Returns whether a response may be downloaded.
     func webViewMayDownload(_ view: WebView) -> Bool
 }

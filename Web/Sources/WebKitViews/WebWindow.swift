@@ -4,42 +4,42 @@ internal import MainLoop
 /// A window that shows one view.
 @MainActor
 public final class WebWindow {
-    /// How a window is shown.
+    /// The settings of a window.
     public struct Settings: Sendable, Hashable {
         /// In pixels.
         public var width = 1024
         /// In pixels.
         public var height = 768
-        /// Without decoration, on the whole screen.
+        /// Whether it fills the screen, without decoration.
         public var isKiosk = false
-        /// The keys that close a kiosk's window, as GTK writes them: `<Control><Alt>q`; nil: none do.
+        /// The keys that close a kiosk's window, in GTK's notation: `<Control><Alt>q`; `nil` for none.
         public var exitKey: String?
 
-        /// A window of the usual kind.
+        /// Creates the settings of a normal window.
         public init() {}
     }
 
     private let object: GObjectBox
     private var keys: KioskKeys?
-    /// What the display shows of it, once it is shown.
+    /// The window's surface; `nil` until it is shown.
     private var surface: GObjectBox?
     /// The view.
     public let view: WebView
-    /// Called when the user closes the window; it stays until ``close()``.
+    /// Called when the user closes the window, which stays open until ``close()``.
     public var onCloseRequest: (@MainActor () -> Void)?
-    /// Called when the window comes into sight or goes out of it: it is hidden or minimized, or no longer.
+    /// Called when the window becomes visible to the user or stops being so, because it is shown, hidden or minimized.
     public var onSightChange: (@MainActor () -> Void)?
     private var wasInSight = false
 
-    /// A window with a view, which ``show()`` shows.
+    /// Creates a window with a view; ``show()`` shows it.
     ///
     /// - Parameters:
     ///   - view: The view, which is in no other window.
-    ///   - settings: How the window is shown.
+    ///   - settings: The settings of the window.
     public init(_ view: WebView, _ settings: Settings) {
         self.view = view
         guard let widget = gtk_window_new() else { preconditionFailure("GTK makes a window") }
-        // GTK has a reference of its own until the window is destroyed.
+        // GTK retains the window until it is destroyed.
         object = GObjectBox(retaining: UnsafeMutableRawPointer(widget))
         gtk_window_set_default_size(window, Int32(settings.width), Int32(settings.height))
         if settings.isKiosk {
@@ -64,15 +64,15 @@ public final class WebWindow {
 
     private var window: UnsafeMutablePointer<GtkWindow> { object.pointer(to: GtkWindow.self) }
 
-    /// What the desktop calls the window.
+    /// Sets the title of the window.
     public func setTitle(_ title: String) { gtk_window_set_title(window, title) }
 
-    /// Whether the window has the screen to itself.
+    /// Makes the window fill the screen, or ends that.
     public func setFullscreen(_ isFullscreen: Bool) {
         if isFullscreen { gtk_window_fullscreen(window) } else { gtk_window_unfullscreen(window) }
     }
 
-    /// Its size in pixels; before it is shown, the one that it will have.
+    /// The size in pixels; before the window is shown, its initial size.
     public var size: (width: Int, height: Int) {
         get {
             var (width, height): (Int32, Int32) = (0, 0)
@@ -82,10 +82,10 @@ public final class WebWindow {
         set { gtk_window_set_default_size(window, Int32(clamping: newValue.width), Int32(clamping: newValue.height)) }
     }
 
-    /// Whether it has the screen to itself.
+    /// Whether the window fills the screen.
     public var isFullscreen: Bool { gtk_window_is_fullscreen(window) != 0 }
 
-    /// Whether the user works with it.
+    /// Whether the window has the user's focus.
     public var isActive: Bool { gtk_window_is_active(window) != 0 }
 
     private func mapped() {
@@ -97,7 +97,7 @@ public final class WebWindow {
         watchPaints(made)
     }
 
-    /// Has the long turns of the main loop say where GTK lays out and paints a window.
+    /// Measures GTK's layout and painting of a window for the statistics of long turns.
     private func watchPaints(_ surface: OpaquePointer) {
         guard let clock = gdk_surface_get_frame_clock(surface) else { return }
         let box = GObjectBox(retaining: UnsafeMutableRawPointer(clock))
@@ -111,7 +111,7 @@ public final class WebWindow {
         onSightChange?()
     }
 
-    /// Whether a user can see it: it is neither hidden nor minimized.
+    /// Whether the window is visible to the user: neither hidden nor minimized.
     public var isInSight: Bool {
         let isMapped = gtk_widget_get_mapped(object.pointer(to: GtkWidget.self)) != 0
         guard isMapped, let surface else { return isMapped }
@@ -119,13 +119,13 @@ public final class WebWindow {
         return state.rawValue & GDK_TOPLEVEL_STATE_MINIMIZED.rawValue == 0
     }
 
-    /// Whether it is shown.
+    /// Whether the window is shown.
     public var isVisible: Bool {
         get { gtk_widget_get_visible(object.pointer(to: GtkWidget.self)) != 0 }
         set { gtk_widget_set_visible(object.pointer(to: GtkWidget.self), newValue ? 1 : 0) }
     }
 
-    /// Closes the window, and ends the view in it.
+    /// Closes the window and releases its view.
     public func close() {
         gtk_window_set_child(window, nil)
         gtk_window_destroy(window)

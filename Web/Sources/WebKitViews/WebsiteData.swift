@@ -1,15 +1,15 @@
 internal import CWebKitGTK
 internal import MainLoop
 
-/// What the engine keeps of a site.
+/// The data that the engine stores for a site.
 public struct WebsiteDataRecord: Sendable, Hashable {
-    /// The site, as the engine names it: most often a domain.
+    /// The site, as the engine names it: usually a domain.
     public var name: String
-    /// The kinds of what is kept.
+    /// The kinds of the stored data.
     public var types: [WebsiteDataType]
 }
 
-/// The kinds of what the engine keeps.
+/// The kinds of data that the engine stores.
 public enum WebsiteDataType: String, Sendable, Hashable, CaseIterable, Codable {
     case memoryCache = "memory-cache"
     case diskCache = "disk-cache"
@@ -49,10 +49,10 @@ public enum WebsiteDataType: String, Sendable, Hashable, CaseIterable, Codable {
 extension WebEngine {
     private var manager: OpaquePointer? { webkit_network_session_get_website_data_manager(session.opaque) }
 
-    /// What is kept of which sites.
+    /// Returns the sites with stored data and its kinds.
     ///
-    /// - Parameter types: The kinds that are asked for.
-    /// - Throws: Why the engine does not list it.
+    /// - Parameter types: The requested kinds.
+    /// - Throws: The reason why the engine cannot list it.
     public func dataRecords(_ types: [WebsiteDataType]) async throws(EngineError) -> [WebsiteDataRecord] {
         try await fetch(types) { $0.map(Self.record) }
     }
@@ -64,7 +64,7 @@ extension WebEngine {
             types: WebsiteDataType.allCases.filter { flags & $0.flag.rawValue != 0 })
     }
 
-    /// Lists what is kept; the records are released behind `body`.
+    /// Lists the stored data; the records are released after `body`.
     private func fetch<R: Sendable>(
         _ types: [WebsiteDataType], _ body: @escaping @MainActor ([OpaquePointer]) -> R
     ) async throws(EngineError) -> R {
@@ -90,13 +90,14 @@ extension WebEngine {
         return try result.get()
     }
 
-    /// Removes what is kept.
+    /// Removes stored data.
     ///
     /// - Parameters:
     ///   - types: The kinds.
-    ///   - names: The sites, as the engine names them; nil: all.
-    ///   - age: Only what was changed within this time; nil: all. The engine has it for all sites at once alone.
-    /// - Throws: Why it was not removed.
+    ///   - names: The sites, as the engine names them; `nil` for all.
+    ///   - age: Only data that was changed within this time; `nil` for all. The engine supports it only for all sites
+    ///     together.
+    /// - Throws: The reason why it was not removed.
     public func removeData(
         _ types: [WebsiteDataType], names: Set<String>? = nil, within age: Duration? = nil
     ) async throws(EngineError) {
@@ -138,7 +139,7 @@ extension WebEngine {
     }
 }
 
-/// A reference to a record of the engine's.
+/// A reference to a record of the engine.
 @MainActor
 private final class GRecord {
     let raw: OpaquePointer

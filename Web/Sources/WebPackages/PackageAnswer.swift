@@ -1,24 +1,24 @@
 public import OfflinePackages
 
-/// What is answered to a request for something of a package. A plain value; the file is opened, and the network asked,
-/// by whoever sends it.
+/// The answer to a request to a package. A plain value; the sender opens the file and queries the network.
 public struct PackageAnswer: Sendable, Hashable {
-    /// The status of HTTP; of the network's answer where ``network`` says what it is asked.
+    /// The HTTP status; if ``network`` is set, the status without the network.
     public var status: Int
-    /// The file; nil: there is no body.
+    /// The file; `nil` for no body.
     public var file: PackageManifest.File?
-    /// The fields, in their order.
+    /// The header fields, in their order.
     public var fields: [PackageRequest.Field]
-    /// What the package's network is asked; nil: nothing.
+    /// The request to the package's network; `nil` for none.
     public var network: PackageNetworkRequest?
 
-    /// The answer to a request: a file, else what the network says, where the package has one. Documents are the
-    /// package's own. Requests with a body go where the manifest accepts them.
+    /// Creates the answer to a request: a file, else the network's answer, if the package has a network. Documents
+    /// always belong to the package. Requests with a body go only where the manifest accepts them.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - manifest: The package's.
-    ///   - policy: The profile's content security policy. The package's own stands beside it, and cannot weaken it.
+    ///   - manifest: The package's manifest.
+    ///   - policy: The profile's content security policy; `nil` for none. The package's own is added and cannot weaken
+    ///     it.
     public init(_ request: PackageRequest, _ manifest: PackageManifest, policy: String?) {
         let head = manifest.head
         fields = [PackageRequest.Field(name: "X-Content-Type-Options", value: "nosniff")]
@@ -38,14 +38,14 @@ public struct PackageAnswer: Sendable, Hashable {
             status = request.isMarked ? 404 : 415
             if request.isMarked { network = PackageNetworkRequest(request, head) }
         }
-        // Where it came to be a document all the same, it would be one of the package's origin.
+        // If it became a document anyway, it would have the package's origin.
         if network != nil { fields.append(PackageRequest.Field(name: "Content-Security-Policy", value: "sandbox")) }
     }
 }
 
-/// What a package's network is asked.
+/// A request to a package's network.
 public struct PackageNetworkRequest: Sendable, Hashable {
-    /// Fields that are the container's or the network's own. The daemon sets those that say who asks.
+    /// The fields that belong to the container or the network. The daemon sets the fields that identify the client.
     private static let own: Set<String> = [
         "accept-charset", "accept-encoding", "access-control-request-headers", "access-control-request-method",
         "connection", "content-length", "cookie", "cookie2", "date", "dnt", "expect", "host", "http2-settings",
@@ -55,14 +55,14 @@ public struct PackageNetworkRequest: Sendable, Hashable {
 
     /// The URL.
     public var url: String
-    /// The method of HTTP.
+    /// The HTTP method.
     public var method: String
-    /// The fields that are sent.
+    /// The header fields to send.
     public var fields: [PackageRequest.Field]
     /// Whether the request's body is read and sent.
     public var hasBody: Bool
 
-    /// nil where the package has no network, or the path could be read in two ways.
+    /// `nil` if the package has no network, or the path is ambiguous.
     init?(_ request: PackageRequest, _ head: PackageHead) {
         guard let network = head.network, let target = request.target else { return nil }
         url = network + target.text

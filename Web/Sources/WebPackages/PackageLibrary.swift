@@ -1,48 +1,48 @@
-// WebPackages: the offline packages of this user, for the container and its command line: installed versions, and what
-// is answered to requests for their files. Nothing of the engine's.
+// WebPackages: the offline packages of this user, for the container and its command line: installed versions, and the
+// answers to requests for their files. Independent of the engine.
 internal import Glibc
 public import OfflinePackages
 
-/// The packages that pages can be shown from. Every method waits for the disk. Several processes may use one library:
-/// those that change it take turns.
+/// The packages from which pages can be shown. Every method waits for the disk. Several processes may use one library;
+/// processes that change it take turns.
 public struct PackageLibrary: Sendable, Hashable {
-    /// A package that is installed.
+    /// An installed package.
     public struct Entry: Codable, Sendable, Hashable {
-        /// What names it.
+        /// The package's id.
         public var id: String
-        /// The version that is used.
+        /// The current version.
         public var version: String
-        /// The version before, which can be rolled back to.
+        /// The previous version, for a rollback; `nil` for none.
         public var previous: String?
     }
 
-    /// Bytes that are read of an archive at once.
+    /// The number of bytes of one read from an archive.
     private static let chunkBytes = 128 << 10
 
-    /// Where they are.
+    /// The folder of the packages.
     public let folder: String
-    /// Whose packages are used.
+    /// The trusted keys: only packages that they sign are used.
     public let keys: [PackageKey]
 
-    /// A library.
+    /// Creates a library.
     ///
     /// - Parameters:
-    ///   - folder: Where the packages are; it is made when the first one is installed.
-    ///   - keys: Whose packages are used.
+    ///   - folder: The folder of the packages; it is created when needed.
+    ///   - keys: The trusted keys.
     public init(_ folder: String, keys: [PackageKey]) {
         self.folder = folder
         self.keys = keys
     }
 
-    /// The version of a package that is used.
+    /// Returns the current version of a package.
     ///
     /// - Parameter id: The package's id.
-    /// - Throws: `missing`; what is wrong with the package; `storage`.
+    /// - Throws: `missing`; the fault of the package; `storage`.
     public func current(_ id: String) throws(PackageFault) -> InstalledPackage {
         try PackageStore.current(id, at: folder, keys: keys)
     }
 
-    /// The packages, by their ids, and what is wrong with those that are not used.
+    /// Returns the packages, ordered by id, and the faults of unusable ones.
     ///
     /// - Throws: `storage`.
     public func list() throws(PackageFault) -> (entries: [Entry], faults: [String]) {
@@ -51,10 +51,10 @@ public struct PackageLibrary: Sendable, Hashable {
         }
     }
 
-    /// Installs a package from a file; it takes the place of the version before.
+    /// Installs a package from a file; it replaces the previous version.
     ///
     /// - Parameter file: The archive.
-    /// - Throws: What is wrong with the package; `limit`, `full`, `storage`. Nothing has changed then.
+    /// - Throws: The fault of the package; `limit`, `full`, `storage`. Nothing has changed then.
     public func install(_ file: String) throws(PackageFault) -> Entry {
         try change { store throws(PackageFault) in
             let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -68,7 +68,7 @@ public struct PackageLibrary: Sendable, Hashable {
         }
     }
 
-    /// Goes back to the version before.
+    /// Returns to the previous version.
     ///
     /// - Parameter id: The package's id.
     /// - Throws: `missing`, `storage`, `full`.
@@ -97,7 +97,7 @@ public struct PackageLibrary: Sendable, Hashable {
         var way = ""
         for part in folder.split(separator: "/") {
             way += "/\(part)"
-            // Those that are there, and those that may not be made, are found out by the next step.
+            // Folders that exist or cannot be created are detected by the next step.
             mkdir(way, 0o700)
         }
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,17 +1,17 @@
-/// What a page asks of a package.
+/// A page's request to a package.
 public struct PackageRequest: Sendable, Hashable {
-    /// The field by which the shim says that it has read a body: the engine ends the program where the body of another
+    /// The field with which the shim marks a body that it has read: the engine ends the program if the body of another
     /// request is a blob or a file.
     public static let bodyMark = "Trestle-Body"
 
-    /// A field of a request or an answer.
+    /// A header field of a request or an answer.
     public struct Field: Sendable, Hashable {
         /// The name.
         public var name: String
         /// The value.
         public var value: String
 
-        /// A field.
+        /// Creates a field.
         ///
         /// - Parameters:
         ///   - name: The name.
@@ -22,45 +22,45 @@ public struct PackageRequest: Sendable, Hashable {
         }
     }
 
-    /// The method of HTTP.
+    /// The HTTP method.
     public var method: String
     /// The address, `trestle://ID/PATH`.
     public var uri: String
-    /// The fields.
+    /// The header fields.
     public var fields: [Field]
 
-    /// A request.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - method: The method of HTTP.
+    ///   - method: The HTTP method.
     ///   - uri: The address, `trestle://ID/PATH`.
-    ///   - fields: The fields.
+    ///   - fields: The header fields.
     public init(_ method: String, _ uri: String, fields: [Field] = []) {
         self.method = method
         self.uri = uri
         self.fields = fields
     }
 
-    /// Whether the method is one without a body.
+    /// Whether requests with this method have no body.
     var isReading: Bool { method == "GET" || method == "HEAD" }
 
     /// Whether the body may be read.
     var isMarked: Bool { value(of: Self.bodyMark) != nil }
 
-    /// Whether a document is asked for, of the page or a frame.
+    /// Whether a document is requested, for the page or a frame.
     var isForDocument: Bool { value(of: "accept")?.hasPrefix("text/html") ?? false }
 
     private func value(of name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The path of a file in the address; nil where it can be none's.
+    /// The path of a file in the address; `nil` if the address cannot be that of a file.
     var path: String? {
         guard let decoded = PercentText.decode(rawPath) else { return nil }
         return decoded.isEmpty || decoded.hasSuffix("/") ? decoded + Self.index : decoded
     }
 
-    /// What a folder's address stands for.
+    /// The file that a folder's address refers to.
     private static let index = "index.html"
 
     private var rawPath: Substring {
@@ -69,11 +69,11 @@ public struct PackageRequest: Sendable, Hashable {
         return rest.firstIndex(of: "/").map { rest[rest.index(after: $0)...] } ?? ""
     }
 
-    /// Path and query for the network, as they stand in the address; nil where servers could read the path in two ways.
+    /// The path and query for the network, as in the address; `nil` if servers could interpret the path in two ways.
     var target: (path: String, text: String)? {
         let slash = UInt8(ascii: "/")
         guard let decoded = PercentText.decode(rawPath), decoded.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-            // A percent sign that is left, as of `%252e`, may be taken away by the server.
+            // A server may decode a remaining percent sign again, as of `%252e`.
             !decoded.contains("\\"), !decoded.contains("%"),
             decoded.utf8.count(where: { $0 == slash }) == rawPath.utf8.count(where: { $0 == slash }),
             decoded.split(separator: "/").allSatisfy({ $0 != "." && $0 != ".." })

@@ -1,6 +1,6 @@
-/// Texts with percent signs, as they stand in addresses.
+/// Decodes percent-encoded texts of addresses.
 enum PercentText {
-    /// Takes percent signs away; nil where that makes no text.
+    /// Returns the decoded text; `nil` if it is not valid.
     static func decode(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -1,6 +1,6 @@
-/// The file by which desktops list a profile, and open addresses of its schemes with it.
+/// The file with which desktops list a profile and open addresses of its schemes.
 public struct DesktopEntry: Sendable, Hashable {
-    /// Schemes that are not a program's own.
+    /// The schemes that a program cannot claim as its own.
     private static let foreign: Set<String> = [
         "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "trestle", "ws", "wss",
     ]
@@ -8,7 +8,7 @@ public struct DesktopEntry: Sendable, Hashable {
     /// The text of the file.
     public let text: String
 
-    /// The entry of a profile.
+    /// Creates the entry of a profile.
     ///
     /// - Parameters:
     ///   - name: The profile's name.
@@ -41,7 +41,7 @@ public struct DesktopEntry: Sendable, Hashable {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
-    /// A value that has no line of its own.
+    /// Returns a value on a single line.
     private static func escaped(_ text: String) -> String {
         let text = text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n").replacing("\r", with: "\\r")
         return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))

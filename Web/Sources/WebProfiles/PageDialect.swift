@@ -1,10 +1,10 @@
-/// What pages find besides `WebBridge`: the calls of other bridges.
+/// The calls of other bridges that pages can use besides `WebBridge`.
 public enum PageDialect: String, Sendable, CaseIterable {
     /// `webkit.messageHandlers.NAME`.
     case messageHandlers
     /// WebViewJavascriptBridge.
     case webViewJavascriptBridge
-    /// What Capacitor's `native-bridge.js` needs.
+    /// The interface that Capacitor's `native-bridge.js` needs.
     case capacitor
     /// `cordova.exec`, as on iOS.
     case cordova
@@ -12,11 +12,11 @@ public enum PageDialect: String, Sendable, CaseIterable {
     case url
 }
 
-/// An object, or a function, that pages find under a global name.
+/// An object or a function that pages access by a global name.
 public struct PageExport: Sendable, Hashable {
     /// The name.
     public var name: String
-    /// The task that it calls, where it is a function.
+    /// The task that it calls; `nil` if it is not a function.
     public var task: String?
     /// Its methods and the tasks that they call, in their order.
     public var methods: [Method]
@@ -29,7 +29,7 @@ public struct PageExport: Sendable, Hashable {
         public var task: String
     }
 
-    /// Whether a text can be a name in JavaScript.
+    /// Whether a text is accepted as a JavaScript name.
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
             return false

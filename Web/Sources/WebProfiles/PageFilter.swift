@@ -1,46 +1,46 @@
-/// What pages do not load, do not show, or load by https.
+/// A filter: content that pages do not load, do not show, or load by https.
 public struct PageFilter: Sendable, Hashable, Codable {
-    /// What happens to what it matches.
+    /// The action on matching content.
     public enum Action: String, Sendable, CaseIterable, Codable {
         /// It is not loaded.
         case block
         /// The elements of documents that `selector` names are not shown.
         case hide
-        /// It is loaded by https where it is of http at its usual port.
+        /// It is loaded by https if its address is of http at the default port.
         case https
     }
 
-    /// What something is loaded as.
+    /// The kind of content.
     public enum Kind: String, Sendable, CaseIterable, Codable {
         case document, image, script, font, media, popup
         case styleSheet = "style-sheet"
         case svgDocument = "svg-document"
-        /// What scripts load.
+        /// Content that scripts load.
         case raw
     }
 
-    /// How many there may be.
+    /// The maximum number of filters.
     public static let maximum = 256
-    /// The bytes of the texts of all.
+    /// The maximum number of bytes in the texts of all filters.
     public static let maximumBytes = 64 << 10
 
-    /// What happens.
+    /// The action.
     public var action: Action
-    /// A regular expression for addresses, as WebKit's content filters have it; nil: all addresses.
+    /// A regular expression for addresses, in the form of WebKit's content filters; `nil` for all addresses.
     public var url: String?
-    /// What they are loaded as; nil: anything.
+    /// The kinds of content; `nil` for all.
     public var types: [Kind]?
-    /// The domains of pages, `*` before one for those below it too; nil: all pages.
+    /// The domains of pages, with `*` before a domain to include its subdomains; `nil` for all pages.
     public var domains: [String]?
-    /// A selector of CSS for what is hidden.
+    /// The CSS selector of hidden elements; `nil` for other actions.
     public var selector: String?
 
-    /// A filter for all addresses and pages.
+    /// Creates a filter for all addresses and pages.
     ///
-    /// - Parameter action: What happens.
+    /// - Parameter action: The action.
     public init(_ action: Action) { self.action = action }
 
-    /// What is wrong with it; nil: nothing.
+    /// The problem of the filter; `nil` for none.
     public var problem: String? {
         if (action == .hide) != (selector != nil) { return "hide needs a selector, and nothing else has one" }
         if types?.isEmpty == true || domains?.isEmpty == true { return "an empty list matches nothing; leave it out" }
@@ -52,13 +52,13 @@ public struct PageFilter: Sendable, Hashable, Codable {
             + (domains ?? []).reduce(0) { $0 + $1.utf8.count }
     }
 
-    /// Whether there may be these together.
+    /// Whether these filters are within the limits together.
     ///
     /// - Parameter filters: All filters of a profile, or of clients.
     public static func areFew(_ filters: [PageFilter]) -> Bool {
         filters.count <= maximum && filters.reduce(0) { $0 + $1.bytes } <= maximumBytes
     }
 
-    /// The sentence about filters that are too many.
+    /// The message about too many filters.
     public static let limitText = "filters are \(maximum) at most, of \(maximumBytes) bytes together"
 }

@@ -1,6 +1,6 @@
 public import WebOrigins
 
-/// What a page speaks for: an origin of the web, or an offline package. Compared by its parts and never by text.
+/// The origin that a page represents: a web origin or an offline package. Compared by its parts, never by text.
 public enum PageOrigin: Hashable, Sendable, CustomStringConvertible {
     /// A page of a server.
     case web(WebOrigin)
@@ -9,13 +9,13 @@ public enum PageOrigin: Hashable, Sendable, CustomStringConvertible {
 
     /// The scheme of packages.
     public static let packageScheme = "trestle"
-    /// The longest id of a package.
+    /// The maximum length of a package id.
     static let maximumPackageBytes = 64
 
-    /// The origin that a text says, `https://a.example` or `trestle://notes`, with nothing behind it.
+    /// Parses an origin, such as `https://a.example` or `trestle://notes`, without a path.
     ///
     /// - Parameter text: The text.
-    /// - Throws: The reason, where it says none; also for opaque origins, whose text is `null`.
+    /// - Throws: The reason if the text is not an origin; also for opaque origins, whose text is `null`.
     public init(_ text: some StringProtocol) throws(OriginRefusal) {
         let start = "\(Self.packageScheme)://"
         if text.hasPrefix(start) {
@@ -34,14 +34,14 @@ public enum PageOrigin: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The origin of an address as the engine writes it; nil where it has none: `about:`, `data:`, `file:` …
+    /// Creates the origin of an address in the engine's form; `nil` if it has none: `about:`, `data:`, `file:` …
     ///
     /// - Parameter uri: The address.
     public init?(ofURI uri: String) {
         guard let end = uri.firstRange(of: "://") else { return nil }
         let rest = uri[end.upperBound...]
         let authority = rest.prefix { !"/?#\\".contains($0) }
-        // The engine leaves a user's name out of origins.
+        // The engine omits user names from origins.
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         guard let origin = try? PageOrigin("\(uri[..<end.upperBound])\(host)") else { return nil }
         self = origin
@@ -69,7 +69,8 @@ public enum PageOrigin: Hashable, Sendable, CustomStringConvertible {
     /// The same as `text`.
     public var description: String { text }
 
-    /// The pattern of the documents of this origin, and of its host's other ports: the engine's patterns have none.
+    /// The pattern of the documents of this origin, and of the other ports of its host: the engine's patterns have no
+    /// ports.
     public var pattern: String {
         switch self {
         case .web(let origin): "\(origin.scheme.rawValue)://\(origin.host.text)/*"
@@ -78,9 +79,9 @@ public enum PageOrigin: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text is no origin.
+/// The reason why a text is not an origin.
 public struct OriginRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One sentence.
+    /// The reason in one sentence.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -1,49 +1,49 @@
-/// A script of the profile's, which runs in documents.
+/// A script of the profile that runs in documents.
 public struct PageScript: Sendable, Hashable {
-    /// When it runs.
+    /// The moment at which a script runs.
     public enum Moment: String, Sendable, CaseIterable, Codable {
         /// Before any script of the document.
         case start
-        /// When the document has been read.
+        /// When the document has been parsed.
         case end
     }
 
-    /// In which frames it runs.
+    /// The frames in which a script runs.
     public enum Frames: String, Sendable, CaseIterable, Codable {
-        /// The page's own alone.
+        /// Only the top frame.
         case top
         /// All frames.
         case all
     }
 
-    /// Among which other scripts it runs.
+    /// The world in which a script runs.
     public enum World: String, Sendable, CaseIterable, Codable {
-        /// Those of the page.
+        /// The world of the page's own scripts.
         case page
-        /// Those of clients and profiles, apart from the page's.
+        /// The world of scripts of clients and profiles, isolated from the page's.
         case isolated
     }
 
-    /// How many a profile may have.
+    /// The maximum number of scripts of a profile.
     public static let maximum = 64
-    /// The bytes of all scripts of a profile.
+    /// The maximum number of bytes of all scripts of a profile.
     public static let maximumBytes = 1 << 20
 
-    /// Its file: absolute, or within the profile's folder.
+    /// The path of its file: absolute, or relative to the profile's folder.
     public var file: String
-    /// What is in the file, once it has been read.
+    /// The content of the file; empty until it has been read.
     public var source = ""
-    /// When it runs.
+    /// The moment at which it runs.
     public var moment = Moment.start
-    /// In which frames it runs.
+    /// The frames in which it runs.
     public var frames = Frames.top
-    /// Among which other scripts it runs.
+    /// The world in which it runs.
     public var world = World.page
-    /// The origins of its documents; nil: all.
+    /// The origins of its documents; `nil` for all.
     public var origins: [PageOrigin]?
 
-    /// A script for the top frame of all documents, whose file has not been read.
+    /// Creates a script for the top frame of all documents, whose file has not been read.
     ///
-    /// - Parameter file: Its file.
+    /// - Parameter file: The path of its file.
     public init(file: String) { self.file = file }
 }

@@ -1,32 +1,32 @@
-// WebProfiles: what a container shows, where its pages may go and who of them gets the bridge: origins, and profiles in
-// TOML files, checked before they are used.
+// WebProfiles: origins, and profiles in TOML files, which are checked before they are used. A profile defines what a
+// container shows, where its pages may navigate and which of them get the bridge.
 public import OfflinePackages
 
-/// What a container is to do; the values of a profile's file.
+/// The settings of a container; the values of a profile's file.
 public struct Profile: Sendable, Hashable {
-    /// What happens to links that lead to where pages may not go.
+    /// The treatment of links to origins that pages may not visit.
     public enum External: String, Sendable, CaseIterable {
-        /// Nothing.
+        /// They are refused.
         case refuse
-        /// The desktop's browser opens those of http and https that a user followed.
+        /// The desktop's browser opens http and https links that a user followed.
         case open
-        /// As `open`, after the user has agreed.
+        /// Like `open`, after the user has agreed.
         case ask
     }
 
-    /// What happens to new windows that pages open.
+    /// The treatment of new windows that pages open.
     public enum Windows: String, Sendable, CaseIterable {
-        /// They do not open.
+        /// They are refused.
         case refuse
         /// Each is a page of its own, under the same rules.
         case view
     }
 
-    /// Which media play before the user has touched their page.
+    /// The media that play before the user has interacted with their page.
     public enum Autoplay: String, Sendable, CaseIterable {
         /// None.
         case refuse
-        /// Those without sound.
+        /// Media without sound.
         case silent
         /// All.
         case allow
@@ -34,25 +34,25 @@ public struct Profile: Sendable, Hashable {
 
     /// Whether there must be a daemon.
     public enum Daemon: String, Sendable, CaseIterable {
-        /// Pages are shown without, and get their bridge when there is one.
+        /// Pages are shown without a daemon, and get their bridge when there is one.
         case optional
-        /// Without one the program ends.
+        /// Without a daemon the program ends.
         case required
     }
 
-    /// Who answers `alert`, `confirm` and `prompt`.
+    /// What answers `alert`, `confirm` and `prompt`.
     public enum Panels: String, Sendable, CaseIterable {
         /// The task Alert.
         case daemon
-        /// Nobody: the page goes on as if its user had declined.
+        /// Nothing: the page continues as if its user had declined.
         case none
     }
 
-    /// Whose the cookies of pages are.
+    /// The owner of the cookies of pages.
     public enum Cookies: String, Sendable, CaseIterable {
-        /// The container's own.
+        /// The container.
         case own
-        /// Those of the daemon's plugin Cookies, both ways.
+        /// The daemon's plugin Cookies, synchronized in both directions.
         case sync
         /// There are none.
         case none
@@ -65,7 +65,7 @@ public struct Profile: Sendable, Hashable {
         /// In pixels.
         public var height: Int
 
-        /// A size.
+        /// Creates a size.
         ///
         /// - Parameters:
         ///   - width: In pixels.
@@ -76,11 +76,11 @@ public struct Profile: Sendable, Hashable {
         }
     }
 
-    /// The origins that may use something, by the permission's name.
+    /// The origins that have each permission, by the permission's name.
     public struct Permissions: Sendable, Hashable {
         private var lists: [String: [PageOrigin]] = [:]
 
-        /// Nobody may use anything.
+        /// Creates permissions for no origin.
         public init() {}
 
         /// The origins that have a permission.
@@ -92,83 +92,83 @@ public struct Profile: Sendable, Hashable {
         }
     }
 
-    /// The address of the first page.
+    /// The address of the first page; `nil` for none.
     public var start: String?
-    /// Where frames may go.
+    /// The origins to which frames may navigate.
     public var allow: [PageOrigin] = []
-    /// Who gets the bridge.
+    /// The origins that get the bridge.
     public var bridge: [PageOrigin] = []
-    /// What happens to links that lead elsewhere.
+    /// The treatment of links to other origins.
     public var external = External.refuse
-    /// What happens to new windows.
+    /// The treatment of new windows.
     public var windows = Windows.refuse
-    /// Which media play before the user has touched their page.
+    /// The media that play before the user has interacted with their page.
     public var autoplay = Autoplay.silent
     /// Whether there must be a daemon.
     public var daemon = Daemon.optional
-    /// How long a document may take to come.
+    /// The maximum time until a document arrives.
     public var loadTimeout = Duration.seconds(30)
     /// The responses that are not shown as documents.
     public var deniedResponses: [ResponsePattern] = []
-    /// The address of the page that is shown in place of one that cannot be had; nil: the error page.
+    /// The address of the page that is shown in place of a page that cannot be loaded; `nil` for the error page.
     public var offlinePage: String?
-    /// Whether copies of pages are kept, and shown where their addresses cannot be had.
+    /// Whether copies of pages are kept, and shown if the pages cannot be loaded.
     public var keepsPages = false
-    /// The origins that may use something, by the permission's name.
+    /// The origins that have each permission, by the permission's name.
     public var permissions = Permissions()
-    /// Where downloads are kept; nil: there are none.
+    /// The folder of downloads; `nil` if downloads are not allowed.
     public var downloadFolder: String?
-    /// The keys that close a kiosk's window, as GTK writes them.
+    /// The keys that close a kiosk's window, in GTK's notation; `nil` for none.
     public var exitKey: String?
-    /// The memory of each web process in MiB, beyond which it is ended; 0: the engine decides.
+    /// The memory of each web process in MiB beyond which it is ended; if 0, the engine decides.
     public var memory = 0
-    /// The content security policy of documents that bring none.
+    /// The content security policy of documents that have none of their own; `nil` for none.
     public var contentSecurityPolicy: String?
-    /// What pages with the bridge find besides `WebBridge`.
+    /// The dialects that pages with the bridge can use besides `WebBridge`.
     public var dialects: [PageDialect] = []
-    /// The schemes of links that are calls.
+    /// The schemes of links that are treated as calls.
     public var urlSchemes = ["jxaction"]
-    /// The objects and functions that pages with the bridge find.
+    /// The objects and functions that are defined for pages with the bridge.
     public var exports: [PageExport] = []
-    /// Scripts that run in documents.
+    /// The scripts that run in documents.
     public var scripts: [PageScript] = []
-    /// What pages do not load, do not show, or load by https.
+    /// The filters: what pages do not load, do not show, or load by https.
     public var filters: [PageFilter] = []
-    /// The name in lists of the desktop; nil: the profile's.
+    /// The name in lists of the desktop; `nil` for the profile's name.
     public var desktopName: String?
     /// The icon's name there.
     public var desktopIcon = "web-browser"
     /// The schemes whose addresses the desktop opens with the profile.
     public var desktopSchemes: [String] = []
-    /// Whose offline packages are used.
+    /// The keys of the offline packages that may be used.
     public var packageKeys: [PackageKey] = []
-    /// Who answers panels.
+    /// What answers panels.
     public var panels = Panels.daemon
     /// The size of windows.
     public var size = Size(width: 1024, height: 768)
-    /// Whether windows have the whole screen and no decoration.
+    /// Whether windows fill the screen and have no decoration.
     public var isKiosk = false
-    /// How much larger than usual documents are shown, in percent.
+    /// The zoom of documents in percent.
     public var zoom = 100
     /// Whether cookies and storage outlive the process.
     public var isPersistent = false
-    /// Whose the cookies of pages are.
+    /// The owner of the cookies of pages.
     public var cookies = Cookies.own
-    /// The origins whose pages are loaded again when another user logs in at the daemon.
+    /// The origins whose pages are reloaded when another user logs in at the daemon.
     public var reloadsOnLogin: [PageOrigin] = []
-    /// Reloads after crashes within ``reloadsWithin``.
+    /// The maximum number of reloads after crashes within ``reloadsWithin``.
     public var reloads = 3
-    /// The time in which reloads count.
+    /// The time in which reloads are counted.
     public var reloadsWithin = Duration.seconds(60)
     /// The time without an answer after which a page counts as hung.
     public var unresponsive = Duration.seconds(8)
-    /// Whether pages that show nothing are loaded once more.
+    /// Whether blank pages are reloaded once.
     public var isBlankChecked = true
-    /// Views that wait for a page.
+    /// The number of views that wait for a page.
     public var warmViews = 1
-    /// Pages that are open at once.
+    /// The maximum number of open pages.
     public var maximumViews = 8
-    /// The tasks that pages may call about themselves.
+    /// The container's tasks that pages may call for themselves.
     public var pageTasks: [String] = ["web.close"]
     /// The patterns of the events that are published.
     public var events: [String] = [
@@ -181,9 +181,9 @@ public struct Profile: Sendable, Hashable {
         "media_keys", "storage_access", "files", "print",
     ]
 
-    /// ``memory``, where the profile bounds it.
+    /// The value of ``memory``; `nil` if the profile does not limit it.
     public var memoryMegabytes: Int? { memory > 0 ? memory : nil }
 
-    /// The defaults.
+    /// Creates a profile with the default values.
     public init() {}
 }

@@ -2,12 +2,12 @@ internal import FileTrust
 internal import Glibc
 internal import TOMLDocument
 
-/// Where profiles are, by their names.
+/// Finds profiles by their names.
 public enum ProfileFile {
-    /// Names become parts of paths.
+    /// The maximum length of a name, which becomes a part of a path.
     private static let maximumNameBytes = 64
 
-    /// Whether a name may be a profile's.
+    /// Whether a text is a valid profile name.
     static func isName(_ name: String) -> Bool {
         (1...maximumNameBytes).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in
@@ -19,10 +19,10 @@ public enum ProfileFile {
             }
     }
 
-    /// The profile of this name: this user's own, else the machine's. Blocks.
+    /// Reads the profile of this name: the user's own, else the system's. Blocks.
     ///
     /// - Parameter name: The name.
-    /// - Throws: What is wrong with the name, the file or what it says.
+    /// - Throws: The problems of the name, the file or its content.
     public static func profile(named name: String) throws(ProfileProblems) -> Profile {
         guard isName(name) else {
             throw ProfileProblems(lines: ["a profile's name has 1 to 64 of the characters a-z, 0-9, - and _: \(name)"])
@@ -34,10 +34,10 @@ public enum ProfileFile {
         return try profile(at: path)
     }
 
-    /// The profile in a file. No other user may be able to change it, or the files of its scripts. Blocks.
+    /// Reads the profile in a file. Other users must not be able to change it or the files of its scripts. Blocks.
     ///
     /// - Parameter path: The file.
-    /// - Throws: What is wrong with the file, or with what it says.
+    /// - Throws: The problems of the file or its content.
     public static func profile(at path: String) throws(ProfileProblems) -> Profile {
         do throws(FileTrust.Doubt) {
             try FileTrust.check(path)

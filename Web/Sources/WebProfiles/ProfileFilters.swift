@@ -1,7 +1,7 @@
 internal import TOMLDocument
 
 extension ProfileValue where Value == PageFilter {
-    /// A filter of the profile's.
+    /// A filter of the profile.
     static var pageFilter: ProfileValue {
         ProfileValue(
             expected: """

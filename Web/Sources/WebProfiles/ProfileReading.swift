@@ -1,11 +1,11 @@
 public import TOMLDocument
 
-/// Why a profile is not used: everything that is wrong with it.
+/// The reasons why a profile is not used: all of its problems.
 public struct ProfileProblems: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A sentence each, with its place.
+    /// One sentence for each problem, with its position.
     public let lines: [String]
 
-    /// All of them, a line each.
+    /// All problems, one for each line.
     public var description: String { lines.joined(separator: "\n") }
 }
 
@@ -13,7 +13,7 @@ extension Profile {
     /// Reads a profile.
     ///
     /// - Parameter document: Its file.
-    /// - Throws: All that is wrong.
+    /// - Throws: All problems.
     public init(_ document: TOMLDocument) throws(ProfileProblems) {
         self.init()
         var lines: [String] = []
@@ -39,7 +39,7 @@ extension Profile {
         }
     }
 
-    /// What does not fit together. Asked of a profile that flags have changed, too.
+    /// The contradictions between settings. Also checked after flags have changed the profile.
     public var contradictions: [String] {
         var problems = bridge.filter { !allow.contains($0) }.map {
             "bridge: \($0) gets the bridge, but no page may go there; add it to allow"

@@ -2,7 +2,7 @@ internal import FileTrust
 internal import TOMLDocument
 
 extension ProfileValue where Value == PageScript {
-    /// A script of the profile's.
+    /// A script of the profile.
     static var pageScript: ProfileValue {
         ProfileValue(
             expected: """
@@ -31,10 +31,10 @@ extension ProfileValue where Value == PageScript {
 }
 
 extension Profile {
-    /// Reads the files of the scripts, which no other user may be able to change. Blocks.
+    /// Reads the files of the scripts, which other users must not be able to change. Blocks.
     ///
     /// - Parameter path: The profile's file.
-    /// - Throws: All that is wrong with them.
+    /// - Throws: All problems of the files.
     mutating func readScripts(of path: String) throws(ProfileProblems) {
         var lines: [String] = []
         if scripts.count > PageScript.maximum {
@@ -56,7 +56,7 @@ extension Profile {
         guard lines.isEmpty else { throw ProfileProblems(lines: lines) }
     }
 
-    /// Why a script is not used.
+    /// The reason why a script is not used.
     private struct ScriptDoubt: Error {
         var reason: String
     }

@@ -1,18 +1,18 @@
 internal import TOMLDocument
 
-/// One setting of a profile, declared once: reading, the messages about it, its default, and what the sample says.
+/// The single declaration of a profile's setting: its reading, messages, default, and text in the sample.
 struct ProfileSetting: Sendable {
-    /// The key with its table, as in `window.size`.
+    /// The key with its table, such as `window.size`.
     let key: String
-    /// What its values look like, for messages.
+    /// The form of its values, for messages.
     let expected: String
-    /// What it is for.
+    /// The purpose of the setting.
     let documentation: String
-    /// The value that the sample shows; without one the default.
+    /// The value in the sample; `nil` for the default.
     let example: String?
-    /// Reads a value; false where it is none.
+    /// Reads a value; returns false if it is not valid.
     let read: @Sendable (TOMLValue, inout Profile) -> Bool
-    /// The value as TOML; nil: there is none.
+    /// Returns the value as TOML; `nil` if there is none.
     let write: @Sendable (Profile) -> String?
 
     init<Value>(
@@ -31,12 +31,12 @@ struct ProfileSetting: Sendable {
         write = { type.write($0[keyPath: path]) }
     }
 
-    /// The table that the key stands in; empty for a key at the top.
+    /// The table of the key; empty for a key at the top level.
     var table: String { key.firstIndex(of: ".").map { String(key[..<$0]) } ?? "" }
     /// The key within its table.
     var name: String { key.firstIndex(of: ".").map { String(key[key.index(after: $0)...]) } ?? key }
 
-    /// All of them, those of a table together.
+    /// All settings, grouped by table.
     static let all: [ProfileSetting] =
         [
             ProfileSetting(

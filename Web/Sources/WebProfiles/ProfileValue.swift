@@ -1,16 +1,16 @@
 internal import OfflinePackages
 internal import TOMLDocument
 
-/// The values of settings, from TOML and to it.
+/// A type of setting values, which converts them from and to TOML.
 struct ProfileValue<Value: Sendable>: Sendable {
-    /// What they look like, for messages.
+    /// The form of the values, for messages.
     let expected: String
-    /// Nil: the value is none of these.
+    /// Reads a value; `nil` if it is not of this type.
     let read: @Sendable (TOMLValue) -> Value?
-    /// Nil: there is no value.
+    /// Writes a value; `nil` if there is none.
     let write: @Sendable (Value) -> String?
 
-    /// A list of these.
+    /// A list of values.
     static func list<Item>(of item: ProfileValue<Item>) -> ProfileValue where Value == [Item] {
         ProfileValue(
             expected: "a list, each \(item.expected)",
@@ -22,13 +22,13 @@ struct ProfileValue<Value: Sendable>: Sendable {
             write: { "[\($0.compactMap(item.write).joined(separator: ", "))]" })
     }
 
-    /// One of these, for a member that may be absent.
+    /// A value for an optional member.
     static func some<Item>(_ item: ProfileValue<Item>) -> ProfileValue where Value == Item? {
         ProfileValue(
             expected: item.expected, read: { item.read($0).map { .some($0) } }, write: { $0.flatMap(item.write) })
     }
 
-    /// Reads a member of a table; false: the value is none of these.
+    /// Reads a member of a table; returns false if the value is not of this type.
     static func read<Member>(
         _ value: TOMLValue, _ type: ProfileValue<Member>, _ member: inout Member
     ) -> Bool {
@@ -37,7 +37,7 @@ struct ProfileValue<Value: Sendable>: Sendable {
         return true
     }
 
-    /// A text in quotes, as TOML has it.
+    /// Returns a text in TOML quotes.
     fileprivate static func quoted(_ text: String) -> String {
         "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
@@ -59,7 +59,7 @@ extension ProfileValue where Value == String {
 }
 
 extension ProfileValue where Value == String? {
-    /// A text, or nothing.
+    /// An optional text.
     static var optionalText: ProfileValue {
         ProfileValue(
             expected: "a text", read: { $0.string.flatMap { $0.isEmpty ? nil : .some($0) } },
@@ -77,7 +77,7 @@ extension ProfileValue where Value == PageOrigin {
 }
 
 extension ProfileValue where Value == ResponsePattern {
-    /// Responses by their type or their status.
+    /// A pattern of responses by type or status.
     static var responsePattern: ProfileValue {
         ProfileValue(
             expected: """
@@ -144,7 +144,7 @@ extension ProfileValue where Value == Int {
 }
 
 extension ProfileValue where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-    /// One of an enumeration's words.
+    /// A raw value of an enumeration.
     static var choice: ProfileValue {
         ProfileValue(
             expected: "one of \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))",
@@ -162,7 +162,7 @@ extension ProfileValue where Value == Profile.Size {
 }
 
 extension Profile.Size {
-    /// The size that a text such as `1280x720` says; nil where it says none.
+    /// Parses a size such as `1280x720`; `nil` if the text is not valid.
     ///
     /// - Parameter text: The text.
     public init?(_ text: String) {
@@ -175,7 +175,7 @@ extension Profile.Size {
 }
 
 extension ProfileValue where Value == Duration {
-    /// A time of a millisecond to a day, with its unit.
+    /// A time from one millisecond to a day, with its unit.
     static var duration: ProfileValue {
         ProfileValue(
             expected: "a time with its unit, ms, s, m or h, such as \"8s\"",

@@ -1,19 +1,19 @@
-/// Responses that are not shown as documents, by their type or their status.
+/// A pattern of responses that are not shown as documents, by type or status.
 public enum ResponsePattern: Hashable, Sendable, CustomStringConvertible {
     /// A content type, such as `application/pdf`.
     case type(String)
-    /// All content types of a kind, such as `video/*`, by the kind.
+    /// All content types with this first part, such as `video` for `video/*`.
     case kind(String)
-    /// Statuses of HTTP.
+    /// A range of HTTP statuses.
     case status(ClosedRange<Int>)
 
-    /// How many a profile may have.
+    /// The maximum number of patterns in a profile.
     public static let maximum = 64
-    /// The longest content type.
+    /// The maximum length of a content type.
     private static let maximumTypeBytes = 127
 
-    /// The pattern that a text says: a content type without parameters, one with `*` in place of its second part, a
-    /// status such as `404`, or a hundred of them such as `5xx`; nil: it says none.
+    /// Parses a pattern: a content type without parameters, one with `*` in place of its second part, a status such as
+    /// `404`, or a class of statuses such as `5xx`; `nil` if the text is none of these.
     ///
     /// - Parameter text: The text.
     public init?(_ text: String) {
@@ -50,7 +50,7 @@ public enum ResponsePattern: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// The text that says it.
+    /// The text of the pattern.
     public var description: String {
         switch self {
         case .type(let type): type
@@ -60,11 +60,11 @@ public enum ResponsePattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a response is one of these.
+    /// Whether a response matches the pattern.
     ///
     /// - Parameters:
     ///   - type: Its content type, without parameters.
-    ///   - status: Its status; 0: it has none.
+    ///   - status: Its status; 0 for none.
     public func matches(type: String, status: Int) -> Bool {
         switch self {
         case .type(let own): type.lowercased().utf8.elementsEqual(own.utf8)

@@ -1,4 +1,4 @@
-// WebTasks: the tasks web.… by which the daemon's clients use the pages, and what others hear of these.
+// WebTasks: the tasks web.… with which the daemon's clients use the pages, and the events about these.
 public import BridgeClient
 internal import BridgeJSON
 internal import Glibc
@@ -9,25 +9,25 @@ public import WebProfiles
 /// The container's own connection to the daemon: tasks, events, panels.
 @MainActor
 public final class ControlPlane {
-    /// Events that wait for the daemon; beyond, the oldest are dropped.
+    /// The number of events that may wait for the daemon; beyond it, the oldest are dropped.
     private static let maximumWaitingEvents = 256
 
     let bridge: Bridge
     let container: Container
     private let pageTasks: Set<String>
-    /// Keeps the engine's cookies and the daemon's equal; nil: they are the engine's own.
+    /// Keeps the engine's cookies and the daemon's equal; `nil` if the engine has cookies of its own.
     let replica: CookieReplica?
-    /// What became of the launch workers so far.
+    /// Returns the results of the launch workers so far.
     let launch: @MainActor () -> [LaunchReport]
 
-    /// Uses a connection for a container.
+    /// Creates the control plane of a container.
     ///
     /// - Parameters:
     ///   - bridge: The connection.
     ///   - container: The container.
-    ///   - profile: Which tasks pages may call, which events are published, and who answers panels.
-    ///   - replica: What keeps the engine's cookies and the daemon's equal; nil: they are the engine's own.
-    ///   - launch: Returns what became of the launch workers so far.
+    ///   - profile: The profile, with the tasks that pages may call and the events that are published.
+    ///   - replica: Keeps the engine's cookies and the daemon's equal; `nil` if the engine has cookies of its own.
+    ///   - launch: Returns the results of the launch workers so far.
     public init(
         _ bridge: Bridge, _ container: Container, _ profile: Profile, _ replica: CookieReplica? = nil,
         launch: @escaping @MainActor () -> [LaunchReport]
@@ -49,17 +49,18 @@ public final class ControlPlane {
             if patterns.contains(where: { ContainerEvent.matches($0, event.name) }) { writer.yield(event) }
         }
         Task { [bridge] in
-            // One that the daemon does not take is lost, as for every publisher.
+            // An event that the daemon refuses is lost, as for every publisher.
             for await event in events { try? await bridge.publish(event.name, event.data) }
         }
     }
 
-    /// Ends the connection after the calls of the tasks: those that have come are answered.
+    /// Ends the connection after the calls of the tasks: calls that have arrived are answered.
     public func finish() async { await bridge.finish() }
 
-    // MARK: Who may
+    // MARK: Permissions
 
-    /// Lets the container's own user in; a page only where the profile names the task, and only about itself.
+    /// Admits calls of the container's own user. A page is admitted only if the profile names the task, and only for
+    /// itself.
     ///
     /// - Throws: `permission.denied`.
     func admit(_ call: IncomingCall) throws(BridgeError) {
@@ -70,14 +71,14 @@ public final class ControlPlane {
             data: ["rule": "tasks.pages of the container's profile"])
     }
 
-    /// The page that calls; nil: it is none of this container's.
+    /// Returns the calling page; `nil` if the caller is not a page of this container.
     private func page(of call: IncomingCall) -> Page? {
         guard call.caller.uid == geteuid(), call.caller.origin != "local" else { return nil }
         let session = call.caller.session
         return container.pages.values.first { $0.session.map { SessionID($0) == session } ?? false }
     }
 
-    /// The page that a call is about: a page's own, else the one that is named, else the only one.
+    /// Returns the page that a call refers to: the calling page, else the page that is named, else the only one.
     ///
     /// - Throws: `view.not_found`, `permission.denied`.
     func page(_ number: Int?, _ call: IncomingCall) throws(BridgeError) -> Page {

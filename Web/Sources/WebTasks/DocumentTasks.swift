@@ -114,7 +114,7 @@ extension ControlPlane {
         }
     }
 
-    /// Origins out of texts.
+    /// Parses origins.
     ///
     /// - Throws: `options.invalid`.
     private static func origins(_ texts: [String]) throws -> [PageOrigin] {

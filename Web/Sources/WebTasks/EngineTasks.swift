@@ -16,7 +16,7 @@ struct DownloadOptions: Codable, Sendable {
 struct DataOptions: Codable, Sendable {
     var types: [WebsiteDataType]?
     var names: [String]?
-    /// Seconds: only what was changed within these.
+    /// The time in seconds within which the data was changed; `nil` for all data.
     var within: Int?
 }
 
@@ -31,13 +31,13 @@ struct PoolState: Codable, Sendable {
     var longTurns: LongTurnsState
 }
 
-/// The turns of the main loop that took long.
+/// The statistics of long turns of the main loop.
 struct LongTurnsState: Codable, Sendable {
     var count: Int
     var longestUs: Int
     var longestOwnUs: Int
     var longestByClockUs: Int
-    /// How many were long, by what took most of each.
+    /// The number of long turns by the work that used most of each.
     var work: [String: Int]
 
     init(_ turns: LongTurns) {
@@ -51,7 +51,7 @@ struct LongTurnsState: Codable, Sendable {
 
 struct ProcessState: Codable, Sendable {
     var pid: Int32
-    /// In bytes.
+    /// The memory in bytes; `nil` if unknown.
     var memory: Int?
 }
 

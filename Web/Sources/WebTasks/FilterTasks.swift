@@ -9,9 +9,9 @@ struct FilterOptions: Codable, Sendable {
 }
 
 struct FilterLists: Codable, Sendable {
-    /// Those of clients.
+    /// The filters of clients.
     var filters: [PageFilter]
-    /// Those of the profile, which stay.
+    /// The filters of the profile, which are permanent.
     var profile: [PageFilter]
 }
 

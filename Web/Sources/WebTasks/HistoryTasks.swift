@@ -78,7 +78,7 @@ extension ControlPlane {
         return state(page)
     }
 
-    /// A title that windows can show; empty: the page's own.
+    /// Returns a title that windows can show; `nil` for an empty text, which selects the page's own title.
     private static func title(_ text: String) -> String? { text.isEmpty ? nil : String(text.prefix(200)) }
 
     private func setWindow(_ options: WindowOptions, _ call: IncomingCall) throws -> WindowState {

@@ -1,37 +1,37 @@
-/// When pages are loaded again because another user has logged in, as a state machine. Pages may log in whenever they
-/// are loaded: one user is one change, and after a change there is a pause, so that no pages reload each other without
-/// end.
+/// Decides, as a state machine, when pages are reloaded because another user has logged in. Pages may log in whenever
+/// they are loaded. Therefore each user counts as one change, and a pause follows each change, so that pages do not
+/// reload each other forever.
 public struct LoginChanges: Sendable {
-    /// How long the pause is.
+    /// The length of the pause.
     public static let pause = Duration.seconds(5)
 
     private enum Known: Equatable {
         case nothing
-        /// The name as it was sent, in bytes; nil: nobody is logged in.
+        /// The bytes of the name as it was sent; `nil` if no user is logged in.
         case user([UInt8]?)
     }
 
     /// The user of the last login or logout.
     private var latest = Known.nothing
-    /// The user for whom pages were loaded.
+    /// The user for whom pages were last reloaded.
     private var served = Known.nothing
     private var isPausing = false
 
-    /// Nothing has been heard yet.
+    /// Creates the state before the first event.
     public init() {}
 
-    /// A session has logged in or out.
+    /// Notes that a session has logged in or out.
     ///
-    /// - Parameter user: The user; nil: nobody.
-    /// - Returns: Whether pages are to be loaded again now; then a pause begins.
+    /// - Parameter user: The user; `nil` for none.
+    /// - Returns: Whether pages must be reloaded now; a pause then begins.
     public mutating func heard(_ user: String?) -> Bool {
         latest = .user(user.map { Array($0.utf8) })
         return serve()
     }
 
-    /// The pause is over.
+    /// Notes that the pause is over.
     ///
-    /// - Returns: Whether pages are to be loaded again now; then another pause begins.
+    /// - Returns: Whether pages must be reloaded now; another pause then begins.
     public mutating func pauseEnded() -> Bool {
         isPausing = false
         return serve()

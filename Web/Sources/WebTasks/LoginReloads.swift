@@ -5,7 +5,7 @@ public import WebContainer
 internal import WebKitViews
 public import WebProfiles
 
-/// Loads pages again when another user has logged in at the daemon, or out.
+/// Reloads pages when another user has logged in or out at the daemon.
 @MainActor
 public final class LoginReloads {
     private static let event = "login.changed"
@@ -14,25 +14,25 @@ public final class LoginReloads {
     private let container: Container
     private let origins: Set<PageOrigin>
     private var changes = LoginChanges()
-    /// The session that logged in or out last. Its page has done so by itself.
+    /// The session that logged in or out last. Its page updates itself.
     private var session: Int64?
     private var pause: LoopSource?
 
-    /// Reloads pages of some origins.
+    /// Creates the reloads of pages of some origins.
     ///
     /// - Parameters:
     ///   - bridge: The connection to the daemon.
     ///   - container: The pages.
-    ///   - origins: Whose pages are loaded again.
+    ///   - origins: The origins whose pages are reloaded.
     public init(_ bridge: Bridge, _ container: Container, _ origins: [PageOrigin]) {
         self.bridge = bridge
         self.container = container
         self.origins = Set(origins)
     }
 
-    /// Begins to listen. The listener keeps this object for as long as the connection.
+    /// Subscribes to logins. The subscription retains this object as long as the connection exists.
     ///
-    /// - Throws: What the daemon says.
+    /// - Throws: The daemon's error.
     public func start() async throws(BridgeError) {
         let events = try await bridge.subscribe(to: Self.event)
         Task {
@@ -53,7 +53,7 @@ public final class LoginReloads {
             if changes.pauseEnded() { reload() }
         }
         for page in container.pages.values where isConcerned(page) {
-            // What comes of it, the page shows.
+            // The page shows the result.
             Task { try? await page.reload() }
         }
     }

@@ -6,7 +6,7 @@ internal import WebContainer
 internal import WebKitViews
 internal import WebProfiles
 
-/// How far a load is waited for.
+/// The step of a load that a call waits for.
 enum LoadWait: String, Codable, Sendable {
     case committed, finished
 }
@@ -42,9 +42,9 @@ struct ViewState: Codable, Sendable {
 }
 
 extension ControlPlane {
-    /// Provides the tasks, and says so by the event `web.ready`.
+    /// Provides the tasks, then publishes the event `web.ready`.
     ///
-    /// - Throws: What the daemon says.
+    /// - Throws: The daemon's error.
     public func provide() async throws(BridgeError) {
         try await provide("web.open", "Opens a page in a window of its own.") { (plane, options: OpenOptions, call) in
             try await plane.open(options, call)
@@ -137,7 +137,7 @@ extension ControlPlane {
         }
     }
 
-    /// Provides one task, whose work is done on the main thread.
+    /// Provides one task, whose handler runs on the main thread.
     func provide<Options: Decodable & Sendable, Result: Encodable & Sendable>(
         _ task: String, _ summary: String,
         _ body: @escaping @MainActor @Sendable (ControlPlane, Options, IncomingCall) async throws -> Result
@@ -165,13 +165,13 @@ struct Status: Codable, Sendable {
     var launch: [LaunchState]
 }
 
-/// What became of a launch worker.
+/// The result of a launch worker.
 struct LaunchState: Codable, Sendable {
     var name: String
     var phase: String
     var durationUs: Int
     var state: String
-    /// Why it failed.
+    /// The reason of the failure; `nil` if it succeeded.
     var error: String?
 
     init(_ report: LaunchReport) {

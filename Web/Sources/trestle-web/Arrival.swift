@@ -1,15 +1,15 @@
-/// Something that comes once, or that turns out not to come, and that one waits for.
+/// An event that happens once or fails, and that one caller can wait for.
 @MainActor
 final class Arrival {
     private var outcome: Result<Void, any Error>?
     private var waiting: CheckedContinuation<Void, any Error>?
 
-    /// It is there now. What comes later changes nothing.
+    /// Marks the event as happened. Later calls have no effect.
     func come() { settle(.success(())) }
 
-    /// It will not come.
+    /// Marks the event as failed.
     ///
-    /// - Parameter error: Why.
+    /// - Parameter error: The reason.
     func fail(_ error: any Error) { settle(.failure(error)) }
 
     private func settle(_ outcome: Result<Void, any Error>) {
@@ -19,9 +19,9 @@ final class Arrival {
         waiting = nil
     }
 
-    /// Returns when it is there. One waits at a time.
+    /// Waits for the event. Only one caller may wait at a time.
     ///
-    /// - Throws: Why it will not come.
+    /// - Throws: The reason of the failure.
     func wait() async throws {
         if let outcome { return try outcome.get() }
         try await withCheckedThrowingContinuation { waiting = $0 }

@@ -6,12 +6,12 @@ import WebContainer
 import WebKitViews
 import WebProfiles
 
-// What is done at launch.
+// The work at launch.
 extension Assembly {
-    /// The program ends, and has said why: the workers behind this one do not run.
+    /// The program ends and has reported the reason: later workers do not run.
     struct Ended: Error {}
 
-    /// The daemon's cookies have not come in time.
+    /// The daemon's cookies have not arrived in time.
     struct CookiesMissing: Error, CustomStringConvertible {
         var description: String { "the daemon's cookies did not come in time" }
     }
@@ -51,11 +51,11 @@ extension Assembly {
 
     private func pageWorkers(_ start: String) -> [LaunchWorker<LaunchPhase>] {
         var workers = [
-            // No page is loaded without them, by whomever.
+            // No page may be loaded without the filters.
             LaunchWorker<LaunchPhase>("filters.compile", phase: .beforePages) { [unowned self] in
                 try await useFilters()
             },
-            // The daemon may come later.
+            // The daemon may start later.
             LaunchWorker("daemon.connect", phase: .beforePages, after: ["filters.compile"]) { [unowned self] in
                 Task { await connect() }
             },
@@ -86,7 +86,7 @@ extension Assembly {
                 })
         }
         if let uri = command.uri, profile.hasScheme(of: uri) {
-            // Its page hears of it by an event.
+            // The page receives the address in an event.
             workers.append(
                 LaunchWorker(
                     "address.open", phase: .afterPages, after: command.noTasks ? [] : ["tasks.provide"], required: false
@@ -101,7 +101,7 @@ extension Assembly {
         throw ended(EX_UNAVAILABLE)
     }
 
-    /// There is one instance of a profile at a time, but for pictures.
+    /// Ensures one instance of a profile at a time, except for screenshots.
     private func registerInstance() throws(Ended) {
         guard let profile = command.profile, command.screenshot == nil,
             let instance = SingleInstance("io.trestle.Web.profile_\(profile)")
@@ -113,7 +113,7 @@ extension Assembly {
         self.instance = instance
     }
 
-    /// Has the filters of the profile hold.
+    /// Activates the filters of the profile.
     private func useFilters() async throws(Ended) {
         do throws(Container.FilterRefusal) {
             try await container?.setFilters(profile.filters, of: .profile)
@@ -124,7 +124,7 @@ extension Assembly {
         }
     }
 
-    /// Returns when the first page may be loaded with the daemon's cookies.
+    /// Waits until the first page may be loaded with the daemon's cookies.
     private func cookiesArrive() async throws {
         let timer = LoopSource.timer(after: Self.cookiePatience) { [arrival] in arrival.fail(CookiesMissing()) }
         defer { timer.cancel() }

@@ -9,30 +9,30 @@ import WebPackages
 import WebProfiles
 import WebTasks
 
-/// Everything that runs, put together.
+/// The running program with all its parts.
 @MainActor
 final class Assembly {
     let command: TrestleWeb
     let profile: Profile
     private var status: Int32 = 0
-    /// The program ends, and has said why.
+    /// Whether the program ends and has reported the reason.
     private(set) var isEnding = false
     /// The startup work.
     let registry: LaunchRegistry<LaunchPhase>
     private(set) var container: Container?
     var instance: SingleInstance?
     private var control: ControlPlane?
-    /// The last page has been closed.
+    /// Whether the last page has been closed.
     private var isFinishing = false
-    /// How long the answers to calls of the last page may take.
+    /// How long the program waits at its end for the answers to calls.
     private static let finishPatience = Duration.seconds(2)
     private var replica: CookieReplica?
-    /// The daemon's cookies, or that there are none.
+    /// The arrival of the daemon's cookies, or the fact that there are none.
     let arrival = Arrival()
-    /// The tasks are provided, so that events are published, or will not be.
+    /// The arrival of the moment when tasks are provided and events are published, or its failure.
     let provision = Arrival()
     private let parameters: Parameters
-    /// Made first of all, before there are threads.
+    /// Created first, before there are threads.
     let notifier = ServiceNotifier()
 
     init(_ command: TrestleWeb, _ profile: Profile, _ parameters: Parameters) {
@@ -43,7 +43,7 @@ final class Assembly {
         self.profile = profile
     }
 
-    /// Shows the first page, and runs until the last one is closed, or a signal comes.
+    /// Shows the first page, and runs until the last page is closed or a signal arrives.
     ///
     /// - Parameter start: The address.
     /// - Returns: The exit status.
@@ -57,7 +57,7 @@ final class Assembly {
         return status
     }
 
-    /// Makes the container, which hears of other starts and of the machine.
+    /// Creates the container, which is notified of other starts of the program and of the machine's sleep and lock.
     func makeContainer() {
         let container = Container(settings)
         self.container = container
@@ -67,7 +67,7 @@ final class Assembly {
         }
         container.onLastClosed = { [weak self] in self?.lastPageClosed() }
         LoginManager.watch { change, delay in
-            // The machine sleeps when the daemon has the events of all pages, for which this is held.
+            // The machine sleeps after the daemon has the events of all pages: the lock is held until then.
             container.publishByPages("lifecycle.\(change.rawValue)") { withExtendedLifetime(delay) {} }
             if change == .resumed { container.woke() }
         }
@@ -89,7 +89,7 @@ final class Assembly {
         return settings
     }
 
-    /// Provides the tasks and has the daemon's cookies, now or when there is a daemon.
+    /// Provides the tasks and copies the daemon's cookies, now or when there is a daemon.
     func connect() async {
         guard let container, needsDaemon else { return }
         do throws(BridgeError) {
@@ -114,12 +114,12 @@ final class Assembly {
         }
     }
 
-    /// Whether something of the profile takes a connection to the daemon, beside those of pages.
+    /// Whether the profile needs a connection to the daemon, besides those of pages.
     private var needsDaemon: Bool {
         !command.noTasks || profile.cookies == .sync || !profile.reloadsOnLogin.isEmpty
     }
 
-    /// Begins to keep the engine's cookies and the daemon's equal; nil: they are the engine's own.
+    /// Starts to keep the engine's cookies and the daemon's equal; `nil` if the engine has cookies of its own.
     private func copyCookies(_ bridge: Bridge, _ container: Container) async throws(BridgeError) -> CookieReplica? {
         guard profile.cookies == .sync else { return nil }
         let replica = CookieReplica(bridge, container.cookies, name: "web.\(command.profile ?? "default")")
@@ -132,7 +132,7 @@ final class Assembly {
         return replica
     }
 
-    /// Begins to load pages again when another user logs in, where the profile says so.
+    /// Starts to reload pages when another user logs in, if the profile requests it.
     private func followLogins(_ bridge: Bridge, _ container: Container) async {
         guard !profile.reloadsOnLogin.isEmpty else { return }
         do throws(BridgeError) {
@@ -143,7 +143,7 @@ final class Assembly {
         }
     }
 
-    /// Ends the program when the calls that closed the last page, and others, are answered.
+    /// Ends the program after the calls in flight, such as the one that closed the last page, are answered.
     private func lastPageClosed() {
         guard let control else { return MainLoop.quit() }
         isFinishing = true
@@ -155,7 +155,8 @@ final class Assembly {
         }
     }
 
-    /// Ends the program when the daemon's socket is gone. One that is restarted leaves its socket, or is waited for.
+    /// Ends the program when the daemon's socket has been removed. A daemon that is restarted keeps its socket, or is
+    /// waited for.
     private func watch(_ bridge: Bridge) {
         let socket = command.socket ?? Bridge.defaultSocketPath
         Task {
@@ -167,7 +168,7 @@ final class Assembly {
         }
     }
 
-    /// Ends the program, which has said why.
+    /// Ends the program, which has reported the reason.
     func end(_ status: Int32) {
         isEnding = true
         self.status = status

@@ -3,15 +3,16 @@ import Glibc
 import MainLoop
 import WebKitViews
 
-/// Compiles content filters; the program runs itself so. It is no command for people.
+/// Compiles content filters in a child process of the program. Not a command for people.
 struct CompileFilters: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "compile-filters", shouldDisplay: false)
 
-    /// How the program runs itself, but for the folder.
+    /// The command line of the child process, without the folder.
     static let commandLine = ["/proc/self/exe", "compile-filters"]
 
-    /// The processor's time in seconds. As many filters as there may be usually take a tenth of one, and what takes
-    /// longer takes little memory: so that has no limit of its own, which the engine's reserved memory would be past.
+    /// The limit of CPU time in seconds. The maximum number of filters usually takes a tenth of a second. Filters that
+    /// take longer need little memory, so memory has no limit of its own; the engine's reserved address space would
+    /// exceed one.
     private static let maximumSeconds: rlim_t = 5
 
     @Argument(help: "Where the compiled filters go.")
@@ -27,7 +28,7 @@ struct CompileFilters: ParsableCommand {
     }
 
     private func limit() {
-        // SIGXCPU at the first limit shows why the process ended; SIGKILL at the second could come from any process. The
+        // SIGXCPU at the first limit shows why the process ended; SIGKILL at the second could have other causes. The
         // parent may have blocked or ignored SIGXCPU.
         signal(SIGXCPU, SIG_DFL)
         var signals = sigset_t()
@@ -47,7 +48,7 @@ struct CompileFilters: ParsableCommand {
         return source
     }
 
-    /// What is wrong with the filters; nil: nothing.
+    /// Compiles filters and returns the problem; `nil` for none.
     @MainActor
     private static func compile(_ source: [UInt8], _ folder: String) -> String? {
         var problem: String?

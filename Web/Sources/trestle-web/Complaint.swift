@@ -2,22 +2,22 @@ import ArgumentParser
 import Glibc
 import OfflinePackages
 
-/// What is wrong, on standard error.
+/// Writes problems to standard error.
 enum Complaint {
     /// Writes lines.
     static func write(_ lines: [String]) {
         let bytes = lines.flatMap { Array("trestle-web: \($0)\n".utf8) }
-        // Where standard error is closed, nobody wants to know.
+        // If standard error is closed, the lines are lost.
         _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// Writes lines, and makes the exit of it.
+    /// Writes lines, and returns the exit code.
     static func refuse(_ lines: [String], _ status: Int32) -> ExitCode {
         write(lines)
         return ExitCode(status)
     }
 
-    /// Does something with packages; a fault ends the program, with the code of its error.
+    /// Runs an action on packages; a fault ends the program, with the code of its error in the message.
     static func about<Result>(_ body: () throws(PackageFault) -> Result) throws -> Result {
         do throws(PackageFault) {
             return try body()

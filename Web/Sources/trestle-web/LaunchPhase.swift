@@ -1,13 +1,13 @@
 import LaunchWorkers
 
-/// A part of the start. Every worker of a phase has run before the next phase begins.
+/// A phase of the launch. Every worker of a phase has finished before the next phase begins.
 enum LaunchPhase: String, LaunchPhases {
-    /// The display, and whether this is the profile's only instance.
+    /// The display, and the check for another instance of the profile.
     case environment
-    /// What documents find from the first one on.
+    /// The state that the first document already needs.
     case beforePages
     /// The first page.
     case pages
-    /// What may be done while pages are shown.
+    /// The work that may be done while pages are shown.
     case afterPages
 }

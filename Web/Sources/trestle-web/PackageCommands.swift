@@ -5,14 +5,14 @@ import OfflinePackages
 import WebPackages
 import WebProfiles
 
-/// The commands about offline packages.
+/// The commands for offline packages.
 struct PackageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trestle-web", abstract: "Installs offline packages, from which pages are shown.",
         version: TrestleVersion.current, subcommands: [Install.self, List.self, Remove.self, RollBack.self])
 }
 
-/// Where packages are: all profiles of a user share them.
+/// The folder of packages, shared by all profiles of a user.
 enum PackageLocation {
     static var path: String? {
         let data = getenv("XDG_DATA_HOME").map { String(cString: $0) }
@@ -21,7 +21,7 @@ enum PackageLocation {
     }
 }
 
-/// Whose packages a command is about.
+/// The options of commands for packages.
 struct PackageOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The profile that names the keys of packages.", valueName: "name"))
     var profile: String?
@@ -30,9 +30,9 @@ struct PackageOptions: ParsableArguments {
         help: ArgumentHelp("A public key that signs packages. May be repeated.", valueName: "key"))
     var keys: [String] = []
 
-    /// The packages.
+    /// Returns the library of packages.
     ///
-    /// - Throws: What is wrong with the profile or a key.
+    /// - Throws: The problem of the profile or a key.
     func library() throws -> PackageLibrary {
         var known = try keys.map { text in
             guard let key = PackageKey(text) else {

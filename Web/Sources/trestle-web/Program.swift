@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// Runs the command that the first argument names, else the one that shows pages: an address stands where the name of
-/// a command would.
+/// Runs the command that the first argument names. Without one it runs the command that shows pages: an address takes
+/// the place of a command name.
 @main
 enum Program {
     static func main() {

@@ -1,4 +1,5 @@
-// trestle-web: shows pages in windows, lends them the daemon's tasks, and lends the daemon's clients the pages.
+// trestle-web: shows pages in windows, gives them access to the daemon's tasks, and gives the daemon's clients access
+// to the pages.
 import ArgumentParser
 import BridgeClient
 import CommandLineSupport
@@ -36,7 +37,7 @@ struct TrestleWeb: ParsableCommand {
             """,
         version: TrestleVersion.current)
 
-    /// What of the configuration is printed.
+    /// The part of the configuration that is printed.
     enum Print: String, ExpressibleByArgument, CaseIterable {
         case sample
     }
@@ -100,7 +101,7 @@ struct TrestleWeb: ParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// The parameters of pages with a bridge.
+    /// Returns the parameters of pages with a bridge.
     func givenParameters(_ origins: [PageOrigin]) throws -> Parameters {
         var given = Parameters()
         given.origins = Set(origins)
@@ -119,7 +120,7 @@ struct TrestleWeb: ParsableCommand {
         return given
     }
 
-    /// What the profile's file says, and then the flags.
+    /// Returns the profile with the flags applied to it.
     private func combinedProfile() throws -> Profile {
         var combined = Profile()
         do throws(ProfileProblems) {

@@ -1,4 +1,4 @@
-// Objects and functions of the profile: window.NAME.METHOD(…) and window.NAME(…) call tasks, and return promises.
+// Objects and functions of the profile: window.NAME.METHOD(…) and window.NAME(…) call tasks and return promises.
 {
     const described = new Map();
     /** Whether a task has named options, so that arguments can be assigned to them by position. */

@@ -1,4 +1,4 @@
-// Answers that name a function of the page, in callback or callbackFunction: it is called with the result.
+// Answers that name a function of the page in callback or callbackFunction: the function is called with the result.
 shim.takers.push((message) => {
     const name = message.callback ?? message.callbackFunction;
     if (name === undefined) return false;

@@ -1,4 +1,4 @@
-// webkit.messageHandlers.NAME.postMessage(value): a call of the task NAME, and a promise of its result.
+// webkit.messageHandlers.NAME.postMessage(value): calls the task NAME and returns a promise of its result.
 {
     const handlers = new Map();
     webkit.messageHandlers = new Proxy(webkit.messageHandlers, {

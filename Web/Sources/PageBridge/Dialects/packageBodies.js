@@ -1,5 +1,6 @@
-// Bodies of requests to packages. The engine ends the container where it reads the body of a blob or a file: fetch and
-// XMLHttpRequest send these as buffers, and mark what they send. The container reads no body without the mark.
+// Bodies of requests to packages. The engine terminates the container if the container reads the body of a blob or a
+// file. Therefore fetch and XMLHttpRequest send these as buffers and mark each body. The container reads no body
+// without the mark.
 if (location.protocol === "trestle:") {
     const mark = "Trestle-Body";
     const { fetch, Request, Headers, Blob, FormData, URL } = globalThis;
@@ -12,7 +13,7 @@ if (location.protocol === "trestle:") {
     };
     const hasBody = (method) => !/^(GET|HEAD)$/i.test(method);
 
-    /** A form as a blob: the engine does not read those that have files. */
+    /** Encodes a form as a blob: the engine does not read forms that have files. */
     const encode = (form) => {
         const boundary = `----trestle${crypto.randomUUID()}`;
         const escape = (text) => text.replace(/\r?\n|\r/g, "%0D%0A").replaceAll('"', "%22");

@@ -1,4 +1,4 @@
-// WebBridge for pages that bring no client library. One that they load takes its place.
+// WebBridge for pages without a client library. A library that they load replaces it.
 shim.define("WebBridge", {
     call(task, options, callback) {
         if (typeof options === "function") [options, callback] = [{}, options];
@@ -11,7 +11,7 @@ shim.define("WebBridge", {
         shim.call({ task, options: options ?? {} }, (result, error) => {
             callback?.(result ?? null, error ?? null);
             if (!error) return done(result);
-            // Where there is a callback, nobody has to look at the promise.
+            // With a callback, the promise may be ignored.
             if (callback) ended.catch(() => {});
             failed(Object.assign(new Error(error.message), error));
         });

@@ -1,5 +1,5 @@
-// WebViewJavascriptBridge. As in its own containers, it is there once the document has been read: pages touch their
-// elements in the callbacks that they leave in WVJBCallbacks.
+// WebViewJavascriptBridge. As in its own containers, it exists only after the document has been parsed: pages access
+// their elements in the callbacks that they put into WVJBCallbacks.
 {
     const handlers = new Map();
     const responses = new Map();

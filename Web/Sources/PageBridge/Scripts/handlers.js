@@ -1,10 +1,10 @@
-// Handlers that clients add: webkit.messageHandlers.NAME.postMessage(value) calls a task. Those of the list are there
-// from the beginning; the container sends the whole list again when it has changed.
+// Handlers that clients add: webkit.messageHandlers.NAME.postMessage(value) calls a task. The handlers of the list
+// exist from the beginning; the container sends the whole list again after each change.
 {
     const own = webkit.messageHandlers;
     const added = new Map();
     const add = (name, task) => {
-        // What a dialect or the page has under the name stays.
+        // A value that a dialect or the page has under the name stays.
         if (Object.hasOwn(own, name)) return;
         const made = shim.handler(task);
         const descriptor = { value: made.handler, configurable: true, enumerable: true, writable: true };

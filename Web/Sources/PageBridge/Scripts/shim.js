@@ -1,38 +1,38 @@
-// The shim: what a page finds of the bridge, in the page's own world and before its scripts. The container puts the
-// dialects of the profile in the place of the comment below.
+// The shim: the bridge as a page sees it, in the page's own world and before its scripts. The container replaces the
+// comment below with the dialects of the profile.
 "use strict";
 (() => {
     const port = document.createTextNode("");
     const announce = port.dispatchEvent.bind(port);
     const departure = new Event("out");
-    // What each dialect does with a message: it returns true where the message is its own.
+    // The message handlers of the dialects: each returns true if the message is its own.
     const takers = [];
-    // What waits for the answers to the shim's own calls, by their ids.
+    // The callbacks of the shim's own calls, by their ids.
     const waiting = new Map();
     const prefix = "trestle-shim:";
     let lastId = 0;
 
     const shim = {
         takers,
-        // What is done with lines of the container's own, `!NAME JSON`, by their names.
+        // The handlers of the container's own lines, `!NAME JSON`, by name.
         notices: {},
         /** Sends a message, an object or a line. */
         send(value) {
             port.data = typeof value === "string" ? value : JSON.stringify(value);
             announce(departure);
         },
-        /** Sends a call, of which the message gets the id; `callback(result, error)` gets its end. */
+        /** Sends a call and sets its id in the message; `callback(result, error)` receives the outcome. */
         call(message, callback) {
             lastId += 1;
             const id = prefix + lastId;
             waiting.set(id, callback);
-            // No copy: with the one of each call, calls took a tenth longer.
+            // No copy: a copy for each call made calls a tenth slower.
             if (message.jsonrpc) message.id = id;
             else message.callbackId = id;
             shim.send(message);
             return id;
         },
-        /** Ends such a call with an error, here and at the daemon, whose answer is dropped. */
+        /** Ends such a call with an error, here and at the daemon; the daemon's answer is dropped. */
         cancel(id, error) {
             const callback = waiting.get(id);
             if (!callback) return;
@@ -40,7 +40,7 @@
             shim.send({ cancel: id });
             callback(undefined, error);
         },
-        /** An object whose `postMessage` calls a task and returns a promise; `end` takes it from the page. */
+        /** Returns an object whose `postMessage` calls a task and returns a promise; `end` disables it. */
         handler(task) {
             const calls = new Set();
             let isRemoved = false;
@@ -57,7 +57,7 @@
                 const ended = new Promise((done, failed) => {
                     post(value, done, (error) => failed(Object.assign(new Error(error.message), error)));
                 });
-                // Most pages do not look at it.
+                // Most pages ignore the promise.
                 ended.catch(() => {});
                 return ended;
             };
@@ -68,7 +68,7 @@
             };
             return { handler: { postMessage }, end };
         },
-        /** The function of the page that a name such as `app.onScan` stands for; undefined: there is none. */
+        /** Returns the page's function of a name such as `app.onScan`; undefined if there is none. */
         named(name) {
             if (typeof name !== "string" || name === "") return undefined;
             let owner;
@@ -79,14 +79,14 @@
             }
             return typeof value === "function" ? value.bind(owner) : undefined;
         },
-        /** Gives the page something under a name, unless it has something there. */
+        /** Defines a global value for the page, unless the name is already in use. */
         define(name, value) {
             if (name in globalThis) return;
             Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: true });
         },
     };
 
-    /** Ends a call of the shim's own. */
+    /** Ends a call of the shim's own. Returns whether the message belongs to one. */
     function end(message) {
         const id = message.callbackId ?? message.id;
         const callback = waiting.get(id);
@@ -122,7 +122,7 @@
 
     port.addEventListener("in", () => {
         const { data } = port;
-        // No split(): an answer usually comes alone.
+        // No split(): an answer usually arrives alone.
         for (let start = 0, end; start < data.length; start = end + 1) {
             const found = data.indexOf("\n", start);
             end = found < 0 ? data.length : found;
@@ -137,7 +137,7 @@
     const webkit = globalThis.webkit ?? {};
     webkit.messageHandlers ??= {};
     webkit.messageHandlers.bridge ??= { postMessage: shim.send };
-    // The engine's own cannot be defined anew; it is there where the page's world has handlers of the engine.
+    // The engine's own object cannot be redefined; it exists if the page's world has handlers of the engine.
     if (!globalThis.webkit) {
         Object.defineProperty(globalThis, "webkit", { value: webkit, configurable: true, writable: true });
     }

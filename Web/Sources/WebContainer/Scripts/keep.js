@@ -1,14 +1,13 @@
-// The body of a function: the document as it is shown now, as a text of at most `limit` UTF-16 units.
-// Null: the text is longer.
-// The copy has text, styles and pictures, and nothing that runs or is loaded.
+// The body of a function. It returns the current document as a text of at most `limit` UTF-16 units, and null if the
+// text is longer. The copy has text, styles and pictures, and nothing that runs or is loaded.
 const copy = document.documentElement.cloneNode(true);
-/** Does something with each element and its copy. */
+/** Calls `body` with each element and its copy. */
 const each = (selector, body) => {
     const copies = copy.querySelectorAll(selector);
     document.documentElement.querySelectorAll(selector).forEach((element, index) => body(element, copies[index]));
 };
 let room = limit;
-/** A picture as a text; nothing where it is another origin's, or there is no room. */
+/** Returns a picture as a data URL; empty if it belongs to another origin, or there is no room. */
 const drawn = (element, width, height) => {
     try {
         const canvas = document.createElement("canvas");
@@ -28,7 +27,7 @@ const style = (sheet) => {
         made.textContent = [...sheet.cssRules].map(({ cssText }) => cssText).join("\n");
         if (sheet.media.mediaText) made.media = sheet.media.mediaText;
     } catch {
-        // Another origin's, which has no rules for this one.
+        // A style sheet of another origin, whose rules are not accessible.
     }
     return made;
 };

@@ -2,7 +2,7 @@ internal import BridgeJSON
 internal import WebKitViews
 
 extension WebCookie.Key {
-    /// A key as the plugin Cookies writes it; nil: the engine has no such cookies.
+    /// Reads a key in the format of the plugin Cookies; `nil` if the engine does not support such cookies.
     init?(_ json: JSON) {
         guard let name = json["name"]?.stringValue, let host = json["host"]?.stringValue, json["partition"] == nil
         else { return nil }
@@ -11,32 +11,32 @@ extension WebCookie.Key {
             path: json["path"]?.stringValue ?? "/")
     }
 
-    /// As the plugin Cookies writes it.
+    /// The key in the format of the plugin Cookies.
     var json: JSONObject {
         ["name": .string(name), "host": .string(host), "hostOnly": .bool(isHostOnly), "path": .string(path)]
     }
 }
 
 extension WebCookie {
-    /// A cookie as the plugin Cookies writes it; nil: the engine has no such cookies. It has none of bytes that are no
-    /// UTF-8, and no partitions.
+    /// Reads a cookie in the format of the plugin Cookies; `nil` if the engine does not support it: the engine has no
+    /// cookies with bytes that are not UTF-8, and no partitions.
     init?(_ json: JSON) {
         guard let key = Key(json), let value = json["value"]?.stringValue else { return nil }
         self.init(key, value: value)
         expires = json["expires"]?.int64Value
         isSecure = json["secure"]?.boolValue ?? false
         isHTTPOnly = json["httpOnly"]?.boolValue ?? false
-        // To the engine, a cookie that does not say is lax.
+        // The engine treats a cookie without this attribute as lax.
         sameSite = json["sameSite"]?.stringValue.flatMap { SameSite(rawValue: $0) } ?? .lax
     }
 
-    /// As the plugin Cookies writes it.
+    /// The cookie in the format of the plugin Cookies.
     var json: JSON {
         var members = key.json
         members["value"] = .string(value)
         members["secure"] = .bool(isSecure)
         members["httpOnly"] = .bool(isHTTPOnly)
-        // Without secure there is no `none`.
+        // Without `secure`, `none` is not allowed.
         members["sameSite"] = .string(sameSite == .none && !isSecure ? "unset" : sameSite.rawValue)
         members["expires"] = expires.map { JSON.number(JSONNumber($0)) }
         return .object(members)

@@ -3,13 +3,13 @@ public import BridgeJSON
 internal import MainLoop
 public import WebKitViews
 
-/// Keeps the engine's cookies and a profile of the plugin Cookies equal, both ways. One task does the work, step by
-/// step; what becomes due meanwhile is only noted, once for each cookie.
+/// Keeps the engine's cookies and a profile of the plugin Cookies equal, in both directions. One Swift task does the
+/// work, step by step. Work that becomes due meanwhile is only noted, once for each cookie.
 @MainActor
 public final class CookieReplica {
-    /// How long changes of the jar are gathered.
+    /// The time in which changes of the jar are gathered.
     private static let pause = Duration.milliseconds(50)
-    /// The most changes of a call, as the plugin has it, and the most bytes of their texts.
+    /// The maximum number of changes in a call, as in the plugin, and of bytes in their texts.
     private static let maximumChanges = 200
     private static let maximumBytes = 256 << 10
 
@@ -17,38 +17,38 @@ public final class CookieReplica {
     private let jar: WebCookieJar
     private let name: JSON
     private var shadow = CookieShadow()
-    /// The version of the profile up to which everything is known; nil: nothing is.
+    /// The version of the profile up to which all changes are known; `nil` if none are.
     private var version: UInt64?
-    /// Changes of the daemon's that the jar does not have yet.
+    /// The daemon's changes that the jar does not have yet.
     private var waiting: [WebCookie.Key: CookieShadow.Change] = [:]
     private var isJarDue = false
     private var isAttachDue = false
     private var worker: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var gathering: LoopSource?
-    /// How many changes have gone one way or the other.
+    /// The number of changes in both directions.
     private var count = 0
     private var hasReportedProblem = false
-    /// Called with the daemon's error where it does not send its cookies.
+    /// Called with the daemon's error if it does not send its cookies.
     public var onProblem: (@MainActor (BridgeError) -> Void)?
 
-    /// A copy that is not kept equal yet.
+    /// Creates a replica that is not synchronized yet.
     ///
     /// - Parameters:
     ///   - bridge: The connection to the daemon.
     ///   - jar: The engine's cookies.
-    ///   - name: The copy's name.
+    ///   - name: The replica's name.
     public init(_ bridge: Bridge, _ jar: WebCookieJar, name: String) {
         self.bridge = bridge
         self.jar = jar
         self.name = .string(name)
     }
 
-    /// Begins; returns when the jar has the profile's cookies.
+    /// Starts the synchronization; returns when the jar has the profile's cookies.
     ///
-    /// - Throws: What the daemon says.
+    /// - Throws: The daemon's error.
     public func start() async throws(BridgeError) {
-        // Beside the changes, the stream says that some may have been missed, also at a new connection.
+        // Besides the changes, the stream reports that some may have been missed, also after a reconnection.
         let events = try await bridge.subscribe(to: "cookies.changed")
         listener = Task { [weak self] in
             do {
@@ -62,7 +62,7 @@ public final class CookieReplica {
         await work().value
     }
 
-    /// Returns when neither side has anything to send to the other, or the daemon does not answer.
+    /// Waits until neither side has changes for the other, or the daemon does not answer.
     public func settle() async {
         var before: Int
         repeat {
@@ -73,7 +73,7 @@ public final class CookieReplica {
         } while count != before && !isJarDue
     }
 
-    // MARK: What becomes due
+    // MARK: Due work
 
     private func heard(_ event: BridgeEvent) {
         if event.name == "cookies.changed" { note(event.data) } else { isAttachDue = true }
@@ -90,7 +90,7 @@ public final class CookieReplica {
         }
     }
 
-    /// Notes the changes of an event, or of an answer.
+    /// Notes the changes of an event or an answer.
     private func note(_ data: JSON) {
         for change in data["changes"]?.arrayValue ?? [] {
             let version = Self.version(change)
@@ -112,7 +112,7 @@ public final class CookieReplica {
 
     // MARK: The work
 
-    /// Has everything done that is due, by one task at a time.
+    /// Does all due work, in one Swift task at a time.
     @discardableResult
     private func work() -> Task<Void, Never> {
         if let worker { return worker }
@@ -120,7 +120,7 @@ public final class CookieReplica {
             do {
                 while let self, try await self.step() {}
             } catch {
-                // A connection that is lost is made again, and reports it; other problems stay until then.
+                // A lost connection is made again, which is reported; other problems remain until then.
                 if let error = error as? BridgeError { self?.report(error) }
             }
             self?.worker = nil
@@ -135,7 +135,7 @@ public final class CookieReplica {
         hasReportedProblem = true
     }
 
-    /// Does one thing that is due; false: there is none.
+    /// Does one piece of due work; returns false if there is none.
     private func step() async throws -> Bool {
         if isAttachDue {
             isAttachDue = false
@@ -155,7 +155,7 @@ public final class CookieReplica {
         return true
     }
 
-    /// Asks for what has changed, and for what changes from then on.
+    /// Requests past changes, and subscribes to later ones.
     private func attach() async throws {
         var known = version
         var seen: Set<WebCookie.Key> = []
@@ -185,7 +185,7 @@ public final class CookieReplica {
         for key in shadow.keys where !seen.contains(key) && waiting[key] == nil { waiting[key] = removed }
     }
 
-    /// Makes changes of the daemon's in the jar.
+    /// Applies the daemon's changes to the jar.
     private func take(_ changes: [WebCookie.Key: CookieShadow.Change]) async {
         count += changes.count
         let set = changes.values.compactMap(\.cookie)
@@ -193,7 +193,7 @@ public final class CookieReplica {
         let removed = changes.filter { $0.value.cookie == nil }.compactMap { before[$0.key] }
         await jar.change(set: set, removed: removed)
         var found = await jar.all()
-        // What is not there was removed meanwhile, or the jar does not take it.
+        // A missing cookie was removed meanwhile, or the jar does not accept it.
         let missing = set.filter { found[$0.key] == nil }
         if !missing.isEmpty {
             await jar.change(set: missing, removed: [])
@@ -202,7 +202,7 @@ public final class CookieReplica {
         for (key, change) in changes { shadow.took(key, change, found: found[key]) }
     }
 
-    /// Sends changes of the jar's; where the daemon does not take one, the jar gets what is there.
+    /// Sends the jar's changes. If the daemon refuses one, the jar gets the daemon's cookie.
     private func send(_ changes: [CookieShadow.Difference]) async throws {
         let options: JSON = ["replica": name, "changes": .array(changes.map(Self.json))]
         let answer: JSON

@@ -1,19 +1,19 @@
 public import WebKitViews
 
-/// What a jar and the daemon's profile have in common, as a state machine: what each has changed since is the
-/// difference to it.
+/// The common state of a jar and the daemon's profile, as a state machine. The changes of each side are its difference
+/// to this state.
 public struct CookieShadow: Sendable {
-    /// A change of the daemon's.
+    /// A change of the daemon.
     public struct Change: Sendable, Hashable {
-        /// The cookie; nil: it is gone.
+        /// The cookie; `nil` if it was removed.
         public var cookie: WebCookie?
         /// The version of the profile.
         public var version: UInt64
 
-        /// A change.
+        /// Creates a change.
         ///
         /// - Parameters:
-        ///   - cookie: The cookie; nil: it is gone.
+        ///   - cookie: The cookie; `nil` if it was removed.
         ///   - version: The version of the profile.
         public init(cookie: WebCookie?, version: UInt64) {
             self.cookie = cookie
@@ -21,17 +21,17 @@ public struct CookieShadow: Sendable {
         }
     }
 
-    /// A change of the jar's.
+    /// A change of the jar.
     public struct Difference: Sendable, Hashable {
-        /// Whose.
+        /// The cookie's key.
         public var key: WebCookie.Key
-        /// The cookie; nil: it is gone.
+        /// The cookie; `nil` if it was removed.
         public var cookie: WebCookie?
-        /// The version that was known; 0: none.
+        /// The version that was known; 0 for none.
         public var base: UInt64
     }
 
-    /// What the jar has made of a cookie, and the version that the profile had then.
+    /// The cookie as the jar stores it, and the version of the profile at that moment.
     private struct Entry: Sendable {
         var cookie: WebCookie
         var version: UInt64
@@ -39,13 +39,13 @@ public struct CookieShadow: Sendable {
 
     private var entries: [WebCookie.Key: Entry] = [:]
 
-    /// Nothing is known.
+    /// Creates an empty state.
     public init() {}
 
-    /// The cookies that are known.
+    /// The keys of the known cookies.
     public var keys: [WebCookie.Key] { Array(entries.keys) }
 
-    /// Whether a change of the daemon's is one that is known: its answer had it already.
+    /// Whether a change of the daemon is already known, because an answer contained it.
     ///
     /// - Parameters:
     ///   - key: The cookie's key.
@@ -54,21 +54,21 @@ public struct CookieShadow: Sendable {
         entries[key].map { $0.version >= change.version } ?? false
     }
 
-    /// A change of the daemon's was made in the jar.
+    /// Notes that a change of the daemon was applied to the jar.
     ///
     /// - Parameters:
     ///   - key: The cookie's key.
     ///   - change: The change.
-    ///   - found: What the jar has now; nil: nothing, so that it does not take the cookie.
+    ///   - found: The jar's cookie now; `nil` if the jar does not accept the cookie.
     public mutating func took(_ key: WebCookie.Key, _ change: Change, found: WebCookie?) {
         guard let wanted = change.cookie, let found else { return entries[key] = nil }
-        // Another value is the jar's own change, which came behind this one.
+        // Another value is a later change of the jar's own.
         entries[key] = Entry(cookie: found.value == wanted.value ? found : wanted, version: change.version)
     }
 
-    /// What has changed in the jar.
+    /// Returns the changes in the jar.
     ///
-    /// - Parameter jar: What it has.
+    /// - Parameter jar: The cookies in the jar.
     public func differences(of jar: [WebCookie.Key: WebCookie]) -> [Difference] {
         var differences: [Difference] = []
         for (key, cookie) in jar where entries[key]?.cookie != cookie {
@@ -80,7 +80,7 @@ public struct CookieShadow: Sendable {
         return differences
     }
 
-    /// The daemon has taken a change of the jar's.
+    /// Notes that the daemon has accepted a change of the jar.
     ///
     /// - Parameters:
     ///   - difference: The change.
