@@ -161,7 +161,8 @@ def main() -> None:
         print(f"{number}: {sum(ledger.acknowledged for ledger in ledgers)} acknowledged", flush=True)
     acknowledged = sum(ledger.acknowledged for ledger in ledgers)
     print(f"| power cut in a virtual machine under write load | {arguments.times} times | each acknowledged write is there, of "
-          f"each transaction all or nothing | {acknowledged} acknowledged writes, all there; {unanswered} not answered, of which {done} "
+          f"each transaction all or nothing | {acknowledged} acknowledged writes, all present; {unanswered} "
+          f"not answered, of which {done} "
           "were there as a whole and the others not at all |")
     shutil.rmtree(machine.folder)
 

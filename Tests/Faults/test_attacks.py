@@ -50,8 +50,8 @@ class Strangers(Attack):
                 owner.call("persistence.update", {"table": "t", "key": "k", "record": {"secret": "pear"}})
                 self.assertEqual(stranger.call("Echo")["error"]["code"], "permission.denied")
             self.assertEqual(owner.call("persistence.read", {"table": "t", "key": "k"})["result"]["record"], {"secret": "pear"})
-        self.row("another user, no rule: every task there is", f"{tried} calls of {len(tasks)} tasks",
-                 "`permission.denied` with the rule; nothing is done, nothing is heard", "so it was, each time")
+        self.row("another user, no rule: every task", f"{tried} calls of {len(tasks)} tasks",
+                 "`permission.denied` with the rule; no effect, no event", "as promised, each time")
 
 
 class Forgers(Attack):
@@ -86,7 +86,7 @@ class Forgers(Attack):
                 answers = [caller.receive() for _ in calls]
                 self.assertEqual({a["callbackId"]: a.get("result") for a in answers}, dict(zip(calls, range(100))))
         self.row("another user forges answers, progress and cancels of others' calls", f"{forged} messages for {100 * ROUNDS} calls",
-                 "each call has the answer of its provider, and no other", "so it was, each time")
+                 "each call has the answer of its provider, and no other", "as promised, each time")
 
 
 class Origins(Attack):
@@ -151,7 +151,7 @@ class Guessers(Attack):
         self.assertNotIn("guess", self.home.log)
         self.assertNotIn("correct horse", self.home.log)
         self.row("passwords are guessed, over many connections", f"{guess} guesses within 20 s",
-                 "after four each one doubles the pause; the owner, who is another user of the machine, gets in; no guess is in the log",
+                 "after four guesses each one doubles the pause; the owner of the account can log in; no guess is in the log",
                  f"{counts['login.failed']} were compared, the others answered `login.locked` or `busy`")
 
 

@@ -67,7 +67,7 @@ class Steps(FaultTest):
         provider.__exit__()
         self.row("the wall clock is set (by 400 days, by an hour, forward and back): calls", f"{self.steps} steps",
                  "a deadline of 100 ms ends its call, one of an hour does not",
-                 f"{self.steps} calls ended with `call.timeout`, the long one was there at the end")
+                 f"{self.steps} calls ended with `call.timeout`, the long one was open until the end")
 
     def test_tokens(self) -> None:
         """A token expires by the date, and is good again when the date was wrong; who is logged in stays so"""
@@ -84,8 +84,8 @@ class Steps(FaultTest):
                 self.step(0)
                 self.assertEqual(self.daemon.result("login", token)["user"], "ada")
         self.row("the wall clock is set: tokens of 30 days", f"{self.steps} steps",
-                 "refused while the date is past their expiry, good before; a session that is logged in stays so",
-                 f"{ROUNDS} times refused after a step of 31 days, {2 * ROUNDS} times good after steps back")
+                 "refused while the date is past their expiry, valid before; a session stays logged in",
+                 f"{ROUNDS} times refused after a step of 31 days, {2 * ROUNDS} times valid after steps back")
 
     def test_lock_out(self) -> None:
         """Who is locked out stays so whatever the wall clock says, and gets in when the time has passed"""
@@ -115,5 +115,5 @@ class Steps(FaultTest):
             self.step(offset)
             keys += [self.daemon.result("persistence.create", {"table": "t", "record": {}})["key"] for _ in range(5)]
         self.assertEqual(keys, sorted(keys))
-        self.row("the wall clock is set: keys of records", f"{self.steps} steps", "keys grow in the order of their making",
+        self.row("the wall clock is set: keys of records", f"{self.steps} steps", "keys increase in the order of creation",
                  f"{len(keys)} keys, in order")

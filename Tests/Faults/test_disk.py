@@ -13,8 +13,8 @@ from load import Ledger, Writer, read_table, record
 from report import FaultTest
 from settings import ROUNDS, SEED
 
-PROMISED = ("the write is refused ({}), nothing of it is stored; reads go on; writes go on with the disk, without a restart; "
-            "after a kill -9 too all that was acknowledged is there, and nothing that was refused")
+PROMISED = ("the write is refused ({}), nothing of it is stored; reads continue; writes continue with the disk, without a "
+            "restart; also after a kill -9, each acknowledged write is present, and no refused one")
 
 
 class DiskTest(FaultTest):
@@ -68,8 +68,8 @@ class DiskTest(FaultTest):
         self.assertEqual(self.ledger.refused.total(), refused)
 
     def seen(self) -> str:
-        return (f"{self.ledger.acknowledged} acknowledged, all there; {self.ledger.refused.total()} refused, nothing of "
-                "them there; " + ", ".join(f"`{code}`" for code in self.ledger.refused))
+        return (f"{self.ledger.acknowledged} acknowledged, all present; {self.ledger.refused.total()} refused, none of "
+                "them present; " + ", ".join(f"`{code}`" for code in self.ledger.refused))
 
 
 class FailingCalls(DiskTest):
@@ -119,7 +119,7 @@ class FailingCalls(DiskTest):
             self.new_writer()
             self.check()
         self.row("`fdatasync` fails with EIO until the daemon is killed", f"{ROUNDS} times",
-                 "nothing that was refused comes back with the next start", self.seen())
+                 "no refused write comes back with the next start", self.seen())
 
     def test_opened_anew(self) -> None:
         """After one failed fsync the database is opened again before anything else is acknowledged"""
@@ -138,8 +138,8 @@ class FailingCalls(DiskTest):
                 (place for place, mark in enumerate(order) if mark.startswith("openat")), len(order))
             self.assertNotIn("version", "".join(order[failed:opened]))
             self.assertIn("version", "".join(order[opened:]), injected.trace)
-        self.row("one `fdatasync` fails with EIO", f"{ROUNDS} times, the daemon's system calls written down",
-                 "the database is opened again before another write is acknowledged", "it was, each time")
+        self.row("one `fdatasync` fails with EIO", f"{ROUNDS} times, the daemon's system calls recorded",
+                 "the database is opened again before another write is acknowledged", "as promised, each time")
 
 
 class FullDisks(DiskTest):
@@ -158,8 +158,8 @@ class FullDisks(DiskTest):
                 self.restart()
                 self.check()
             self.shrink()
-        self.row(f"disk full: {kind.name}", f"{ROUNDS} times, with other amounts of room", PROMISED.format("`storage.full`"),
-                 self.seen())
+        self.row(f"disk full: {kind.name}", f"{ROUNDS} times, with different amounts of free space",
+                 PROMISED.format("`storage.full`"), self.seen())
 
     def begin_on(self, kind: type[Disk]) -> None:
         self.disk = kind(self.home.folder / "disk")
@@ -201,8 +201,8 @@ class FullDisks(DiskTest):
             self.new_writer()
             self.check()
             self.shrink()
-        self.row("start on a full disk", f"{ROUNDS} times", "it serves reads, or ends with status 1 and says that the disk "
-                 "is full; with room it starts, and all is there",
+        self.row("start on a full disk", f"{ROUNDS} times", "it serves reads, or ends with status 1 and reports that "
+                 "the disk is full; with free space it starts, and all records are present",
                  f"{refused} times status 1 and `the disk is full`, {ROUNDS - refused} times served")
 
     def begins_or_says_why(self) -> bool:

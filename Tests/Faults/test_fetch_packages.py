@@ -101,5 +101,5 @@ class InstallKilled(FaultTest):
             self.assertIn(self.folders(), [1, 2])
         daemon.kill()
         self.row("kill -9 while an offline package is installed", f"{INSTALL_KILLS} kills",
-                 "the version before, or the new one, with all its files; nothing else is left",
+                 "the previous version, or the new one, with all its files; nothing else is left",
                  f"the version before {INSTALL_KILLS - changes} times, the new one {changes} times")

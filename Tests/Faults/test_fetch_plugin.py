@@ -73,7 +73,7 @@ class FetchKilled(FaultTest):
         self.each(check, PHASES)
         self.row("the process of Fetch is killed (SIGKILL) while a fetch is " + ", ".join(PHASES),
                  f"{self.rounds} times each", "one callback, `plugin.crashed`; the next fetch works",
-                 "so it was, each time")
+                 "as promised, each time")
 
     def test_behind_the_result(self) -> None:
         """A stream whose plugin is killed behind the result ends with an error"""
@@ -91,8 +91,8 @@ class FetchKilled(FaultTest):
             self.assertEqual(client.count(number), 1)
 
         self.each(check, ["streaming"])
-        self.row("the same behind the result, while its body is read", f"{self.rounds} times",
-                 "the stream ends with an error", "so it was, each time")
+        self.row("the same after the result, while its body is read", f"{self.rounds} times",
+                 "the stream ends with an error", "as promised, each time")
 
     def test_cookies_killed(self) -> None:
         """A fetch during which the plugin Cookies is killed gets one callback"""
@@ -108,5 +108,5 @@ class FetchKilled(FaultTest):
 
         self.each(check, ["waiting", "receiving"])
         self.row("the process of Cookies is killed while a fetch is waiting or receiving", f"{self.rounds} times each",
-                 "one callback for each fetch; one that begins then works, or says that it may be tried again",
-                 "so it was, each time")
+                 "one callback for each fetch; a later one works, or its error is transient",
+                 "as promised, each time")

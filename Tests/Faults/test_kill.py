@@ -13,7 +13,7 @@ from report import FaultTest
 from settings import KILLS, KILLS_IN_CALL, SEED
 
 CLIENTS = 3
-PROMISED = ("each acknowledged write is there, with what was written; of each transaction that nobody acknowledged all "
+PROMISED = ("each acknowledged write is present, with its content; of each transaction that was not acknowledged all "
             "or nothing; nothing else")
 
 
@@ -75,7 +75,7 @@ class Killed(FaultTest):
         self.assertEqual(daemon.stop(), 0)
         acknowledged = sum(ledger.acknowledged for ledger in self.ledgers)
         self.assertGreater(acknowledged, 0)
-        return (f"{acknowledged} acknowledged writes, all there; {unanswered} not answered, of which {done} were there "
+        return (f"{acknowledged} acknowledged writes, all present; {unanswered} not answered, of which {done} were present "
                 "as a whole and the others not at all")
 
     def test_at_random(self) -> None:

@@ -87,8 +87,8 @@ class Names(FaultTest):
             self.lead(f"p{number}.example", address)
             self.expect_refusal(f"http://p{number}.example/")
         self.assertEqual(self.servers(), set())
-        self.row("names that lead to private addresses", f"{len(PRIVATE)} addresses of both families",
-                 "`http.refused` with `private_address`", "so it was; no server there got a request")
+        self.row("names that resolve to private addresses", f"{len(PRIVATE)} addresses of both families",
+                 "`http.refused` with `private_address`", "as promised; no server there got a request")
 
     def test_rebinding(self) -> None:
         """a name that leads to a public address and then to a private one is refused, also with a TTL of 0"""
@@ -105,9 +105,9 @@ class Names(FaultTest):
                 self.assertEqual(self.fetch(f"http://{name}/"), PUBLIC)
                 rounds += 1
         self.assertEqual(self.servers(), {PUBLIC})
-        self.row("a name that leads to a public address first, and then to a private one (DNS rebinding)",
+        self.row("a name that resolves to a public address first, and then to a private one (DNS rebinding)",
                  f"{rounds} times, TTL 0, 1 and 3,600 s", "`http.refused` with `private_address`",
-                 "so it was; a request on the first connection went to the public address")
+                 "as promised; a request on the first connection went to the public address")
 
     def test_mixed(self) -> None:
         """of public and private addresses of one name, in any order, only the public ones get a request"""
@@ -126,7 +126,7 @@ class Names(FaultTest):
         self.lead("both.example", "::1", "127.0.0.1")
         self.expect_refusal("http://both.example/")
         self.assertEqual(self.servers(), set())
-        self.row("names that lead to public and private addresses at once, AAAA first among them",
+        self.row("names that resolve to public and private addresses at once, AAAA first among them",
                  f"{len(mixed)} mixtures, 3 requests each", "no private address gets a request",
                  "none did; names of private addresses alone were refused")
 
@@ -143,9 +143,9 @@ class Names(FaultTest):
         self.configure("")
         self.expect_refusal("http://inner.example/", "10.1.2.3")
         self.assertEqual(self.servers(), {"10.1.2.3"})
-        self.row("an address that is closed while a connection to it is there",
+        self.row("an address that is closed while a connection to it is open",
                  "2 ways: it becomes this machine's own; `private_networks` is changed",
-                 "the next request is `http.refused` with `private_address`", "so it was")
+                 "the next request is `http.refused` with `private_address`", "as promised")
 
     def test_silent(self) -> None:
         """a name of which the resolver says nothing ends by the time that it has; the user's other fetches go on"""
@@ -172,10 +172,10 @@ class Names(FaultTest):
             self.assertEqual(self.fetch("http://loud.example/"), PUBLIC)
             self.assertLess(time.monotonic() - began, 5)
         self.assertEqual(self.servers(), {PUBLIC})
-        self.row("a resolver that says nothing of a name",
+        self.row("a resolver that does not answer for a name",
                  f"{SILENT} fetches at once, with `timeout`; with `connectMs`",
                  "`call.timeout`, `http.timeout` in the phase `resolving`; the user's other fetches go on",
-                 "so they ended; a fetch of another name was answered meanwhile, and at once behind them")
+                 "as promised; a fetch of another name was answered meanwhile, and another directly afterwards")
 
     def configure(self, settings: str) -> None:
         """Has the daemon take another section of Fetch."""

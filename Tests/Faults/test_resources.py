@@ -29,7 +29,7 @@ class Descriptors(FaultTest):
             self.assertIn("result", bridge.call("persistence.create", {"table": "t", "key": f"{number}", "record": {}}))
 
     def test_real(self) -> None:
-        """Without descriptors who connects is turned away at once, who is there is served, and it is over when some are free"""
+        """Without descriptors new connections are closed at once, connected clients are served, and new ones again later"""
         turned_away = 0
         start = time.monotonic()
         with self.daemon.connect() as early:
@@ -47,9 +47,9 @@ class Descriptors(FaultTest):
         # One at once, and then one in ten seconds.
         self.assertLessEqual(lines, 2 + (time.monotonic() - start) / 10)
         self.row("no descriptors left (`prlimit --nofile=128`)", f"{ROUNDS} times, 200 clients each",
-                 "who connects gets `busy` and is turned away at once, the log says so; who is there reads and writes; "
-                 "it is over when some are free",
-                 f"{turned_away} turned away, {lines} lines in the log, served again each time")
+                 "a new connection gets `busy` and is closed at once, with a line in the log; connected clients read and "
+                 "write; new clients are served when descriptors are free",
+                 f"{turned_away} refused, {lines} lines in the log, served again each time")
 
     def flood(self) -> int:
         """200 clients. How many were turned away: none of them waits, and each that can still read gets the reason."""
@@ -85,12 +85,12 @@ class Descriptors(FaultTest):
                 self.assertTrue(injected.is_hit.wait(LIMIT))
                 for _ in range(100):
                     self.assertIn("result", early.call("Echo"))
-            # It was not turned away, because not even that was possible: it waited.
+            # It was not refused, because not even that was possible: it waited.
             with late:
                 self.assertIn("result", late.call("Echo"))
             self.check_serves(number)
         self.row("`accept` fails with EMFILE, ENFILE", f"{ROUNDS} times",
-                 "who is there is served; who waits is served when it works again", "so it was, each time")
+                 "connected clients are served; waiting clients are served when it works again", "as promised, each time")
 
 
 class SlowDisk(FaultTest):
@@ -123,8 +123,9 @@ class SlowDisk(FaultTest):
             with daemon.connect() as bridge:
                 ledger.check(bridge)
         self.row("slow disk: each `fdatasync` takes 5 s longer", f"{ROUNDS} times, killed after the first acknowledgement",
-                 "others' calls, and queries, are answered before the commit is through; what was acknowledged is there",
-                 f"{answered} calls answered in front of {ROUNDS} commits; {ledger.acknowledged} acknowledged writes, all there")
+                 "others' calls, and queries, are answered before the commit ends; each acknowledged write is present",
+                 f"{answered} calls answered before the end of {ROUNDS} commits; {ledger.acknowledged} acknowledged "
+                 "writes, all present")
 
 
 class Memory(FaultTest):
@@ -152,5 +153,5 @@ class Memory(FaultTest):
                 self.assertIn("result", bridge.call("hostile.eats-memory.good", timeout=50_000))
         self.assertEqual(daemon.pid, pid)
         self.row("a plugin's process takes more than its `memory` limit", "4 times",
-                 "its call ends with `plugin.crashed`, others' calls go on, it is started again",
-                 "so it was; 404 calls of others answered meanwhile")
+                 "its call ends with `plugin.crashed`, others' calls continue, it is started again",
+                 "as promised; 404 calls of others answered meanwhile")

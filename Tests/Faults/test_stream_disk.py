@@ -70,9 +70,9 @@ class FullDisk(FaultTest):
                 self.assertEqual(self.trestle("files.read", "name=sent").returncode, 0)
             self.daemon.kill()
         self.row("the disk is full behind a reader: `trestle call files.read > FILE`",
-                 f"{ROUNDS * 2} times, with other amounts of room, the plugin in the daemon and in a process",
-                 "status 1, and the sentence says that there is no room; the plugin's stream ends, nothing is left in "
-                 "the daemon", "so it was, each time")
+                 f"{ROUNDS * 2} times, with different amounts of free space, the plugin in the daemon and in a process",
+                 "status 1, and the error states that there is no space; the plugin's stream ends, nothing is left in "
+                 "the daemon", "as promised, each time")
 
     def test_files(self) -> None:
         """A write of Files to a full disk is refused in words, keeps the file that was there, and leaves no part"""
@@ -97,6 +97,6 @@ class FullDisk(FaultTest):
                 (folder / "new").unlink()
             self.daemon.kill()
         self.row("the disk is full behind a writer: `files.write` of `Examples/Files`",
-                 f"{ROUNDS * 2} times, with other amounts of room, the plugin in the daemon and in a process",
-                 "`files.full`, status 75; the file of that name stays as it was, no part of the new one is left; "
-                 "nothing is left in the daemon; with room it is written", "so it was, each time")
+                 f"{ROUNDS * 2} times, with different amounts of free space, the plugin in the daemon and in a process",
+                 "`files.full`, status 75; the file of that name is unchanged, no part of the new one is left; "
+                 "nothing is left in the daemon; with free space it is written", "as promised, each time")

@@ -21,7 +21,7 @@ from stream_ends import GONE, BridgeError, EndProcess, Plan, calling
 
 # What an end gets that is cut by a restart: of the stream, of the call, or of the connection.
 LOST = [*GONE, "daemon.stopping", "session.closed", "ConnectionResetError", "BrokenPipeError"]
-PROMISED = ("each end gets an error or is complete, and then with every byte; what the reader has is a beginning; the "
+PROMISED = ("each end gets an error or is complete, and then with every byte; the bytes read are a prefix; the "
             "daemon stops in time, with status 0")
 WAYS = [("messages", "messages"), ("descriptor", "messages"), ("messages", "descriptor"), ("descriptor", "descriptor")]
 
@@ -98,7 +98,7 @@ class FewDescriptors(TransferTest):
         self.row("no descriptors left for the pipes of streams (`prlimit --nofile`)",
                  f"{ROUNDS} transfers of 3 MB between two processes that ask for descriptors",
                  "`bridge.stream.attach` is refused with `busy`; the client library uses messages, and the transfer "
-                 "is complete; who connects is served",
+                 "is complete; new clients are served",
                  f"{refused} refused, all transfers complete, each client served")
 
 
@@ -115,7 +115,7 @@ class BusyProcessors(TransferTest):
                     self.check_complete(*Transfer(self.home, ways, data).reports(), len(data), (number, ways))
         self.row("four processes that take all the time of two processors",
                  f"{ROUNDS * len(WAYS)} transfers of 32 MiB beside them, by messages, one descriptor and both",
-                 "each is complete, with every byte", "so it was, each time")
+                 "each is complete, with every byte", "as promised, each time")
 
 
 class Restarts(TransferTest):
@@ -130,8 +130,8 @@ class Restarts(TransferTest):
             self.daemon.kill()
             self.daemon = Daemon.ready(self.home, **environment)
             longest = max(longest, self.restart(number, **environment))
-        self.row(f"{name} at a random byte of a transfer of 16 MiB between two processes, of which in half of the "
-                 "rounds one stands still from then on", f"{ROUNDS * 2} times, by messages, one descriptor and both",
+        self.row(f"{name} at a random byte of a transfer of 16 MiB between two processes, of which one "
+                 "stops reading or writing in half of the rounds", f"{ROUNDS * 2} times, by messages, one descriptor and both",
                  PROMISED, f"{self.seen['complete']} ends complete, {self.seen['error']} with an error, "
                  f"each as promised; stopped within {longest:.1f} s")
 

@@ -97,8 +97,8 @@ class Plugins(FaultTest):
             self.assertTrue(self.bytes.startswith(b"".join(side.data)), case)
             self.check_nothing_left(case)
         self.row(KILLED.format("writes"), f"{PLUGIN_CUTS} times, its reader by messages and by a descriptor",
-                 "the reader gets an error behind a beginning of the bytes; nothing is left in the daemon; the plugin "
-                 "is started again", "so it was, each time")
+                 "the reader gets a prefix of the bytes, then an error; nothing is left in the daemon; the plugin "
+                 "is started again", "as promised, each time")
 
     def test_killed_while_it_reads(self) -> None:
         """A plugin whose process is killed while it reads a stream: the writer learns it, and nothing is left"""
@@ -123,4 +123,4 @@ class Plugins(FaultTest):
             self.assertEqual(os.listdir(self.folder), ["kept"], case)
         self.row(KILLED.format("reads"), f"{PLUGIN_CUTS} times, its writer by messages and by a descriptor",
                  "the writer gets an error, the call `plugin.crashed`; nothing is left in the daemon, and no part of a "
-                 "file in the folder of Files once it runs again", "so it was, each time")
+                 "file in the folder of Files once it runs again", "as promised, each time")

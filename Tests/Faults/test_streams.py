@@ -51,8 +51,8 @@ class Cuts(StreamTest):
         self.check_nothing_left()
         self.assertGreater(min(ends.values()), 0)
         self.row("one end of a stream is closed at a random byte", f"{CUTS} times, either end, made by either",
-                 "the other end gets an error behind the bytes that are there; whole and complete only where nothing "
-                 "was cut; nothing is left in the daemon",
+                 "the other end gets an error after the bytes that arrived; complete only where nothing was cut; "
+                 "nothing is left in the daemon",
                  f"{ends['cut']} cut, {ends['complete']} complete, each as promised; "
                  "no stream, byte or descriptor left")
 
@@ -94,7 +94,7 @@ class Kills(StreamTest):
             seen[self.play(number)] += 1
         self.row("the process of one end of a stream is killed (SIGKILL) at a random byte, by itself or by the other",
                  f"{CUTS} times: either end, made by either; by messages, by one descriptor and by both",
-                 "what the reader has is a beginning of what was written, and the other end gets an error; complete "
+                 "the bytes read are a prefix of those written, and the other end gets an error; complete "
                  "only where every byte had been delivered before; nothing is left in the daemon",
                  f"{seen['error']} errors, {seen['complete']} complete, each as promised; no stream, session, byte or "
                  "descriptor left after any of them")
@@ -153,7 +153,7 @@ class Many(StreamTest):
         self.assertLess(late - early, self.MAX_GROWTH_BYTES)
         self.check_nothing_left()
         self.row("many streams, one after the other: made, a byte written, read to the end, closed",
-                 f"{STREAMS:,} streams", "the daemon's memory stays as it is; nothing is left",
+                 f"{STREAMS:,} streams", "the daemon's memory does not grow; nothing is left",
                  f"{early / (1 << 20):.1f} MiB after {STREAMS // 10:,}, {late / (1 << 20):.1f} MiB at the end; "
                  f"{seconds:.0f} s, {seconds / STREAMS * 1e6:.0f} µs each")
 
